@@ -1,0 +1,50 @@
+"""The commands of ./dev, inside `.venv`."""
+
+import os
+import sys
+from pathlib import Path
+
+from devtools.bootstrap import PYTHON, ROOT
+from devtools.manage import manage
+from devtools.run import run
+from devtools.trouble import Trouble
+
+
+def main(arguments: list[str]) -> int:
+    command, *rest = arguments
+    try:
+        return COMMANDS[command](rest)
+    except Trouble as trouble:
+        sys.exit(f"dev: {trouble}")
+
+
+def test(arguments: list[str]) -> int:
+    """Hand over to pytest; paths among the arguments are relative to where one stands."""
+    if not arguments or not Path.cwd().is_relative_to(ROOT):
+        os.chdir(ROOT)
+    os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *(arguments or in_parallel())])  # noqa: S606
+
+
+def in_parallel() -> list[str]:
+    """The whole suite, on several processes, each with a database of its own.
+
+    Spread by `load`, which keeps the order within each process: tests that commit come last, as
+    pytest-django sorts them, because they leave the tables empty.
+    """
+    processes = min(os.cpu_count() or 1, MOST_PROCESSES)
+    return ["-n", str(processes), "--dist", "load"] if processes > 1 else []
+
+
+def lint(arguments: list[str]) -> int:
+    """Both halves of what ruff has to say, also when the first one complains."""
+    if arguments:
+        raise Trouble("lint takes no arguments; for more, use .venv/bin/ruff")
+    ruff = str(PYTHON.with_name("ruff"))
+    answers = [os.spawnl(os.P_WAIT, ruff, ruff, *what, str(ROOT)) for what in LINT]  # noqa: S606
+    return max(answers)
+
+
+# More would only wait for the one database server they share.
+MOST_PROCESSES = 4
+LINT = (("check",), ("format", "--check"))
+COMMANDS = {"run": run, "test": test, "manage": manage, "lint": lint}

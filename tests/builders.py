@@ -1,0 +1,99 @@
+"""Rows for tests: valid by default, one change per test."""
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries.publishing import News, encode
+from desk.models import Macro
+from shipments.models import Incidence, Shipment
+from tickets import agents
+from tickets.models import Agent, Ticket
+from tickets.statuses import Status
+from webhooks.models import Webhook
+from webhooks.types import CATALOGUE, WebhookType
+
+
+def company(name: str = "Acme", **changes: Any) -> Company:
+    return Company.objects.create(name=name, **changes)
+
+
+def webhook(
+    company: Company, type_id: int = WebhookType.TRACKING_SIMPLE, **changes: Any
+) -> Webhook:
+    signed = CATALOGUE[WebhookType(type_id)].signed
+    values = {"url": "https://hooks.example.com/in", "secret": "5e" * 32 if signed else None}
+    return Webhook.objects.create(company=company, type_id=type_id, **{**values, **changes})
+
+
+def ticket_types() -> None:
+    """Put the shipped types back: the flush behind a committing test takes them along."""
+    import_module("tickets.migrations.0002_ticket_types").add_types(apps, None)
+
+
+def working_week() -> None:
+    """Put the shipped calendar and target back, as the types."""
+    import_module("tickets.migrations.0007_working_week").add_working_week(apps, None)
+
+
+def shipped_ticket_types() -> list[tuple[int, str, str, str, bool]]:
+    """id, name, description, reference and whether that is required."""
+    return import_module("tickets.migrations.0002_ticket_types").TYPES
+
+
+def news(company: Company, shipment_id: int | None = 1, **changes: Any) -> News:
+    values = {
+        "company_id": company.pk,
+        "type": WebhookType.TRACKING_SIMPLE,
+        "shipment_id": shipment_id,
+        "tracking_number": f"TRACK{shipment_id}",
+        "body": encode({"type": "tracking.simple", "data": {"shipment_id": shipment_id}}),
+    }
+    return News(**{**values, **changes})
+
+
+def agent(
+    username: str = "ada", *, skills: Iterable[int] = (), group: str = "agent", **changes: Any
+) -> Agent:
+    """Somebody at work, who takes every type of ticket unless told otherwise."""
+    user = get_user_model().objects.create_user(username, password="secret", is_staff=True)
+    user.groups.add(agents.group(group))
+    made = Agent.objects.create(user=user, **changes)
+    made.skills.set(skills)
+    return made
+
+
+def ticket(company: Company, *, type_id: int = 3, **changes: Any) -> Ticket:
+    now = timezone.now()
+    values = {"status": Status.PENDING, "created_at": now, "updated_at": now}
+    return Ticket.objects.create(company=company, type_id=type_id, **{**values, **changes})
+
+
+def shipment(company: Company, id: int = 4101, **changes: Any) -> Shipment:
+    values = {
+        "tracking_number": f"TEST{id:07}",
+        "carrier_name": "acme",
+        "created_at": timezone.now(),
+    }
+    return Shipment.objects.create(company=company, id=id, **{**values, **changes})
+
+
+def incidence(shipment: Shipment, id: int = 501, **changes: Any) -> Incidence:
+    return Incidence.objects.create(
+        shipment=shipment, id=id, **{"created_at": timezone.now(), **changes}
+    )
+
+
+def macro(name: str = "Ask", **changes: Any) -> Macro:
+    return Macro.objects.create(name=name, **{"text": "Hello {company}.", **changes})
+
+
+def permissions(*codenames: str) -> QuerySet[Permission]:
+    return Permission.objects.filter(content_type__app_label="tickets", codename__in=codenames)

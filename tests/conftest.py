@@ -1,0 +1,77 @@
+from ipaddress import ip_network
+
+import pytest
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+from django.dispatch import receiver
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from companies import services
+from companies.models import Company
+from tests import builders as build
+from tickets import targets
+from tickets.models import Agent
+from webhooks import policy
+from webhooks.targets import Policy
+
+
+def signed_in(company: Company) -> APIClient:
+    client = APIClient(raise_request_exception=False)
+    client.default_format = "json"
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {services.issue_token(company.pk)}")
+    return client
+
+
+@pytest.fixture
+def company(db: None) -> Company:
+    """Acme, who calls."""
+    return build.company("Acme")
+
+
+@pytest.fixture
+def birch(db: None) -> Company:
+    """Another company, who must never see anything of Acme's."""
+    return build.company("Birch")
+
+
+@pytest.fixture
+def api(company: Company) -> APIClient:
+    return signed_in(company)
+
+
+@pytest.fixture
+def birch_api(birch: Company) -> APIClient:
+    return signed_in(birch)
+
+
+@receiver(post_migrate)
+def keep_the_ticket_types(sender: AppConfig, **_: object) -> None:
+    """The flush behind a test that commits empties the catalogue too; Django tells of it here."""
+    if sender.name == "tickets":
+        build.ticket_types()
+        build.working_week()
+
+
+@pytest.fixture(autouse=True)
+def no_targets_of_another_test() -> None:
+    targets.forget()
+
+
+@pytest.fixture
+def rows_to_keep(transactional_db: None) -> None:
+    """For tests whose rows other connections must see."""
+
+
+@pytest.fixture
+def loopback(settings: Settings) -> Policy:
+    """The target policy under which a test's own receivers may be reached."""
+    settings.WEBHOOK_ALLOW_HTTP = True
+    settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+    return policy.current()
+
+
+@pytest.fixture
+def agent(db: None) -> Agent:
+    """Ada, who works tickets."""
+    return build.agent("ada")

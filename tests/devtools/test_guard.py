@@ -1,0 +1,108 @@
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devtools.bootstrap import ROOT
+from tests.devtools.test_supervisor import is_running, wait_until
+
+# A launcher in small: it works behind the guard, with a child that has a child of its own which
+# is deaf to everything. The three write down their ids.
+LAUNCHER = """
+import subprocess, sys, os, signal, time
+from pathlib import Path
+from devtools import guard
+from devtools.processes import tether
+
+CHILD = '''
+import os, subprocess, sys, time
+deaf = "import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]; time.sleep(60)"
+grandchild = subprocess.Popen([sys.executable, "-c", deaf], start_new_session=True)
+time.sleep(0.2)
+with open("ids.new", "a") as ids:
+    ids.write(f"{os.getpid()} {grandchild.pid}")
+os.rename("ids.new", "ids")
+time.sleep(60)
+'''
+
+def work():
+    Path("ids.new").write_text(f"{os.getpid()} ")
+    child = subprocess.Popen([sys.executable, "-c", CHILD], preexec_fn=tether(signal.SIGTERM))
+    try:
+        time.sleep(60)
+    except guard.Stop:
+        child.terminate()
+        child.wait()
+        Path("stopped").touch()
+        return 0
+
+guard.FAREWELL_SECONDS = 0.5
+sys.exit(guard.guarded(work))
+"""
+
+
+@pytest.fixture
+def launcher(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    started = subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    wait_until(lambda: (tmp_path / "ids").exists())
+    yield started
+    started.kill()
+    started.wait()
+
+
+def ids(folder: Path) -> list[int]:
+    return [int(pid) for pid in (folder / "ids").read_text().split()]
+
+
+def test_is_over_when_nothing_is_left_and_no_sooner(
+    launcher: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    launcher.terminate()
+
+    assert launcher.wait(10) == 0
+    assert (tmp_path / "stopped").exists()
+    assert not any(map(is_running, ids(tmp_path)))
+
+
+def test_ctrl_c_reaches_both_halves_and_is_one_stop(
+    launcher: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    os.killpg(launcher.pid, signal.SIGINT)
+
+    assert launcher.wait(10) == 0
+    assert not any(map(is_running, ids(tmp_path)))
+
+
+def test_killed_for_good_it_still_stops_in_order(
+    launcher: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    launcher.kill()
+    launcher.wait(10)
+
+    worker, child, grandchild = ids(tmp_path)
+    wait_until(lambda: not is_running(worker) and not is_running(child))
+    assert (tmp_path / "stopped").exists()
+    # Nobody is left to remove what is deaf to every signal; the launcher's own stop would.
+    os.kill(grandchild, signal.SIGKILL)
+
+
+def test_with_its_other_half_killed_it_removes_what_that_has_left(
+    launcher: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    worker, child, grandchild = ids(tmp_path)
+    os.kill(worker, signal.SIGKILL)
+
+    assert launcher.wait(10) == 1
+    assert not (tmp_path / "stopped").exists()
+    assert not is_running(child)
+    assert not is_running(grandchild)

@@ -1,0 +1,36 @@
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from devtools.ports import choose_port
+from devtools.trouble import Trouble
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_a_taken_default_moves_on(taken: int) -> None:
+    port = choose_port("PORT", None, taken)
+
+    assert taken < port < taken + 100
+
+
+def test_a_taken_port_that_was_asked_for_is_refused_by_name(taken: int) -> None:
+    with pytest.raises(Trouble, match=rf"^PORT={taken} is taken;"):
+        choose_port("PORT", str(taken), 8000)
+
+
+def test_a_free_port_that_was_asked_for_is_used(taken: int) -> None:
+    free = choose_port("PORT", None, taken)
+
+    assert choose_port("PORT", str(free), 8000) == free
+
+
+@pytest.mark.parametrize("wanted", ["0", "65536", "http", "80 80", "-1", "\u0668\u0660"])
+def test_what_is_no_port_is_refused(wanted: str) -> None:
+    with pytest.raises(Trouble, match="is not a port"):
+        choose_port("PORT", wanted, 8000)

@@ -1,0 +1,146 @@
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from devtools.output import Output
+from devtools.supervisor import Program, Supervisor
+
+WAIT_SECONDS = 20
+
+
+@pytest.fixture
+def supervisor(capfd: pytest.CaptureFixture[str]) -> Iterator[Supervisor]:
+    supervisor = Supervisor(Output())
+    yield supervisor
+    supervisor.stop()
+
+
+def program(name: str, command: str, folder: Path, **how: bool) -> Program:
+    return Program(name, command, dict(os.environ), str(folder), **how)
+
+
+def turn_until(supervisor: Supervisor, condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        supervisor.turn()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Whether it is there and more than a zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_says_who_said_what(
+    supervisor: Supervisor, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code = supervisor.run(program("web", "echo one; printf two >&2; exit 3", tmp_path, once=True))
+
+    assert code == 3
+    assert capfd.readouterr().out == "web       | one\nweb       | two\n"
+
+
+def test_a_program_of_ours_speaks_for_itself(
+    supervisor: Supervisor, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    supervisor.run(program("demo", "echo Ready", tmp_path, once=True, prefixed=False))
+
+    assert capfd.readouterr().out == "Ready\n"
+
+
+def test_starts_a_dead_program_again_and_says_why(
+    supervisor: Supervisor, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = "sh -c 'echo life >> lives; echo out of ideas; exit 4'"
+    supervisor.start(program("worker", command, tmp_path))
+
+    lives = tmp_path / "lives"
+    turn_until(supervisor, lambda: lives.exists() and len(lives.read_text().splitlines()) > 1)
+
+    said = capfd.readouterr().out
+    assert "dev: worker ended with code 4; starting it again in 0.5 s." in said
+    assert "Its last words: out of ideas" in said
+
+
+def test_waits_longer_after_each_failure_but_never_gives_up(
+    supervisor: Supervisor, tmp_path: Path
+) -> None:
+    broken = program("worker", "true", tmp_path)
+    waits = []
+    for _ in range(8):
+        supervisor.plan_restart(broken, "worker ended")
+        waits.append(supervisor.waiting["worker"][1] - time.monotonic())
+
+    assert [round(wait, 1) for wait in waits] == [0.5, 1, 2, 4, 8, 10, 10, 10]
+
+
+def test_a_killed_program_takes_its_children_along_before_it_is_started_again(
+    supervisor: Supervisor, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = "sh -c 'sleep 60 & echo $! > child; wait'"
+    process = supervisor.start(program("worker", command, tmp_path))
+    turn_until(supervisor, lambda: (tmp_path / "child").exists())
+    child = int((tmp_path / "child").read_text())
+
+    process.kill()
+    turn_until(supervisor, lambda: not is_running(child))
+
+    assert "worker was killed by signal 9 (SIGKILL)" in capfd.readouterr().out
+
+
+def test_stops_the_patient_and_the_deaf_and_what_they_have_started(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("devtools.supervisor.PROGRAMS_STOP_WITHIN_SECONDS", 1)
+    polite = "sh -c 'trap \"echo bye > bye; exit 0\" TERM; echo > polite; sleep 60 & wait'"
+    deaf = "sh -c 'trap \"\" TERM; sleep 60 & echo $! > deaf; while :; do wait; done'"
+    supervisor.start(program("polite", polite, tmp_path))
+    supervisor.start(program("deaf", deaf, tmp_path))
+    wanted = [tmp_path / "polite", tmp_path / "deaf"]
+    turn_until(supervisor, lambda: all(file.exists() for file in wanted))
+    child = int((tmp_path / "deaf").read_text())
+    processes = [process for _, process, _ in supervisor.running.values()]
+
+    start = time.monotonic()
+    supervisor.stop()
+
+    assert time.monotonic() - start < 3
+    assert (tmp_path / "bye").exists()
+    assert [process.returncode for process in processes] == [0, -signal.SIGKILL]
+    wait_until(lambda: not is_running(child))
+
+
+def test_a_reader_who_has_gone_to_sleep_does_not_stop_the_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("devtools.output.PATIENCE_SECONDS", 0.1)
+    reading, writing = os.pipe()
+    output = Output()
+    output.descriptor = writing
+    for _ in range(200):
+        output.write("x" * 1000)
+
+    assert output.dropped > 100
+    while len(os.read(reading, 65536)) == 65536:
+        pass
+    output.write("awake again")
+
+    said = os.read(reading, 65536).decode()
+    assert "lines were dropped here, as nobody was reading\nawake again\n" in said
+    os.close(reading)
+    os.close(writing)
