@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+from django.urls import register_converter
+
+from companies.paths import IdConverter
+
+
+class CompaniesConfig(AppConfig):
+    name = "companies"
+
+    def ready(self) -> None:
+        register_converter(IdConverter, "id")

@@ -1,0 +1,43 @@
+"""Authorization: Bearer <API token> -> the company (interface, Authentication)."""
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from companies import tokens
+from companies.models import ApiToken, Company
+
+LAST_USED_PRECISION = timedelta(minutes=1)
+LONGEST_TOKEN = 200
+
+
+class BearerToken(BaseAuthentication):
+    """`request.user` becomes the company, `request.auth` its token. Raises 401 for all else."""
+
+    def authenticate(self, request: Request) -> tuple[Company, ApiToken]:
+        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise AuthenticationFailed("Send the header Authorization: Bearer <API token>.")
+        now = timezone.now()
+        found = (
+            ApiToken.objects.live(now)
+            .select_related("company")
+            .filter(digest=tokens.digest(token[:LONGEST_TOKEN]))
+            .first()
+        )
+        if found is None:
+            raise AuthenticationFailed("This API token is unknown, expired or revoked.")
+        note_use(found, now)
+        return found.company, found
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def note_use(token: ApiToken, now: datetime) -> None:
+    # A write for each request would make every reader a writer: once a minute is enough.
+    if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

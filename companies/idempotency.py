@@ -1,0 +1,70 @@
+"""Idempotency-Key: the same POST twice within 24 hours gets the first answer again."""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.models import KeptAnswer
+
+KEPT_FOR = timedelta(hours=24)
+LONGEST_KEY = 255
+
+
+class BadKey(ValueError):
+    """The key is not usable, or was used for another body."""
+
+
+class Running(RuntimeError):
+    """The first request with this key is still being answered."""
+
+
+def answer_once(request: Request, key: str, answer: Callable[[], Response]) -> Response:
+    """The kept answer to `key`, or `answer()`, kept in the transaction of what it did.
+
+    The mark "running" is a lock of that transaction, so a killed process takes it along. A 409,
+    a 429 and a 5xx are not kept: they may stop being true. Raises BadKey and Running.
+    """
+    if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
+        raise BadKey("Idempotency-Key must be 1 to 255 visible ASCII characters.")
+    text = f"{request.method} {request.path}\n".encode() + request._request.body
+    fingerprint = hashlib.sha256(text).hexdigest()
+    with transaction.atomic():
+        if not taken(f"{request.user.pk}:{key}"):
+            raise Running("The first request with this Idempotency-Key is still running.")
+        kept = KeptAnswer.objects.filter(company=request.user, key=key).first()
+        if kept and kept.created_at > timezone.now() - KEPT_FOR:
+            if kept.fingerprint != fingerprint:
+                raise BadKey("This Idempotency-Key was used for another request.")
+            return Response(kept.body, status=kept.status)
+        with transaction.atomic():
+            response = answer()
+            if response.status_code >= 400:
+                # Whatever a refused request had begun must not be kept with its answer.
+                transaction.set_rollback(True)
+        if response.status_code not in (409, 429) and response.status_code < 500:
+            KeptAnswer.objects.update_or_create(
+                company=request.user,
+                key=key,
+                defaults={
+                    "fingerprint": fingerprint,
+                    "status": response.status_code,
+                    "body": response.data,
+                    "created_at": timezone.now(),
+                },
+            )
+        return response
+
+
+def taken(name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 1))", [name])
+        return cursor.fetchone()[0]
+
+
+def forget_old_answers() -> int:
+    return KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()[0]

@@ -1,0 +1,74 @@
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+
+
+class Company(models.Model):
+    """Who calls the API. Everything else belongs to one."""
+
+    name = models.CharField(max_length=200)
+    active = models.BooleanField(
+        default=True, help_text="Tokens of an inactive company are refused."
+    )
+    contact_email = models.EmailField(blank=True, help_text="Hears when a webhook is paused.")
+    plan = models.CharField(
+        max_length=50, blank=True, help_text="Decides how soon tickets are answered."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    # REST framework asks this of whatever authentication returned.
+    is_authenticated = True
+
+    class Meta:
+        verbose_name_plural = "companies"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def live(self, now: datetime) -> "ApiTokenQuerySet":
+        return self.filter(
+            Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None, company__active=True
+        )
+
+
+class ApiToken(models.Model):
+    """A company's way in. Only its digest is kept; the token is shown once (decision E9)."""
+
+    company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="tokens")
+    prefix = models.CharField(max_length=20, editable=False)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "API token"
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"
+
+
+class KeptAnswer(models.Model):
+    """The first answer to a POST that carried an Idempotency-Key (decisions, section 5)."""
+
+    company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    body = models.JSONField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["company", "key"], name="one_answer_per_key"),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="kept_answer_age")]
+
+    def __str__(self) -> str:
+        return f"{self.status} for {self.key}"

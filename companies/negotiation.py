@@ -1,0 +1,27 @@
+"""JSON in and JSON out: there is nothing to negotiate (interface, Endpoints)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.http import parse_header_parameters
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+
+
+class JSONOnly(BaseContentNegotiation):
+    """Whatever Accept asks for, what we have is sent: clients with odd defaults go on working."""
+
+    def select_parser(self, request: Request, parsers: Sequence[Any]) -> Any:
+        """Raises UnsupportedMediaType (415)."""
+        (parser,) = parsers
+        sent, _ = parse_header_parameters(request.content_type or "")
+        coding = request.headers.get("Content-Encoding", "").lower()
+        if sent != parser.media_type or coding not in ("", "identity"):
+            raise UnsupportedMediaType(sent, f"Send {parser.media_type}, not compressed.")
+        return parser
+
+    def select_renderer(
+        self, request: Request, renderers: Sequence[Any], format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        return renderers[0], renderers[0].media_type

@@ -1,0 +1,65 @@
+"""How many requests a company may make in a minute (decision E7)."""
+
+import logging
+import time
+
+from django.conf import settings
+from django.core.cache import cache
+from django.views import View
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+logger = logging.getLogger(__name__)
+
+WINDOW_SECONDS = 60
+BLIND_SECONDS = 5
+
+
+class Counter:
+    """Counts in fixed windows of a minute, in the cache that all web processes share.
+
+    When the cache is away nothing is refused: counting is not worth an outage. It is then left
+    alone for a few seconds, so that requests do not queue up behind its timeout.
+    """
+
+    def __init__(self) -> None:
+        self.blind_until = 0.0
+
+    def add(self, key: str, now: float) -> int:
+        if now < self.blind_until:
+            return 0
+        window = f"rate:{key}:{int(now // WINDOW_SECONDS)}"
+        try:
+            if cache.add(window, 1, timeout=2 * WINDOW_SECONDS):
+                return 1
+            return cache.incr(window)
+        except Exception as error:  # whatever the cache's client calls "away"
+            logger.warning("requests are not counted, the cache does not answer: %s", error)
+            self.blind_until = now + BLIND_SECONDS
+            return 0
+
+
+counter = Counter()
+
+
+class CompanyRate(BaseThrottle):
+    """Route classes: `read` for GET, else what the view's `rate` names, else `write`."""
+
+    wait_seconds = 0.0
+
+    def allow_request(self, request: Request, view: View) -> bool:
+        reading = request.method in ("GET", "HEAD", "OPTIONS")
+        rate = "read" if reading else getattr(view, "rate", "write")
+        now = time.time()
+        limit = settings.RATE_LIMITS[rate]
+        used = counter.add(f"{request.user.pk}:{rate}", now)
+        self.wait_seconds = WINDOW_SECONDS - now % WINDOW_SECONDS
+        request.rate_headers = {
+            "RateLimit-Limit": str(limit),
+            "RateLimit-Remaining": str(max(0, limit - used)),
+            "RateLimit-Reset": str(int(self.wait_seconds) + 1),
+        }
+        return used <= limit
+
+    def wait(self) -> float:
+        return self.wait_seconds

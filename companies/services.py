@@ -1,0 +1,62 @@
+"""Companies and their API tokens: every write."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from companies import tokens
+from companies.models import ApiToken, Company
+
+
+class UnknownToken(LookupError):
+    """No live token answers to what was given, or more than one does."""
+
+
+class UnknownCompany(LookupError):
+    """There is no company of this id."""
+
+
+def create_company(name: str, *, contact_email: str = "") -> Company:
+    """Raises ValueError for a blank name."""
+    if not name.strip():
+        raise ValueError("A company needs a name.")
+    return Company.objects.create(name=name.strip()[:200], contact_email=contact_email)
+
+
+def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:
+    """Make a token and return it: the only time it exists as text (decision E9).
+
+    Raises UnknownCompany.
+    """
+    if not Company.objects.filter(pk=company_id).exists():
+        raise UnknownCompany(f"There is no company {company_id}.")
+    token = tokens.make(settings.ENVIRONMENT)
+    ApiToken.objects.create(
+        company_id=company_id,
+        prefix=tokens.prefix(token),
+        digest=tokens.digest(token),
+        expires_at=timezone.now() + expires_in if expires_in is not None else None,
+    )
+    return token
+
+
+@transaction.atomic
+def revoke_token(prefix_or_token: str) -> ApiToken:
+    """Refuse a token from now on. Raises UnknownToken unless exactly one matches."""
+    matching = list(
+        ApiToken.objects.select_for_update(no_key=True)
+        .filter(revoked_at=None)
+        .filter(Q(digest=tokens.digest(prefix_or_token)) | Q(prefix=prefix_or_token.rstrip("…")))[
+            :2
+        ]
+    )
+    if len(matching) != 1:
+        found = "are several tokens that begin" if matching else "is no live token that begins"
+        raise UnknownToken(f"There {found} with {tokens.prefix(prefix_or_token)}.")
+    token = matching[0]
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    return token

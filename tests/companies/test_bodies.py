@@ -1,0 +1,123 @@
+"""How strictly a body is read, shown on POST /webhooks (decisions E1 to E8)."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from webhooks.models import Webhook
+
+URL = "https://hooks.example.com/in"
+
+
+def post(api: APIClient, body: str | bytes, content_type: str = "application/json") -> tuple:
+    answer = api.post("/webhooks", body, content_type=content_type)
+    assert answer["Content-Type"] == "application/json"
+    assert (answer.status_code == 200) == Webhook.objects.exists()
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("{", "line 1 column 2"),
+        ('{"url":"a","url":"b"}', "the key 'url' is given twice"),
+        ('{"type_id":NaN}', "NaN is not a JSON number"),
+        ('{"type_id":1e400}', "the number 1e400 is too large"),
+        ('{"type_id":' + "9" * 5000 + "}", "a number is too long"),
+        ('{"x":' + "[" * 60 + "]" * 60 + "}", "nested deeper than 50 levels"),
+        ('{"x":' + "[" * 100_000, "nested deeper than 50 levels"),
+        ('{"x":"\\u0000"}', "holds a NUL character"),
+        ('{"\\u0000":1}', "holds a NUL character"),
+        ('{"x":["\\ud800"]}', "holds half of a surrogate pair"),
+        (b'{"url":"\xc0\xaf"}', "is not UTF-8"),
+        ("\ufeff{}", "line 1 column 1"),
+    ],
+)
+def test_says_why_a_text_is_not_json(api: APIClient, body: str | bytes, says: str) -> None:
+    status, answer = post(api, body)
+
+    assert status == 400
+    assert says in answer["message"]
+
+
+def test_names_every_wrong_field_at_once(api: APIClient) -> None:
+    status, answer = post(api, '{"type_id":"3","url":5,"active":true,"colour":"red"}')
+
+    assert status == 400
+    assert answer == {
+        "statusCode": 400,
+        "error": "Bad Request",
+        "message": "colour: This field is not known. (and 3 more)",
+        "errors": [
+            {"field": "colour", "message": "This field is not known."},
+            {"field": "type_id", "message": "Send an integer."},
+            {"field": "url", "message": "Send a string."},
+            {"field": "active", "message": "Send 1 or 0."},
+        ],
+    }
+
+
+@pytest.mark.parametrize("body", ["[]", "1", '"text"', "true"])
+def test_takes_objects_only(api: APIClient, body: str) -> None:
+    assert post(api, body)[0] == 400
+
+
+@pytest.mark.parametrize("value", ["5.0", "true", '"1"', "2", "-1", "null", "[]", "{}"])
+def test_takes_one_or_zero_for_active(api: APIClient, value: str) -> None:
+    status, answer = post(api, f'{{"url":"{URL}","active":{value}}}')
+
+    assert status == 400
+    assert answer["errors"][0]["field"] == "active"
+
+
+def test_refuses_other_media_types(api: APIClient) -> None:
+    assert post(api, f'{{"url":"{URL}"}}', "text/plain")[0] == 415
+    assert post(api, f"url={URL}", "application/x-www-form-urlencoded")[0] == 415
+
+
+def test_takes_the_media_type_in_any_case(api: APIClient) -> None:
+    assert post(api, f'{{"url":"{URL}"}}', "application/JSON; charset=utf-8")[0] == 200
+
+
+def test_refuses_a_body_over_one_mebibyte(api: APIClient) -> None:
+    status, answer = post(api, " " * 1024 * 1024 + "{}")
+
+    assert status == 413
+    assert answer["message"] == "The body is larger than 1 MiB."
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/webhooks/0", "/webhooks/01", f"/webhooks/{2**63}"])
+def test_answers_unknown_addresses_in_json(api: APIClient, path: str) -> None:
+    answer = api.get(path)
+
+    assert answer.status_code == 404
+    assert answer.json()["statusCode"] == 404
+
+
+def test_answers_ship_paths_in_their_own_shape(api: APIClient) -> None:
+    answer = api.post("/ship/nowhere/", {})
+
+    assert answer.status_code == 404
+    assert answer.json()["meta"] == "error"
+    assert answer.json()["error"]["code"] == 404
+
+
+def test_refuses_other_methods_in_json(api: APIClient) -> None:
+    answer = api.patch("/webhooks", {})
+
+    assert answer.status_code == 405
+    assert answer.json()["error"] == "Method Not Allowed"
+
+
+def test_does_not_wait_for_a_body_that_is_announced_as_too_large(api: APIClient) -> None:
+    answer = api.generic("POST", "/webhooks", b"{}", "application/json", CONTENT_LENGTH="9" * 20)
+
+    assert answer.status_code == 413
+
+
+def test_takes_blanks_for_nothing_where_something_is_needed(api: APIClient) -> None:
+    answer = api.post("/ship/webhooktest/", {"tracking_number": " ", "webhook_url": "\t"})
+
+    assert [wrong["field"] for wrong in answer.json()["error"]["errors"]] == [
+        "tracking_number",
+        "webhook_url",
+    ]

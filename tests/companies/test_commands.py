@@ -1,0 +1,54 @@
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from companies.models import ApiToken, Company
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_makes_a_company(db: None) -> None:
+    made = json.loads(run("create_company", "Envíos Ñandú"))
+
+    assert made == {"company_id": Company.objects.get().pk, "name": "Envíos Ñandú"}
+
+
+def test_refuses_a_company_without_a_name(db: None) -> None:
+    with pytest.raises(CommandError, match="needs a name"):
+        run("create_company", "  ")
+    assert not Company.objects.exists()
+
+
+def test_prints_the_token_alone(company: Company) -> None:
+    token = run("issue_token", str(company.pk), "--expires-in", "30")
+
+    assert token.startswith("test_")
+    assert token.count("\n") == 1
+    assert ApiToken.objects.get().expires_at is not None
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "nan"])
+def test_refuses_a_token_that_never_lived(company: Company, days: str) -> None:
+    with pytest.raises(CommandError, match="--expires-in"):
+        run("issue_token", str(company.pk), "--expires-in", days)
+
+
+def test_refuses_a_token_for_nobody(db: None) -> None:
+    with pytest.raises(CommandError, match="There is no company 77"):
+        run("issue_token", "77")
+
+
+def test_revokes_by_token_and_by_prefix(company: Company) -> None:
+    first, second = (run("issue_token", str(company.pk)).strip() for _ in range(2))
+    run("revoke_token", first)
+    run("revoke_token", ApiToken.objects.get(revoked_at=None).prefix)
+
+    assert not ApiToken.objects.filter(revoked_at=None).exists()
+    with pytest.raises(CommandError, match="There is no live token"):
+        run("revoke_token", second)

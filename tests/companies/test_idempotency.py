@@ -1,0 +1,82 @@
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from companies.models import KeptAnswer
+from webhooks.models import Webhook
+
+BODY = {"url": "https://hooks.example.com/in"}
+
+
+def post(api: APIClient, key: str, body: dict | None = None) -> tuple[int, dict]:
+    answer = api.post("/webhooks", body or BODY, headers={"Idempotency-Key": key})
+    return answer.status_code, answer.json()
+
+
+def test_answers_the_same_post_with_the_first_answer(api: APIClient) -> None:
+    first = post(api, "one")
+
+    assert first[0] == 200
+    assert post(api, "one") == first
+    assert Webhook.objects.count() == 1
+
+
+def test_does_another_key_anew(api: APIClient) -> None:
+    assert post(api, "one")[1]["data"]["id"] != post(api, "two")[1]["data"]["id"]
+
+
+def test_refuses_the_key_for_another_body(api: APIClient) -> None:
+    post(api, "one")
+
+    status, answer = post(api, "one", {"url": "https://other.example.com/in"})
+
+    assert (status, Webhook.objects.count()) == (422, 1)
+    assert answer["message"] == "This Idempotency-Key was used for another request."
+
+
+def test_keeps_keys_apart_by_company(api: APIClient, birch_api: APIClient) -> None:
+    assert post(api, "one")[1]["data"]["id"] != post(birch_api, "one")[1]["data"]["id"]
+
+
+def test_keeps_a_refusal_and_nothing_of_what_it_began(api: APIClient) -> None:
+    first = post(api, "one", {"url": "http://insecure.example.com"})
+
+    assert first[0] == 400
+    assert post(api, "one", {"url": "http://insecure.example.com"}) == first
+    assert not Webhook.objects.exists()
+
+
+def test_forgets_after_a_day(api: APIClient) -> None:
+    first = post(api, "one")
+    KeptAnswer.objects.update(created_at=timezone.now() - timedelta(hours=25))
+
+    assert post(api, "one")[1]["data"]["id"] != first[1]["data"]["id"]
+
+
+@pytest.mark.parametrize("key", ["", "é", "k" * 256])
+def test_refuses_keys_that_cannot_be_kept(api: APIClient, key: str) -> None:
+    assert post(api, key)[0] == 422
+    assert not Webhook.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_does_simultaneous_posts_once(rows_to_keep: None, api: APIClient) -> None:
+    barrier = Barrier(8)
+
+    def send(_: int) -> int:
+        barrier.wait()
+        try:
+            return post(api, "one")[0]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(send, range(8)))
+
+    assert set(statuses) <= {200, 409}
+    assert Webhook.objects.count() == 1
