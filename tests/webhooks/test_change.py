@@ -1,0 +1,134 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from tests import builders as build
+from webhooks import services
+from webhooks.models import Webhook
+
+NEW = "https://new.example.com/in"
+
+
+def test_changes_url_and_active_alone_or_together(api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+
+    for body in ({"url": NEW}, {"active": 0}, {"url": NEW, "active": 1}):
+        answer = api.put(f"/webhooks/{webhook.pk}", body)
+        assert (answer.status_code, answer.json()) == (200, {"data": True})
+        webhook.refresh_from_db()
+        assert {"url": webhook.url, "active": int(webhook.active)}.items() >= body.items()
+
+
+def test_sets_and_removes_the_delivery_token(api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+    api.put(f"/webhooks/{webhook.pk}", {"auth_token": "tok-123456"})
+
+    assert api.get("/webhooks").json()["data"][0]["auth_token"] == "…3456"
+
+    api.put(f"/webhooks/{webhook.pk}", {"auth_token": None})
+
+    assert api.get("/webhooks").json()["data"][0]["auth_token"] is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, [], None, {"url": ""}, {"url": NEW, "active": 9}, {"active": 1, "type_id": 3}, {"id": 4}],
+)
+def test_applies_all_or_nothing(api: APIClient, company: Company, body: object) -> None:
+    webhook = build.webhook(company)
+
+    answer = api.put(f"/webhooks/{webhook.pk}", body)
+
+    assert answer.status_code == 400
+    before = (webhook.url, webhook.active, webhook.updated_at)
+    webhook.refresh_from_db()
+    assert (webhook.url, webhook.active, webhook.updated_at) == before
+
+
+@pytest.mark.parametrize("body", [{"url": NEW}, {"url": "http://bad.example.com"}, {}])
+def test_answers_a_foreign_webhook_as_a_missing_one(
+    api: APIClient, birch: Company, body: dict
+) -> None:
+    theirs = build.webhook(birch)
+
+    foreign = api.put(f"/webhooks/{theirs.pk}", body)
+    missing = api.put(f"/webhooks/{theirs.pk + 1000}", body)
+
+    assert foreign.status_code == missing.status_code == 404
+    assert foreign.content == missing.content
+    theirs.refresh_from_db()
+    assert theirs.url != NEW
+
+
+def test_resuming_takes_away_the_reason_of_the_pause(api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+    services.pause(webhook.pk, "The receiver answered 410 Gone.")
+    paused = api.get(f"/webhooks/{webhook.pk}").json()["data"]
+    assert (paused["active"], paused["paused_reason"]) == (0, "The receiver answered 410 Gone.")
+
+    api.put(f"/webhooks/{webhook.pk}", {"active": 1})
+
+    resumed = api.get(f"/webhooks/{webhook.pk}").json()["data"]
+    assert (resumed["active"], resumed["paused_reason"]) == (1, None)
+    assert Webhook.objects.get().resumed_at is not None
+
+
+def test_deletes_from_sight(api: APIClient, birch_api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+
+    assert birch_api.delete(f"/webhooks/{webhook.pk}").status_code == 404
+    assert api.delete(f"/webhooks/{webhook.pk}").json() == {"data": True}
+
+    assert api.get("/webhooks").json() == {"data": []}
+    assert api.get(f"/webhooks/{webhook.pk}").status_code == 404
+    assert api.put(f"/webhooks/{webhook.pk}", {"active": 1}).status_code == 404
+    assert api.delete(f"/webhooks/{webhook.pk}").status_code == 404
+
+
+def test_lists_the_company_s_own_and_no_secret(
+    api: APIClient, company: Company, birch: Company
+) -> None:
+    mine = build.webhook(company, auth_token="hush-hush")
+    build.webhook(birch)
+
+    answer = api.get("/webhooks")
+
+    assert [each["id"] for each in answer.json()["data"]] == [mine.pk]
+    assert answer.json()["data"][0]["type"] == "tracking.simple"
+    assert mine.secret not in answer.content.decode()
+    assert "hush-hush" not in answer.content.decode()
+
+
+def test_a_rotated_secret_signs_later(api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+    old = webhook.secret
+
+    new = api.post(f"/webhooks/{webhook.pk}/secret", {"activates_in": 60}).json()["data"]["secret"]
+
+    webhook.refresh_from_db()
+    now = timezone.now()
+    assert webhook.signing_secret(now) == old
+    assert webhook.signing_secret(now + timedelta(seconds=61)) == new != old
+
+
+def test_a_secret_rotated_at_once_signs_at_once(api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+
+    first = api.post(f"/webhooks/{webhook.pk}/secret", {"activates_in": 0}).json()["data"]
+    second = api.post(f"/webhooks/{webhook.pk}/secret", {}).json()["data"]
+
+    webhook.refresh_from_db()
+    assert webhook.signing_secret(timezone.now()) == first["secret"] != second["secret"]
+
+
+def test_unsigned_webhooks_have_no_secret_to_rotate(api: APIClient, company: Company) -> None:
+    legacy = build.webhook(company, type_id=1)
+
+    answer = api.post(f"/webhooks/{legacy.pk}/secret", {})
+
+    assert answer.status_code == 422
+    legacy.refresh_from_db()
+    assert legacy.secret is None

@@ -1,0 +1,38 @@
+"""Secrets at rest: Fernet under FIELD_KEYS, newest key first."""
+
+from functools import lru_cache
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import models
+
+
+@lru_cache(maxsize=4)
+def keyring(keys: tuple[str, ...]) -> MultiFernet:
+    if not keys:
+        raise ImproperlyConfigured("FIELD_KEYS is empty: secrets cannot be encrypted or read.")
+    return MultiFernet([Fernet(key) for key in keys])
+
+
+def encrypt(text: str) -> str:
+    return keyring(tuple(settings.FIELD_KEYS)).encrypt(text.encode()).decode()
+
+
+def decrypt(stored: str) -> str:
+    """Raises ImproperlyConfigured when no key of FIELD_KEYS opens it."""
+    try:
+        return keyring(tuple(settings.FIELD_KEYS)).decrypt(stored.encode()).decode()
+    except InvalidToken as error:
+        raise ImproperlyConfigured("No key of FIELD_KEYS opens a stored secret.") from error
+
+
+class EncryptedTextField(models.TextField):
+    """Text to the code, ciphertext to the database; it cannot be searched for."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        return value if value is None else encrypt(value)
+
+    def from_db_value(self, value: str | None, *_: Any) -> str | None:
+        return value if value is None else decrypt(value)

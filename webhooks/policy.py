@@ -1,0 +1,12 @@
+"""The target policy as this installation has set it."""
+
+from django.conf import settings
+
+from webhooks.targets import Policy
+
+
+def current() -> Policy:
+    return Policy(
+        allow_http=settings.WEBHOOK_ALLOW_HTTP,
+        allowed_networks=settings.WEBHOOK_ALLOWED_NETWORKS,
+    )

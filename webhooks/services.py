@@ -1,0 +1,128 @@
+"""Webhooks: every write."""
+
+import secrets
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from companies.models import Company
+from webhooks import policy, targets
+from webhooks.models import Webhook
+from webhooks.types import CATALOGUE, WebhookType
+
+
+class UnknownType(ValueError):
+    """There is no webhook type of this id."""
+
+
+class UnknownWebhook(LookupError):
+    """The company has no such webhook: missing, deleted and foreign are all one."""
+
+
+class NotSigned(ValueError):
+    """Webhooks of this type have no secret."""
+
+
+def register(
+    company: Company, *, type_id: int, url: str, active: bool = True, auth_token: str | None = None
+) -> Webhook:
+    """Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
+    if type_id not in CATALOGUE:
+        raise UnknownType("There is no webhook type of this id; see GET /webhook-types.")
+    targets.check(url, policy.current())
+    signed = CATALOGUE[WebhookType(type_id)].signed
+    return Webhook.objects.create(
+        company=company,
+        type_id=type_id,
+        url=url,
+        active=active,
+        auth_token=auth_token,
+        secret=make_secret() if signed else None,
+    )
+
+
+@transaction.atomic
+def change(company: Company, webhook_id: int, **changes: Any) -> Webhook:
+    """Set `url`, `active` and `auth_token`, whichever is given, all or nothing.
+
+    Raises UnknownWebhook, and webhooks.targets.BadTarget.
+    """
+    webhook = held(company, webhook_id)
+    if "url" in changes:
+        targets.check(changes["url"], policy.current())
+    if "active" in changes:
+        changes.update(activation(webhook, changes["active"]))
+    for name, value in changes.items():
+        setattr(webhook, name, value)
+    webhook.save(update_fields=[*changes, "updated_at"])
+    return webhook
+
+
+@transaction.atomic
+def pause(webhook_id: int, reason: str) -> bool:
+    """Stop deliveries for a reason that the company is shown; False if it was paused already."""
+    return bool(
+        Webhook.objects.present()
+        .filter(pk=webhook_id, active=True)
+        .update(active=False, paused_reason=reason[:300], updated_at=timezone.now())
+    )
+
+
+@transaction.atomic
+def resume(webhook_id: int) -> bool:
+    """Let deliveries go on; False if they did."""
+    webhook = Webhook.objects.present().select_for_update(no_key=True).filter(pk=webhook_id).first()
+    if webhook is None or webhook.active:
+        return False
+    change(webhook.company, webhook_id, active=True)
+    return True
+
+
+@transaction.atomic
+def delete(company: Company, webhook_id: int) -> None:
+    """Its waiting deliveries are cancelled by the sweep (decision W7). Raises UnknownWebhook."""
+    webhook = held(company, webhook_id)
+    webhook.active = False
+    webhook.deleted_at = timezone.now()
+    webhook.save(update_fields=["active", "deleted_at", "updated_at"])
+
+
+@transaction.atomic
+def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta) -> Webhook:
+    """Make a new secret that signs once `activates_in` has passed (decision W9).
+
+    Raises UnknownWebhook and NotSigned.
+    """
+    webhook = held(company, webhook_id)
+    if not webhook.type.signed:
+        raise NotSigned(f"Webhooks of type {webhook.type.name} are not signed.")
+    now = timezone.now()
+    webhook.secret = webhook.signing_secret(now)
+    webhook.next_secret = make_secret()
+    webhook.next_secret_at = now + activates_in
+    webhook.save(update_fields=["secret", "next_secret", "next_secret_at", "updated_at"])
+    return webhook
+
+
+def activation(webhook: Webhook, active: bool) -> dict[str, Any]:
+    if not active:
+        return {"active": False}
+    resumed: dict[str, datetime] = {} if webhook.active else {"resumed_at": timezone.now()}
+    return {"active": True, "paused_reason": "", **resumed}
+
+
+def held(company: Company, webhook_id: int) -> Webhook:
+    # no_key: publishing reads webhooks while this one changes.
+    webhook = (
+        company.webhooks.present().select_for_update(no_key=True).filter(pk=webhook_id).first()
+    )
+    if webhook is None:
+        raise UnknownWebhook
+    return webhook
+
+
+def make_secret() -> str:
+    """32 random bytes as 64 lowercase hex digits, whose text is the key (decisions W4, W10)."""
+    return secrets.token_hex(32)

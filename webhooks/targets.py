@@ -1,0 +1,168 @@
+"""May this URL be a target? Pure: no name is looked up here (decision W23).
+
+The policy: https, no credentials, a public name or a public address in its one canonical form.
+What a name resolves to is asked at every connection, by `deliveries.resolver` and
+`deliveries.transport`.
+"""
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+import idna
+
+from webhooks.addresses import why_forbidden
+
+MAX_LENGTH = 2048
+DEFAULT_PORTS = {"https": 443, "http": 80}
+
+# Last labels that never name a public host: RFC 6761 and its successors, what ICANN will not
+# delegate, and the usual search domains of offices and clusters.
+SPECIAL_NAMES = frozenset(
+    {"alt", "arpa", "example", "invalid", "local", "localhost", "onion", "test"}
+    | {"corp", "home", "internal", "mail", "private"}
+    | {"intranet", "lan", "localdomain", "svc"}
+)
+
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0\s\ud800-\udfff]")
+_URL = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#]+)([^#]*)", re.IGNORECASE)
+_AUTHORITY = re.compile(r"(\[[^\[\]]+\]|[^:\[\]]+)(?::(.*))?")
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
+_TOP_LABEL = re.compile(r"[a-z]{2,}|xn--.+")
+
+
+class BadTarget(ValueError):
+    """The URL may not be a target; the message tells the company what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the operator allows beyond https to public hosts on the usual ports.
+
+    Addresses inside `allowed_networks` are exempt from the address guard and from `ports`; where
+    loopback is among them, so is the name localhost.
+    """
+
+    allow_http: bool = False
+    allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    ports: frozenset[int] = frozenset({443, 8443})
+
+    def why_forbidden(self, address: str | IPv4Address | IPv6Address) -> str | None:
+        """Return why we must not connect to the address, or None if we may."""
+        return why_forbidden(address, self.allowed_networks)
+
+    def exempts(self, address: IPv4Address | IPv6Address) -> bool:
+        """Does the operator allow this address whatever the guard says of it?"""
+        return any(address in network for network in self.allowed_networks)
+
+    @property
+    def loopback(self) -> tuple[str, ...]:
+        """The loopback addresses that localhost may mean: none unless the operator allows them."""
+        return tuple(each for each in ("127.0.0.1", "::1") if self.why_forbidden(each) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL that passed. `url` goes on the wire: ASCII host, default port left out."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    address: IPv4Address | IPv6Address | None
+
+
+def check(url: str, policy: Policy) -> Target:
+    """Take a company's URL apart. Raises BadTarget with what to change."""
+    scheme, authority, rest = _split(url)
+    if scheme not in DEFAULT_PORTS or (scheme == "http" and not policy.allow_http):
+        raise BadTarget("The URL must start with https://.")
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None:
+        raise BadTarget("The host is malformed; give a name such as hooks.example.com.")
+    text, port_text = match.groups()
+    address = _address(text)
+    host = _ascii_name(text, policy) if address is None else str(address)
+    if address is not None and (reason := policy.why_forbidden(address)):
+        raise BadTarget(f"The address {address} is not public ({reason}); use a public host.")
+    port = _port(port_text, scheme)
+    exempt = is_localhost(host) if address is None else policy.exempts(address)
+    if not exempt and port != DEFAULT_PORTS[scheme] and port not in policy.ports:
+        usual = ", ".join(str(each) for each in sorted(policy.ports))
+        raise BadTarget(f"Port {port} is not allowed; use one of {usual}.")
+    shown = f"[{host}]" if isinstance(address, IPv6Address) else host
+    suffix = "" if port == DEFAULT_PORTS[scheme] else f":{port}"
+    return Target(f"{scheme}://{shown}{suffix}{rest}", scheme, host, port, address)
+
+
+def is_localhost(host: str) -> bool:
+    """Is the ASCII host the name localhost, or below it?"""
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def _split(url: str) -> tuple[str, str, str]:
+    """Return scheme, authority, and path with query; judge the text before any parser sees it."""
+    if len(url) > MAX_LENGTH:
+        raise BadTarget(f"The URL is longer than {MAX_LENGTH} characters.")
+    if _UNPRINTABLE.search(url):
+        raise BadTarget("The URL contains spaces or control characters; percent-encode them.")
+    if "\\" in url:
+        raise BadTarget("The URL contains a backslash; write / or percent-encode it.")
+    if "#" in url:
+        raise BadTarget("The URL has a fragment; leave out # and what follows.")
+    match = _URL.fullmatch(url)
+    if match is None:
+        raise BadTarget("This is not a URL; give one such as https://hooks.example.com/path.")
+    scheme, authority, rest = match.groups()
+    if "@" in authority:
+        raise BadTarget("The URL contains credentials; leave out what stands before @.")
+    if "%" in authority:
+        raise BadTarget("The host is percent-encoded; write it plainly.")
+    if not rest.isascii():
+        raise BadTarget("The path or query has characters outside ASCII; percent-encode them.")
+    return scheme.lower(), authority, rest if rest.startswith("/") else f"/{rest}"
+
+
+def _port(text: str | None, scheme: str) -> int:
+    if text is None:
+        return DEFAULT_PORTS[scheme]
+    if not _PORT.fullmatch(text) or int(text) > 65535:
+        raise BadTarget("The port is not a number from 1 to 65535.")
+    return int(text)
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the literal address, None for a name; refuse every other spelling of an address."""
+    last = host.removesuffix(".").rpartition(".")[2]
+    try:
+        if host.startswith("["):
+            return IPv6Address(host[1:-1])
+        return IPv4Address(host) if _NUMBER.fullmatch(last) else None
+    except ValueError:
+        raise BadTarget(
+            "The host is not a plain address; write IPv4 as 93.184.216.34, IPv6 in brackets."
+        ) from None
+
+
+def _ascii_name(host: str, policy: Policy) -> str:
+    """Return a public name in ASCII and lower case (IDNA 2008, nothing mapped)."""
+    # A trailing dot says the name is absolute, which ours always are.
+    labels = [_ascii_label(label) for label in host.removesuffix(".").split(".")]
+    name = ".".join(labels)
+    if len(name) > 253:
+        raise BadTarget("The host name is longer than 253 characters.")
+    if is_localhost(name) and policy.loopback:
+        return name
+    if len(labels) < 2 or labels[-1] in SPECIAL_NAMES or not _TOP_LABEL.fullmatch(labels[-1]):
+        raise BadTarget(f"{name} is not a public host name; use one that anyone can look up.")
+    return name
+
+
+def _ascii_label(label: str) -> str:
+    try:
+        return idna.alabel(label.lower() if label.isascii() else label).decode("ascii")
+    except UnicodeError:
+        raise BadTarget(
+            "The host is not a valid name; use letters, digits and hyphens, in lower case."
+        ) from None
