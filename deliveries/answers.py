@@ -1,0 +1,180 @@
+"""What comes back from a receiver, or instead of an answer: bytes in, a reply out."""
+
+import re
+import time
+from collections.abc import Hashable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+MAX_BODY = 16 * 1024
+MAX_HEADERS = 64 * 1024
+# Every line weighs so much more than its bytes, as in HTTP/2: thousands of short ones cost too.
+HEADER_WEIGHT = 32
+MAX_DETAIL = 300
+MAX_RETRY_AFTER = 86_400
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] +([1-9][0-9]{2})[ \r\n]")
+_SECONDS = re.compile(r"[0-9]+")
+_UNPRINTABLE = re.compile(r"[^ -~]")
+
+
+class Failure(StrEnum):
+    """Why an attempt got no answer, in the word the attempt row keeps."""
+
+    BAD_TARGET = "bad_target"  # the URL breaks the policy of today
+    DNS = "dns"  # the name does not exist, or its servers do not say
+    FORBIDDEN_ADDRESS = "forbidden_address"  # the name leads where we must not connect
+    REFUSED = "refused"  # nobody listens there, or there is no way to it
+    TIMEOUT = "timeout"  # the time allowed was over before the headers were complete
+    TLS = "tls"  # no encrypted connection to a server that proves its name
+    TLS_EXPIRED = "tls_expired"  # the certificate's time is over, or has not come
+    RESET = "reset"  # the connection broke before the headers were complete
+    PROTOCOL = "protocol"  # what came back is not HTTP that we can take
+    INTERNAL = "internal"  # our own fault: descriptors, memory, configuration
+
+
+# libcurl's codes where there is no answer, in our words; every other code is a fault of ours.
+_CURL_FAILURES = {
+    0: (Failure.RESET, "The connection was closed within the headers"),
+    1: (Failure.PROTOCOL, "What came back is not HTTP/1.1"),
+    6: (Failure.DNS, "The name cannot be looked up"),
+    7: (Failure.REFUSED, "Nobody accepts connections there"),
+    8: (Failure.PROTOCOL, "What came back is not HTTP/1.1"),
+    18: (Failure.RESET, "The connection was closed within the headers"),
+    28: (Failure.TIMEOUT, "No answer in the time allowed"),
+    35: (Failure.TLS, "No encrypted connection"),
+    52: (Failure.RESET, "The connection was closed without an answer"),
+    55: (Failure.RESET, "The connection broke while we were sending"),
+    56: (Failure.RESET, "The connection broke before the answer"),
+    60: (Failure.TLS, "The certificate does not prove who is there"),
+    61: (Failure.PROTOCOL, "The answer has an encoding we did not ask for"),
+    100: (Failure.PROTOCOL, "The headers are longer than we take"),
+}
+_OURS = (Failure.INTERNAL, "The request failed on our side")
+# The headers contradict each other: we cannot tell where the body ends, but we have the status.
+_BAD_HEADERS = (8, 61)
+_OUT_OF_TIME = (9, 10)  # OpenSSL: the certificate is not yet valid, has expired
+
+
+class Reply(NamedTuple):
+    """What came of a request: an answer (`status`) or none (`error`), never both.
+
+    The status decides as soon as the headers are complete; `answer` holds at most 16 KiB of the
+    body, or as much of it as came in time. `retry_after` is in seconds, a day at most.
+    """
+
+    key: Hashable
+    status: int | None
+    error: Failure | None
+    detail: str
+    answer: bytes
+    duration_ms: int
+    retry_after: int | None
+    started_at: datetime
+
+    @property
+    def ok(self) -> bool:
+        """Did the receiver take it? 2xx says so, nothing else does (decision W19)."""
+        return self.status is not None and 200 <= self.status <= 299
+
+
+class Incoming:
+    """A reply in the making, with bounds on what a receiver may have us keep. Used many times.
+
+    `take_header` and `take_body` return None to go on and 0 to break off, as libcurl wants it.
+    """
+
+    def __init__(self) -> None:
+        self._waits: list[str] = []
+        self._body = bytearray()
+
+    def begin(self, key: Hashable) -> None:
+        """Forget the last reply; time runs from here."""
+        self._key = key
+        self.started = time.monotonic()
+        self._started_at = datetime.now(UTC)
+        self._status: int | None = None
+        self._complete = False
+        self._fault: tuple[Failure, str] | None = None
+        self._header_weight = 0
+        self._waits.clear()
+        self._body.clear()
+
+    def take_header(self, line: bytes) -> int | None:
+        """Take a line of the headers, with status lines and the empty last one among them."""
+        self._header_weight += len(line) + HEADER_WEIGHT
+        if self._header_weight > MAX_HEADERS:
+            return self.refuse(Failure.PROTOCOL, "The headers are longer than we take.")
+        if self._status is None:
+            match = _STATUS_LINE.match(line)
+            if match is None or match[1] == b"101":
+                return self.refuse(
+                    Failure.PROTOCOL, "The answer does not begin with a status of HTTP/1.1."
+                )
+            self._status = int(match[1])
+        elif line[0] in b"\r\nrR":
+            self._take_special(line, self._status)
+        return None
+
+    def take_body(self, data: bytes) -> int | None:
+        """Keep a piece of the body; break off where it goes beyond 16 KiB."""
+        room = MAX_BODY - len(self._body)
+        self._body += data[:room]
+        return None if len(data) <= room else 0
+
+    def refuse(self, failure: Failure, detail: str) -> int:
+        """Note why we break off ourselves: it goes before what libcurl makes of that."""
+        self._fault = (failure, detail)
+        return 0
+
+    def failed(self, failure: Failure, detail: str) -> Reply:
+        """Sum up where there is no answer."""
+        return self._reply(None, *(self._fault or (failure, detail)))
+
+    def ended(self, code: int, text: str, verification: int) -> Reply:
+        """Sum up when libcurl is done: its code and text, and OpenSSL's word on the certificate."""
+        if self._complete or (code in _BAD_HEADERS and self._status is not None):
+            return self._reply(self._status, None, "")
+        failure, words = _CURL_FAILURES.get(code, _OURS)
+        if failure is Failure.TLS and verification in _OUT_OF_TIME:
+            failure = Failure.TLS_EXPIRED
+        return self.failed(failure, f"{words} ({text})." if text else f"{words}.")
+
+    def _reply(self, status: int | None, error: Failure | None, detail: str) -> Reply:
+        waits = self._waits  # several contradict each other, so none counts
+        return Reply(
+            key=self._key,
+            status=status,
+            error=error,
+            detail=_UNPRINTABLE.sub("?", detail)[:MAX_DETAIL] if detail else "",
+            answer=bytes(self._body),
+            duration_ms=round((time.monotonic() - self.started) * 1000),
+            retry_after=retry_after(waits[0], datetime.now(UTC)) if len(waits) == 1 else None,
+            started_at=self._started_at,
+        )
+
+    def _take_special(self, line: bytes, status: int) -> None:
+        if line in (b"\r\n", b"\n"):
+            # 100 and 103 announce an answer, they are none.
+            self._complete = status >= 200
+            self._status = status if self._complete else None
+        elif line[:12].lower() == b"retry-after:":
+            self._waits.append(line[12:].decode("latin-1"))
+
+
+def retry_after(value: str, now: datetime) -> int | None:
+    """Return the seconds a Retry-After header asks for, or None where it says nothing usable.
+
+    Whole seconds are cut to a day. A date counts only within the next day: one beyond is more
+    likely a wrong clock than a wish.
+    """
+    value = value.strip()
+    if _SECONDS.fullmatch(value):
+        return min(int(value[:12]), MAX_RETRY_AFTER) or None
+    try:
+        ahead = int((parsedate_to_datetime(value) - now).total_seconds())
+    except (TypeError, ValueError, OverflowError, IndexError):  # TypeError: a date without a zone
+        return None
+    return ahead if 1 <= ahead <= MAX_RETRY_AFTER else None

@@ -1,0 +1,47 @@
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from deliveries import redelivery
+from deliveries.models import Delivery, State
+
+STATES = {state.label: state for state in State}
+
+
+def time(text: str) -> datetime:
+    """ISO 8601; without a zone it is UTC."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Command(BaseCommand):
+    help = "Send deliveries again: one, or those of a webhook or a window that were given up."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--delivery", type=UUID, metavar="ID", help="its X-Webhook-Id")
+        parser.add_argument("--webhook", type=int, metavar="ID")
+        parser.add_argument("--since", type=time, metavar="T", help="made at T (ISO 8601) or later")
+        parser.add_argument("--until", type=time, metavar="T", help="made before T")
+        parser.add_argument(
+            "--state", choices=STATES, default=State.GIVEN_UP.label, help="default: %(default)s"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only count them")
+
+    def handle(self, *args: Any, delivery: UUID | None, dry_run: bool, **options: Any) -> None:
+        window = {name: options[name] for name in ("since", "until")}
+        if delivery is not None:
+            if not Delivery.objects.filter(pk=delivery).exists():
+                raise CommandError(f"There is no delivery {delivery}.")
+            ids = [delivery]
+        elif options["webhook"] is None and not any(window.values()):
+            raise CommandError("Say which: --delivery, --webhook, or --since and --until.")
+        else:
+            ids = redelivery.chosen(
+                webhook_id=options["webhook"], state=STATES[options["state"]], **window
+            )
+        if dry_run:
+            self.stdout.write(f"{len(ids)} would be sent again")
+        else:
+            self.stdout.write(f"{redelivery.redeliver(ids)} will be sent again")

@@ -1,0 +1,135 @@
+"""Rows are the queue. Migration 0001 says how the tables lie on disk (decision page 0007)."""
+
+import uuid
+from datetime import date
+
+from django.db import models
+
+from companies.models import Company
+from webhooks.models import Webhook
+
+# The partition that holds what still waits. Finished deliveries lie by the day they ended, so
+# that what is claimed from stays small and what is old goes by dropping a table.
+OPEN = date(9999, 12, 31)
+
+
+class State(models.IntegerChoices):
+    WAITING = 0, "waiting"
+    DELIVERED = 1, "delivered"
+    GIVEN_UP = 2, "given_up"
+    CANCELLED = 3, "cancelled"
+
+
+class Event(models.Model):
+    """Something that happened, in the very bytes we send (decision W10)."""
+
+    # No foreign key on disk: companies and webhooks are never deleted, and checking one for every
+    # row would cost more than the row.
+    company = models.ForeignKey(
+        Company, on_delete=models.PROTECT, db_constraint=False, related_name="+"
+    )
+    type_id = models.PositiveSmallIntegerField()
+    # The order key: what happened to one shipment is told in order (decision W22).
+    shipment_id = models.BigIntegerField(null=True)
+    tracking_number = models.CharField(max_length=100, blank=True)
+    body = models.BinaryField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "deliveries_event"
+
+    def __str__(self) -> str:
+        return f"event {self.pk}"
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    def open(self) -> "DeliveryQuerySet":
+        return self.filter(archived_on=OPEN)
+
+
+class Delivery(models.Model):
+    """One event on its way to one webhook. The id is its X-Webhook-Id (decision W12)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    event = models.ForeignKey(
+        Event, on_delete=models.DO_NOTHING, db_constraint=False, related_name="deliveries"
+    )
+    webhook = models.ForeignKey(
+        Webhook, on_delete=models.PROTECT, db_constraint=False, related_name="deliveries"
+    )
+    shipment_id = models.BigIntegerField(null=True)
+    state = models.PositiveSmallIntegerField(choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Answered or failed.")
+    step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
+    due_at = models.DateTimeField()
+    first_attempt_at = models.DateTimeField(null=True)
+    # A claim is a loan: it ends by itself. The mark is the fence against a late writer.
+    claimed_by = models.UUIDField(null=True)
+    claimed_until = models.DateTimeField(null=True)
+    last_status = models.PositiveSmallIntegerField(null=True)
+    last_error = models.CharField(max_length=30, blank=True)
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    archived_on = models.DateField(default=OPEN)
+
+    objects = DeliveryQuerySet.as_manager()
+
+    class Meta:
+        db_table = "deliveries_delivery"
+        permissions = [("send_again", "Can send a delivery again")]
+        verbose_name_plural = "deliveries"
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Attempt(models.Model):
+    """One HTTP request for a delivery. Never our headers: they hold secrets."""
+
+    id = models.BigAutoField(primary_key=True)
+    delivery = models.ForeignKey(
+        Delivery, on_delete=models.DO_NOTHING, db_constraint=False, related_name="log"
+    )
+    number = models.PositiveSmallIntegerField()
+    started_at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField()
+    url = models.CharField(max_length=2048)
+    status = models.PositiveSmallIntegerField(null=True)
+    error = models.CharField(max_length=30, blank=True)
+    detail = models.CharField(max_length=300, blank=True)
+    answer = models.BinaryField(help_text="The first 16 KiB of what came back.")
+
+    class Meta:
+        db_table = "deliveries_attempt"
+
+    def __str__(self) -> str:
+        return f"attempt {self.number}"
+
+
+class Health(models.Model):
+    """How a webhook's receiver has been doing. Written when that changes, not per delivery."""
+
+    webhook = models.OneToOneField(
+        Webhook, on_delete=models.CASCADE, primary_key=True, related_name="health"
+    )
+    failures = models.PositiveIntegerField(default=0, help_text="In a row.")
+    rests = models.PositiveIntegerField(default=0, help_text="Taken since the last success.")
+    failing_since = models.DateTimeField(null=True)
+    resting_until = models.DateTimeField(null=True)
+    last_success_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "health"
+
+    def __str__(self) -> str:
+        return f"health of webhook {self.pk}"
+
+
+class Pulse(models.Model):
+    """When a periodic task last ran: beat sent it and a worker did it."""
+
+    name = models.CharField(max_length=50, primary_key=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

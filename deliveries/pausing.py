@@ -1,0 +1,58 @@
+"""When the service itself pauses a webhook, and tells the company why (decisions W19 and W21)."""
+
+import logging
+from datetime import timedelta
+
+from django.core.mail import send_mail
+from django.db.models import Q
+from django.utils import timezone
+
+from deliveries.models import Health
+from webhooks import services
+from webhooks.models import Webhook
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = timedelta(days=5)
+GONE = "The receiver answered 410 Gone."
+FAILING = "No delivery has succeeded for 5 days."
+LETTER = """\
+We have paused webhook {id} ({url}).
+
+{reason}
+
+Nothing is lost: its deliveries wait. Once the receiver works again, set the webhook's "active"
+to 1 (PUT /webhooks/{id}) and they are sent, in order.
+"""
+
+
+def pause_gone(webhook_id: int) -> None:
+    """A 410 pauses the webhook at once."""
+    pause(webhook_id, GONE)
+
+
+def pause_failing() -> int:
+    """Pause what has only failed since PATIENCE; returns how many."""
+    before = timezone.now() - PATIENCE
+    failing = (
+        Health.objects.filter(failing_since__lt=before, webhook__active=True)
+        .filter(Q(webhook__resumed_at=None) | Q(webhook__resumed_at__lt=before))
+        .filter(webhook__deleted_at=None)
+        .values_list("webhook_id", flat=True)
+    )
+    return sum(pause(webhook_id, FAILING) for webhook_id in failing)
+
+
+def pause(webhook_id: int, reason: str) -> bool:
+    if not services.pause(webhook_id, reason):
+        return False
+    logger.info("webhook %d is paused: %s", webhook_id, reason)
+    webhook = Webhook.objects.select_related("company").get(pk=webhook_id)
+    if address := webhook.company.contact_email:
+        letter = LETTER.format(id=webhook.pk, url=webhook.url, reason=reason)
+        try:
+            send_mail(f"Webhook {webhook.pk} is paused", letter, None, [address])
+        except OSError as error:
+            # The reason stands on the webhook; a letter that fails must not stop the engine.
+            logger.warning("the letter about webhook %d was not sent: %s", webhook_id, error)
+    return True

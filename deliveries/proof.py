@@ -1,0 +1,57 @@
+"""Whether a signature that somebody received is ours. No secret leaves this module."""
+
+import hmac
+from datetime import datetime
+from enum import StrEnum
+
+from deliveries.models import Delivery, Event
+from deliveries.signing import sign
+from webhooks.models import Webhook
+
+
+class Secret(StrEnum):
+    """What can be said of the secret that signed an attempt."""
+
+    NOT_SIGNED = "Events of this type are not signed."
+    THE_SAME = "The secret of then signs still: a signature of it can be checked."
+    ROTATED = "The secret was rotated since: a signature of it cannot be checked any more."
+    PERHAPS = "A rotation is under way; a signature can be checked unless there was one before."
+
+
+class Verdict(StrEnum):
+    GENUINE = "It is ours, over this very body."
+    NOT_OURS = "It is not ours: another body, another time or another secret."
+    GONE = "It cannot be told any more: no secret still held made it, and one was rotated."
+    NOT_SIGNED = "Events of this type are not signed."
+
+
+def secret_of(webhook: Webhook, at: datetime, now: datetime) -> Secret:
+    """Whether what signed at a time is still held. Only the latest rotation is known."""
+    if not webhook.type.signed:
+        return Secret.NOT_SIGNED
+    rotated = webhook.next_secret_at
+    if rotated is None:
+        return Secret.THE_SAME
+    if rotated > now:
+        return Secret.PERHAPS
+    return Secret.THE_SAME if rotated <= at else Secret.ROTATED
+
+
+def check(delivery: Delivery, event: Event, timestamp: str, signature: str) -> Verdict:
+    """Judge X-Webhook-Timestamp and X-Webhook-Signature as a company says it received them.
+
+    We keep no signature: it is made again from the stored body, under the secrets still held.
+    """
+    webhook = delivery.webhook
+    if not webhook.type.signed:
+        return Verdict.NOT_SIGNED
+    if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 16):
+        return Verdict.NOT_OURS
+    body = bytes(event.body)
+    for secret in (webhook.secret, webhook.next_secret):
+        if secret is None:
+            continue
+        ours = sign(secret, int(timestamp), webhook.type.name, body)
+        if hmac.compare_digest(ours.encode(), signature.strip().encode()):
+            return Verdict.GENUINE
+    return Verdict.NOT_OURS if webhook.next_secret_at is None else Verdict.GONE

@@ -1,0 +1,175 @@
+"""What became of attempts, written in bulk: one statement for a few hundred of them."""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from deliveries import statements
+from deliveries.models import State
+
+# After so many failures to connect or to answer in time, in a row, a webhook rests: one second,
+# doubling to five minutes, one probe after each rest.
+FAILURES_BEFORE_REST = 3
+LONGEST_REST_SECONDS = 300
+
+
+@dataclass(slots=True)
+class Result:
+    """One attempt and what it makes of its delivery. `wait`: seconds until it is due again.
+
+    `rest`: seconds for which the receiver asked to be left alone.
+    """
+
+    delivery_id: str
+    claim: str
+    webhook_id: int
+    state: State
+    wait: float
+    url: str
+    started_at: datetime
+    duration_ms: int
+    status: int | None
+    error: str
+    detail: str
+    answer: bytes
+    unreachable: bool
+    rest: float = 0.0
+
+
+# Only a row that this claim still holds is changed: a worker that comes back late is too late.
+# A finished delivery moves to the partition of its week, and the next of its shipment, parked
+# behind it, becomes due. Rows are named by ANY, so that they are looked up whatever the planner
+# believes of the table's size.
+RECORD = """
+WITH result AS (
+  SELECT * FROM json_to_recordset(%s) AS r(id uuid, claim uuid, state smallint, wait float8,
+    url text, started_at timestamptz, duration_ms integer, status smallint, error text,
+    detail text, answer text)
+), done AS (
+  UPDATE deliveries_delivery AS delivery SET
+    state = result.state,
+    attempts = delivery.attempts + 1,
+    step = delivery.step + CASE WHEN result.state = 1 THEN 0 ELSE 1 END,
+    due_at = CASE WHEN result.state = 0
+      THEN statement_timestamp() + make_interval(secs => result.wait) ELSE delivery.due_at END,
+    first_attempt_at = coalesce(delivery.first_attempt_at, result.started_at),
+    claimed_by = NULL, claimed_until = NULL,
+    last_status = result.status, last_error = result.error,
+    finished_at = CASE WHEN result.state <> 0 THEN statement_timestamp() END,
+    archived_on = CASE WHEN result.state = 0 THEN '9999-12-31'
+      ELSE (statement_timestamp() AT TIME ZONE 'UTC')::date END
+  FROM result
+  WHERE delivery.id = ANY(ARRAY(SELECT id FROM result)) AND delivery.id = result.id
+    AND delivery.archived_on = '9999-12-31' AND delivery.claimed_by = result.claim
+  RETURNING delivery.id, delivery.webhook_id, delivery.shipment_id, delivery.event_id,
+    delivery.state, delivery.attempts
+), logged AS (
+  INSERT INTO deliveries_attempt
+    (delivery_id, number, started_at, duration_ms, url, status, error, detail, answer)
+  SELECT done.id, done.attempts, started_at, duration_ms, url, status, error, detail,
+    decode(answer, 'hex')
+  FROM done JOIN result USING (id)
+), woken AS (
+  UPDATE deliveries_delivery_open SET due_at = statement_timestamp()
+  WHERE step = 0 AND due_at > statement_timestamp() AND id = ANY(ARRAY(
+    SELECT next.id
+    FROM (SELECT webhook_id, shipment_id, max(event_id) AS event_id FROM done
+          WHERE state <> 0 AND shipment_id IS NOT NULL GROUP BY 1, 2) AS head
+    CROSS JOIN LATERAL (
+      SELECT id FROM deliveries_delivery_open
+      WHERE webhook_id = head.webhook_id AND shipment_id = head.shipment_id
+        AND event_id > head.event_id
+      ORDER BY event_id LIMIT 1) AS next))
+)
+SELECT count(*) FROM done
+"""
+
+WELL = """
+UPDATE deliveries_health SET failures = 0, rests = 0, failing_since = NULL, resting_until = NULL,
+  last_success_at = statement_timestamp()
+WHERE webhook_id = ANY(%s) AND failures > 0
+"""
+
+FAILING = """
+INSERT INTO deliveries_health AS health (webhook_id, failures, rests, failing_since)
+SELECT webhook_id, failures, 0, statement_timestamp()
+FROM unnest(%s::bigint[], %s::integer[]) AS f(webhook_id, failures) ORDER BY webhook_id
+ON CONFLICT (webhook_id) DO UPDATE SET
+  failures = health.failures + excluded.failures,
+  failing_since = coalesce(health.failing_since, excluded.failing_since)
+"""
+
+REST = """
+UPDATE deliveries_health SET rests = rests + 1,
+  resting_until = statement_timestamp()
+    + make_interval(secs => least(%s, power(2, least(rests, 10))))
+WHERE webhook_id = ANY(%s) AND failures >= %s
+  AND coalesce(resting_until <= statement_timestamp(), true)
+"""
+
+# A receiver that says when to come back is left alone until then, with all that waits for it.
+ASKED = """
+UPDATE deliveries_health AS health SET rests = greatest(health.rests, 1),
+  resting_until = greatest(
+    health.resting_until, statement_timestamp() + make_interval(secs => asked.rest))
+FROM unnest(%s::bigint[], %s::float8[]) AS asked(webhook_id, rest)
+WHERE health.webhook_id = asked.webhook_id
+"""
+
+
+def record(results: Sequence[Result], unwell: Collection[int] = ()) -> int:
+    """Write down finished attempts; returns how many deliveries were still held by their claim.
+
+    `unwell` are the webhooks whose health says that they failed, as far as the caller knows.
+    """
+    with statements.cursor() as cursor:
+        # One JSON text costs a fraction of eleven arrays.
+        cursor.execute(RECORD, [json.dumps([row(result) for result in results])])
+        kept = cursor.fetchone()[0]
+    note_health(results, unwell)
+    return kept
+
+
+def row(result: Result) -> dict[str, Any]:
+    return {
+        "id": result.delivery_id,
+        "claim": result.claim,
+        "state": result.state,
+        "wait": result.wait,
+        "url": result.url,
+        "started_at": result.started_at.isoformat(),
+        "duration_ms": result.duration_ms,
+        "status": result.status,
+        "error": result.error,
+        "detail": result.detail,
+        "answer": result.answer.hex(),
+    }
+
+
+def note_health(results: Sequence[Result], unwell: Collection[int]) -> None:
+    """Written when it changes: a webhook that is well costs nothing here."""
+    well = {result.webhook_id for result in results if result.state == State.DELIVERED}
+    better = well.intersection(unwell)
+    failing: dict[int, int] = {}
+    for result in results:
+        if result.webhook_id not in well:
+            failing[result.webhook_id] = failing.get(result.webhook_id, 0) + 1
+    unreachable = {result.webhook_id for result in results if result.unreachable} - well
+    asked = {
+        result.webhook_id: result.rest
+        for result in sorted(results, key=lambda result: result.rest)
+        if result.rest and result.webhook_id not in well
+    }
+    if not (better or failing):
+        return
+    with statements.cursor() as cursor:
+        if better:
+            cursor.execute(WELL, [sorted(better)])
+        if failing:
+            cursor.execute(FAILING, [list(failing), list(failing.values())])
+        if unreachable:
+            cursor.execute(REST, [LONGEST_REST_SECONDS, sorted(unreachable), FAILURES_BEFORE_REST])
+        if asked:
+            cursor.execute(ASKED, [list(asked), list(asked.values())])

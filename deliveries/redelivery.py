@@ -1,0 +1,67 @@
+"""Sending again: rows are set due, and the engine does the rest (decisions, section 5)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from django.db import OperationalError, connection, transaction
+
+from deliveries import doorbell
+from deliveries.models import Delivery, State
+
+BATCH = 1_000
+
+# Back to the open partition, at the start of the retry ladder. What is in flight just now keeps
+# its claim: its receiver is being asked this very moment.
+AGAIN = """
+UPDATE deliveries_delivery SET state = 0, step = 0, first_attempt_at = NULL,
+  due_at = statement_timestamp(), finished_at = NULL, archived_on = '9999-12-31',
+  claimed_by = NULL, claimed_until = NULL
+WHERE id = ANY(%s) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
+"""
+
+
+def redeliver(delivery_ids: Iterable[UUID]) -> int:
+    """Send deliveries again now, under the same X-Webhook-Id; returns how many.
+
+    One that waits for a retry is sent now instead of then.
+    """
+    again = 0
+    ids = list(delivery_ids)
+    for start in range(0, len(ids), BATCH):
+        again += reopen(ids[start : start + BATCH])
+        transaction.on_commit(doorbell.ring, robust=True)
+    return again
+
+
+def reopen(ids: list[UUID]) -> int:
+    for last in (False, False, True):
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(AGAIN, [ids])
+                return cursor.rowcount
+        except OperationalError:
+            # A row was finished, and so moved to another partition, while we waited for it.
+            if last:
+                raise
+    return 0
+
+
+def chosen(
+    *,
+    webhook_id: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    state: State | None = None,
+) -> list[UUID]:
+    """The ids of deliveries of a webhook, made in a window, in a state; in order."""
+    deliveries = Delivery.objects.order_by("event_id")
+    if webhook_id is not None:
+        deliveries = deliveries.filter(webhook_id=webhook_id)
+    if since is not None:
+        deliveries = deliveries.filter(created_at__gte=since)
+    if until is not None:
+        deliveries = deliveries.filter(created_at__lt=until)
+    if state is not None:
+        deliveries = deliveries.filter(state=state)
+    return list(deliveries.values_list("pk", flat=True))

@@ -1,0 +1,46 @@
+from datetime import UTC, datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.bodies import Body, Text
+from deliveries.models import State
+
+STATES = {state.label: state for state in State}
+
+
+@extend_schema_field({"type": "string", "format": "date-time"})
+class Moment(Text):
+    """A time in ISO 8601; without a zone it is UTC."""
+
+    def to_internal_value(self, data: Any) -> datetime:
+        text = super().to_internal_value(data)
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise serializers.ValidationError(
+                "Send a time in ISO 8601, such as 2026-01-31T12:00:00Z."
+            ) from error
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Window(Body):
+    """The deliveries made from `since` on, until before `until`."""
+
+    since = Moment()
+    until = Moment(required=False)
+
+
+class LogQuery(Body):
+    """The query of a webhook's delivery log. Every value comes as text."""
+
+    state = serializers.ChoiceField(choices=list(STATES), required=False)
+    since = Moment(required=False)
+    until = Moment(required=False)
+    tracking_number = Text(required=False, max_length=100)
+    cursor = Text(required=False, max_length=50)
+    limit = serializers.IntegerField(required=False, default=20, min_value=1, max_value=100)
+
+    def validate_state(self, state: str) -> State:
+        return STATES[state]

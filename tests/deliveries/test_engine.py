@@ -1,0 +1,253 @@
+"""From a row to a receiver and back, over a real socket."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from cryptography.fernet import Fernet
+from django.db.models import F
+from django.utils import timezone
+from pytest_django import Settings
+
+from companies.models import Company
+from deliveries import engine, publishing
+from deliveries.models import Attempt, Delivery, Health, State
+from deliveries.rooms import FIRST_ROOM
+from deliveries.signing import sign
+from deliveries.transport import Transport
+from faults.receiver import Answer, Receiver
+from tests import builders as build
+from webhooks.targets import Policy
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture(autouse=True)
+def no_linger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "LINGER_SECONDS", 0.0)
+
+
+def deliver(policy: Policy, **options: float) -> int:
+    with closing(Transport(policy, concurrency=engine.CONCURRENCY, **options)) as transport:
+        return engine.Engine(transport, stop=lambda: False).run()
+
+
+def make_due() -> None:
+    Delivery.objects.open().update(due_at=timezone.now() - timedelta(seconds=1))
+    Health.objects.update(resting_until=None)
+
+
+def test_sends_the_stored_bytes_signed(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    webhook = build.webhook(company, url=f"{receiver.url}/in", auth_token="tok-1")
+    publishing.publish([build.news(company, body='{"a":"León"}'.encode())])
+
+    assert deliver(loopback) == 1
+
+    (received,) = receiver.log
+    delivery = Delivery.objects.get()
+    headers = received.headers
+    assert received.body == '{"a":"León"}'.encode()
+    assert headers["Content-Type"] == "application/json"
+    assert headers["Authorization"] == "Bearer tok-1"
+    assert headers["User-Agent"] == "parceldesk/1.0.0"
+    assert headers["X-Webhook-Id"] == str(delivery.pk)
+    assert headers["X-Webhook-Event"] == "tracking.simple"
+    assert headers["X-Webhook-Version"] == "2025-09-01"
+    timestamp = int(headers["X-Webhook-Timestamp"])
+    assert abs(timestamp / 1000 - received.at) < 60
+    assert headers["X-Webhook-Signature"] == sign(
+        webhook.secret, timestamp, "tracking.simple", received.body
+    )
+    assert delivery.state == State.DELIVERED
+
+
+@pytest.mark.parametrize("type_id", [1, 2])
+def test_sends_legacy_types_bare(
+    company: Company, receiver: Receiver, loopback: Policy, type_id: int
+) -> None:
+    build.webhook(company, type_id=type_id, url=receiver.url)
+    publishing.publish([build.news(company, type=type_id)])
+
+    deliver(loopback)
+
+    (received,) = receiver.log
+    assert not [name for name in received.headers if name.startswith("X-")]
+    assert "Authorization" not in received.headers
+
+
+@pytest.mark.parametrize("status", [199, 301, 307, 400, 401, 404, 500, 503])
+def test_takes_nothing_but_2xx_for_success(
+    company: Company, receiver: Receiver, loopback: Policy, status: int
+) -> None:
+    receiver.answer = lambda _: Answer(status, headers=(("Location", receiver.url),))
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+
+    deliver(loopback, timeout_seconds=0.5)
+
+    delivery = Delivery.objects.get()
+    assert len(receiver.log) == 1
+    assert (delivery.state, delivery.attempts) == (State.WAITING, 1)
+    assert delivery.due_at > timezone.now() + timedelta(seconds=4)
+
+
+def test_repeats_with_the_same_id_and_bytes_until_it_gives_up(
+    company: Company, receiver: Receiver, loopback: Policy, settings: Settings
+) -> None:
+    settings.DELIVERY_RETRY_SECONDS = (5, 10)
+    receiver.answer = lambda _: Answer(500, body=b"out of order")
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+
+    for _ in range(5):
+        deliver(loopback)
+        make_due()
+
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.attempts) == (State.GIVEN_UP, 3)
+    assert {received.headers["X-Webhook-Id"] for received in receiver.log} == {str(delivery.pk)}
+    assert len({received.body for received in receiver.log}) == 1
+    assert len({received.headers["X-Webhook-Timestamp"] for received in receiver.log}) == 3
+    attempts = Attempt.objects.order_by("number")
+    assert [(each.number, each.status) for each in attempts] == [(1, 500), (2, 500), (3, 500)]
+    assert bytes(attempts[0].answer) == b"out of order"
+
+
+def test_waits_as_long_as_a_busy_receiver_asks(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    receiver.answer = lambda _: Answer(429, headers=(("Retry-After", "600"),))
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+
+    deliver(loopback)
+
+    assert Delivery.objects.get().due_at > timezone.now() + timedelta(seconds=590)
+
+
+def test_leaves_a_busy_receiver_alone_for_up_to_five_minutes(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    receiver.answer = lambda _: Answer(429, headers=(("Retry-After", "600"),))
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company, shipment) for shipment in range(20)])
+
+    deliver(loopback)
+
+    met = len(receiver.log)
+    assert met <= FIRST_ROOM
+    resting = Health.objects.get().resting_until - timezone.now()
+    assert timedelta(seconds=280) < resting <= timedelta(seconds=300)
+
+    deliver(loopback)
+    assert len(receiver.log) == met
+
+    Health.objects.update(resting_until=timezone.now())
+    receiver.answer = lambda _: Answer(200)
+    deliver(loopback)
+    assert Delivery.objects.open().count() == met
+
+
+def test_pauses_a_webhook_that_is_gone(
+    company: Company, receiver: Receiver, loopback: Policy, mailoutbox: list
+) -> None:
+    company.contact_email = "dev@acme.example"
+    company.save()
+    receiver.answer = lambda _: Answer(410)
+    webhook = build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+
+    deliver(loopback)
+
+    webhook.refresh_from_db()
+    assert (webhook.active, webhook.paused_reason) == (False, "The receiver answered 410 Gone.")
+    assert Delivery.objects.get().state == State.WAITING
+    assert mailoutbox[0].to == ["dev@acme.example"]
+
+
+def test_tells_a_shipment_s_story_in_order_through_failures(
+    company: Company, receiver: Receiver, loopback: Policy, settings: Settings
+) -> None:
+    settings.DELIVERY_RETRY_SECONDS = (1,) * 100
+    failing = iter([True, True, False] * 100)
+    receiver.answer = lambda _: Answer(500 if next(failing) else 200)
+    build.webhook(company, url=receiver.url)
+    news = [
+        build.news(company, shipment, body=json.dumps([shipment, step]).encode())
+        for step in range(5)
+        for shipment in range(4)
+    ]
+    publishing.publish(news)
+
+    for _ in range(100):
+        deliver(loopback)
+        make_due()
+        if not Delivery.objects.open().exists():
+            break
+
+    told: dict[int, list[int]] = {}
+    for received in receiver.log:
+        shipment, step = json.loads(received.body)
+        steps = told.setdefault(shipment, [])
+        if not steps or steps[-1] != step:
+            steps.append(step)
+    assert told == {shipment: [0, 1, 2, 3, 4] for shipment in range(4)}
+    assert Delivery.objects.filter(state=State.DELIVERED).count() == 20
+
+
+def test_drains_a_backlog(company: Company, receiver: Receiver, loopback: Policy) -> None:
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company, n) for n in range(500)])
+
+    assert deliver(loopback) == 500
+    assert not Delivery.objects.open().exists()
+    assert Attempt.objects.filter(number=F("delivery__attempts")).count() == 500
+    assert len({received.headers["X-Webhook-Id"] for received in receiver.log}) == 500
+
+
+def test_stops_without_claiming_when_told_to(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+
+    with closing(Transport(loopback, concurrency=8)) as transport:
+        assert engine.Engine(transport, stop=lambda: True).run() == 0
+
+    assert receiver.log == []
+    assert Delivery.objects.get().claimed_by is None
+
+
+def test_never_connects_to_a_forbidden_address(company: Company, receiver: Receiver) -> None:
+    build.webhook(company, url=f"https://127.0.0.1:{receiver.port}/")
+    publishing.publish([build.news(company)])
+
+    deliver(Policy())
+
+    assert receiver.log == []
+    attempt = Attempt.objects.get()
+    assert (attempt.status, attempt.error) == (None, "bad_target")
+
+
+def test_a_secret_that_no_key_opens_harms_no_other_webhook(
+    company: Company, receiver: Receiver, loopback: Policy, settings: Settings
+) -> None:
+    build.webhook(company, url=receiver.url)
+    settings.FIELD_KEYS = [Fernet.generate_key().decode()]
+    build.webhook(company, url=f"{receiver.url}/well")
+    publishing.publish([build.news(company)])
+
+    assert deliver(loopback) == 2
+
+    assert [received.path for received in receiver.log] == ["/well"]
+    failed = Attempt.objects.get(error="internal")
+    assert failed.detail == "No key of FIELD_KEYS opens a stored secret."
+    assert Delivery.objects.open().get().pk == failed.delivery_id

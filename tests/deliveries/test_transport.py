@@ -1,0 +1,234 @@
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from deliveries.answers import Failure
+from deliveries.transport import Request, Transport, send_one
+from tests.deliveries.hostile import (
+    HEADERS,
+    LOOPBACK,
+    OK,
+    Visitor,
+    good,
+    receiver,
+    saying,
+    send,
+    send_in_turn,
+    silent,
+)
+from webhooks.targets import Policy
+
+
+def test_sends_what_it_is_given_and_nothing_of_its_own() -> None:
+    with receiver(good) as running:
+        reply = send_one(Request(running.url, b"\x00\xff{}", HEADERS, "key"), LOOPBACK)
+    assert (reply.key, reply.status, reply.answer, reply.ok) == ("key", 200, b"ok", True)
+    assert reply.started_at.tzinfo is UTC
+    head, _, body = running.requests[0].partition(b"\r\n\r\n")
+    assert body == b"\x00\xff{}"
+    assert head.split(b"\r\n") == [
+        b"POST /hook HTTP/1.1",
+        b"Host: 127.0.0.1:%d" % running.port,
+        b"Accept: */*",
+        b"Content-Type: application/json",
+        b"User-Agent: parceldesk/1.0.0",
+        b"Accept-Encoding: identity",
+        b"Content-Length: 4",
+    ]
+
+
+def test_sends_the_path_and_a_large_body_as_they_are() -> None:
+    body = bytes(range(256)) * 4096
+    with receiver(good) as running:
+        assert send(running.url + "/../a//b%2F?c=%0d&d", body=body).ok
+    assert running.requests[0].startswith(b"POST /hook/../a//b%2F?c=%0d&d HTTP/1.1\r\n")
+    assert running.requests[0].endswith(b"\r\n\r\n" + body)
+
+
+def test_gives_every_request_its_own_reply_over_few_connections() -> None:
+    with receiver(good) as running, closing(Transport(LOOPBACK, concurrency=10)) as transport:
+        waiting, keys = list(range(200)), []
+        while len(keys) < 200:
+            while waiting and transport.in_flight < transport.concurrency:
+                transport.start(Request(running.url, b"{}", HEADERS, waiting.pop()))
+            keys += [reply.key for reply in transport.wait(5.0) if reply.ok]
+        assert sorted(keys) == list(range(200))
+        assert running.connections <= 10
+
+
+def test_takes_no_more_than_its_concurrency() -> None:
+    with receiver(silent) as running, closing(Transport(LOOPBACK, concurrency=1)) as transport:
+        transport.start(Request(running.url, b"{}", HEADERS))
+        with pytest.raises(RuntimeError):
+            transport.start(Request(running.url, b"{}", HEADERS))
+        assert transport.in_flight == 1
+
+
+def test_waits_as_long_as_told_where_nothing_happens() -> None:
+    with closing(Transport(LOOPBACK)) as transport:
+        started = time.monotonic()
+        assert transport.wait(0.1) == []
+        assert time.monotonic() - started >= 0.09
+
+
+def test_closes_with_requests_in_flight() -> None:
+    with receiver(silent) as running:
+        transport = Transport(LOOPBACK)
+        transport.start(Request(running.url, b"{}", HEADERS))
+        assert transport.wait(0.05) == []
+        transport.close()
+
+
+def test_delivers_where_the_receiver_has_closed_the_connection_meanwhile() -> None:
+    with receiver(saying(OK)) as running, closing(Transport(LOOPBACK)) as transport:
+        assert all(reply.ok for reply in send_in_turn(transport, *[running.url] * 4))
+        assert (running.connections, len(running.requests)) == (4, 4)
+
+
+def test_tries_again_only_where_a_used_connection_broke_without_a_byte() -> None:
+    def once(visitor: Visitor) -> None:
+        visitor.read_request()
+        visitor.say(OK)
+        visitor.read_request()
+        visitor.slam()
+
+    with receiver(once) as running, closing(Transport(LOOPBACK)) as transport:
+        assert all(reply.ok for reply in send_in_turn(transport, *[running.url] * 2))
+        assert (running.connections, len(running.requests)) == (2, 3)
+    with receiver(saying()) as running:
+        assert send(running.url).error == Failure.RESET
+        assert len(running.requests) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_follows_no_redirect(status: int) -> None:
+    with receiver(good) as elsewhere:
+        answer = b"HTTP/1.1 %d No\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n"
+        with receiver(saying(answer % (status, elsewhere.url.encode()))) as running:
+            reply = send(running.url)
+        assert (reply.status, reply.ok, len(running.requests)) == (status, False, 1)
+        assert elsewhere.connections == 0
+
+
+def test_keeps_no_cookie() -> None:
+    cookie = b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n"
+    with receiver(saying(cookie)) as running, closing(Transport(LOOPBACK)) as transport:
+        send_in_turn(transport, running.url, running.url)
+    assert len(running.requests) == 2
+    assert b"cookie" not in b"".join(running.requests).lower()
+
+
+def test_reads_no_proxy_and_no_netrc_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".netrc").write_text("default login someone password secret\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with receiver(good) as proxy, receiver(good) as running:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        assert send(running.url).ok
+        assert b"authorization" not in running.requests[0].lower()
+        assert proxy.connections == 0
+
+
+def test_says_that_nobody_listens() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+    reply = send(f"http://127.0.0.1:{port}/")
+    assert (reply.status, reply.error) == (None, Failure.REFUSED)
+    assert reply.duration_ms < 900
+
+
+def test_gives_up_early_where_packets_are_swallowed() -> None:
+    with ExitStack() as stack:
+        full = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0), backlog=0)))
+        for _ in range(3):
+            client = stack.enter_context(closing(socket.socket()))
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        reply = send(f"http://127.0.0.1:{full.getsockname()[1]}/", timeout_seconds=3.0)
+    assert reply.error == Failure.TIMEOUT
+    assert 1_500 < reply.duration_ms < 2_900
+
+
+def test_reaches_a_name_whose_first_address_is_dead() -> None:
+    with receiver(good, address="::1") as running:
+        policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
+        url = f"http://hooks.example.com:{running.port}/"
+        assert send(url, policy, lookup=lambda _: ["127.0.0.1", "::1"]).ok
+
+
+def test_delivers_to_a_receiver_that_is_slow_but_good() -> None:
+    def slow(visitor: Visitor) -> None:
+        visitor.read_request()
+        visitor.rest(0.8)
+        visitor.say(OK)
+
+    with receiver(slow) as running:
+        reply = send(running.url, timeout_seconds=2.0)
+    assert reply.ok
+    assert reply.duration_ms >= 790
+
+
+def sleeping(seconds: float) -> Callable[[str], list[str]]:
+    def lookup(host: str) -> list[str]:
+        time.sleep(seconds)
+        return ["127.0.0.1"]
+
+    return lookup
+
+
+def test_ends_in_time_where_the_name_takes_too_long() -> None:
+    reply = send("https://hooks.example.com/", lookup=sleeping(5.0), timeout_seconds=0.3)
+    assert (reply.status, reply.error) == (None, Failure.DNS)
+    assert reply.duration_ms < 3_000
+
+
+def test_takes_the_time_of_the_lookup_from_the_answers() -> None:
+    with receiver(silent) as running:
+        policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
+        url = f"http://hooks.example.com:{running.port}/"
+        reply = send(url, policy, lookup=sleeping(1.5), timeout_seconds=2.0)
+    assert reply.error == Failure.TIMEOUT
+    assert 1_900 < reply.duration_ms < 3_300
+
+
+def test_lets_a_slow_name_hold_up_nobody_else() -> None:
+    transport = Transport(LOOPBACK, lookup=sleeping(6.0))
+    with receiver(good) as running, closing(transport):
+        transport.start(Request("https://hooks.example.com/", b"{}", HEADERS, "slow"))
+        transport.start(Request(running.url, b"{}", HEADERS, "good"))
+        assert [reply.key for reply in transport.wait(4.0)] == ["good"]
+
+
+def test_sends_to_localhost_where_loopback_is_allowed() -> None:
+    with receiver(good) as running:
+        assert send(f"http://localhost:{running.port}/").ok
+        assert send(f"http://one.localhost:{running.port}/").ok
+        assert b"Host: one.localhost:" in running.requests[1]
+
+
+def before_our_body(visitor: Visitor) -> None:
+    visitor.say(OK)
+    visitor.read_request()
+
+
+def slamming(visitor: Visitor) -> None:
+    visitor.connection.recv(1000)
+    visitor.slam()
+
+
+def test_takes_an_answer_that_comes_before_our_body_is_out() -> None:
+    with receiver(before_our_body) as running:
+        assert send(running.url, body=bytes(1024 * 1024)).status == 200
+
+
+def test_says_that_the_connection_broke_while_we_were_sending() -> None:
+    with receiver(slamming) as running:
+        reply = send(running.url, body=bytes(1024 * 1024))
+    assert (reply.status, reply.error) == (None, Failure.RESET)

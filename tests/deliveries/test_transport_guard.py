@@ -1,0 +1,95 @@
+"""What is never sent and where we never connect."""
+
+import errno
+import socket
+from contextlib import closing
+from ipaddress import ip_network
+from types import SimpleNamespace
+
+import pytest
+
+from deliveries.answers import Failure
+from deliveries.resolver import Answer, Resolver
+from deliveries.transport import Request, Transport, send_one
+from tests.corpora import ssrf_urls
+from tests.deliveries.hostile import LOOPBACK, good, receiver, send, send_in_turn
+from webhooks.addresses import why_forbidden
+from webhooks.targets import Policy
+
+
+@pytest.fixture
+def no_sockets(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Have the transport open none; the list holds what it asked for."""
+    asked: list[object] = []
+
+    def refuse(*arguments: object) -> socket.socket:
+        asked.append(arguments)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    guarded = SimpleNamespace(socket=refuse, AF_INET=socket.AF_INET, AF_INET6=socket.AF_INET6)
+    monkeypatch.setattr("deliveries.transport.socket", guarded)
+    return asked
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: b", "a\nb", "a\x00", "é", "\ud800"])
+def test_sends_no_header_that_could_be_two(value: str) -> None:
+    with receiver(good) as running:
+        reply = send_one(Request(running.url, b"{}", (("Authorization", value),)), LOOPBACK)
+        assert reply.error == Failure.INTERNAL
+        assert value not in reply.detail
+        assert running.connections == 0
+
+
+def test_checks_the_url_again_before_sending(no_sockets: list[object]) -> None:
+    for url in ("http://example.com/", "https://10.0.0.1/", "https://localhost/", "x"):
+        reply = send(url, policy=Policy())
+        assert (reply.status, reply.error) == (None, Failure.BAD_TARGET)
+    assert no_sockets == []
+
+
+def leading_inside() -> list[tuple[str, list[str]]]:
+    """Return the bad URLs of the corpus whose name leads to a forbidden address, with all of it."""
+    bad = [row for row in ssrf_urls() if not row.good and row.answers != "-"]
+    last = [(row.url, row.answers.split("|")[-1].rpartition(">")[2].split(",")) for row in bad]
+    return [(url, found) for url, found in last if any(why_forbidden(each) for each in found)]
+
+
+@pytest.mark.parametrize(("url", "addresses"), leading_inside())
+def test_opens_no_socket_for_a_name_that_leads_inside(
+    url: str, addresses: list[str], no_sockets: list[object]
+) -> None:
+    reply = send(url, Policy(), lookup=lambda _: addresses)
+    assert (reply.status, reply.error) == (None, Failure.FORBIDDEN_ADDRESS)
+    assert no_sockets == []
+
+
+def test_connects_no_more_when_a_name_begins_to_lead_inside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("deliveries.resolver.GOOD_SECONDS", 0.0)
+    answers = iter([["127.0.0.1"], ["127.0.0.1", "::1"]])
+    with receiver(good) as outside:
+        policy = Policy(True, (ip_network("127.0.0.1/32"),), frozenset({outside.port}))
+        url = f"http://rebind.example.com:{outside.port}/"
+        with closing(Transport(policy, lookup=lambda _: next(answers))) as transport:
+            first, second = send_in_turn(transport, url, url)
+        assert (first.ok, second.error) == (True, Failure.FORBIDDEN_ADDRESS)
+        assert len(outside.requests) == 1
+
+
+def test_vets_the_address_at_the_socket_whatever_the_resolver_says(
+    monkeypatch: pytest.MonkeyPatch, no_sockets: list[object]
+) -> None:
+    monkeypatch.setattr(Resolver, "_vetted", lambda *_: Answer(("127.0.0.1", "::1")))
+    reply = send("https://hooks.example.com/", policy=Policy())
+    assert (reply.status, reply.error) == (None, Failure.FORBIDDEN_ADDRESS)
+    assert no_sockets == []
+
+
+def test_calls_a_lack_of_descriptors_our_own_fault(no_sockets: list[object]) -> None:
+    reply = send("http://127.0.0.1:9/")
+    assert (reply.error, reply.detail) == (
+        Failure.INTERNAL,
+        "No socket to be had: Too many open files.",
+    )
+    assert len(no_sockets) == 1
