@@ -1,0 +1,95 @@
+"""The desk's view of shipments: to look at. What is known comes from the feed alone."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+from django.utils.functional import cached_property
+from unfold.admin import ModelAdmin, TabularInline
+
+from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
+
+MOST_COUNTED = 1000
+
+
+class ShortPaginator(Paginator):
+    """Counts no further than MOST_COUNTED: a table of millions is searched, not leafed through."""
+
+    @cached_property
+    def count(self) -> int:
+        return self.object_list[:MOST_COUNTED].count()
+
+
+class LookOnly:
+    """Neither added, changed nor deleted by hand."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class UpdateInline(LookOnly, TabularInline):
+    model = TrackingUpdate
+    fields = ("occurred_at", "status", "status_description", "location")
+    ordering = ("-pk",)
+
+
+class SurchargeInline(LookOnly, TabularInline):
+    model = Surcharge
+    fields = (
+        "surcharge_id",
+        "transaction_type",
+        "surcharge_type",
+        "reason",
+        "amount",
+        "currency",
+        "created_at",
+    )
+
+
+class IncidenceInline(LookOnly, TabularInline):
+    model = Incidence
+    fields = ("id", "kind", "description", "open", "created_at")
+    show_change_link = True
+
+
+@admin.register(Shipment)
+class ShipmentAdmin(LookOnly, ModelAdmin):
+    list_display = ("id", "tracking_number", "company", "carrier_name", "status", "created_at")
+    list_select_related = ("company",)
+    search_fields = ("id__exact", "tracking_number__exact")
+    search_help_text = "A shipment's id or its whole tracking number."
+    fields = (
+        *("id", "company", "tracking_number", "carrier_name", "carrier_id", "order"),
+        *("status", "created_at", "shipped_at", "delivered_at"),
+    )
+    inlines = (IncidenceInline, SurchargeInline, UpdateInline)
+    ordering = ("-id",)
+    list_per_page = 25
+    paginator = ShortPaginator
+    show_full_result_count = False
+
+
+@admin.register(Incidence)
+class IncidenceAdmin(LookOnly, ModelAdmin):
+    list_display = ("id", "shipment", "company", "kind", "open", "created_at")
+    list_filter = ("open",)
+    list_select_related = ("shipment__company",)
+    search_fields = ("id__exact", "shipment_id__exact")
+    search_help_text = "An incidence's id or a shipment's."
+    fields = ("id", "shipment", "company", "kind", "description", "open", "created_at")
+    readonly_fields = ("company",)
+    ordering = ("-id",)
+    list_per_page = 25
+    paginator = ShortPaginator
+    show_full_result_count = False
+
+    @admin.display
+    def company(self, incidence: Incidence) -> str:
+        return incidence.shipment.company.name

@@ -1,0 +1,22 @@
+"""What a company may read of its shipments (decision W25)."""
+
+from collections.abc import Sequence
+
+from django.db.models import Prefetch
+
+from companies.models import Company
+from shipments.models import Shipment, TrackingUpdate
+
+
+def tracked(company: Company, numbers: Sequence[str]) -> list[Shipment]:
+    """The company's shipments of these tracking numbers, in the order asked, with `updates`.
+
+    A number asked twice is answered once; one that is unknown or foreign is left out. Two
+    queries, however many numbers.
+    """
+    place = {number: at for at, number in reversed([*enumerate(numbers)])}
+    oldest_first = TrackingUpdate.objects.order_by("occurred_at", "pk")
+    found = company.shipments.filter(tracking_number__in=place).prefetch_related(
+        Prefetch("updates", queryset=oldest_first)
+    )
+    return sorted(found, key=lambda shipment: (place[shipment.tracking_number], shipment.pk))

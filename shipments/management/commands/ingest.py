@@ -1,0 +1,84 @@
+import json
+import os
+import stat
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from shipments import ingesting
+from shipments.ingesting import Stopped, Tally
+
+INTERRUPTED = 130
+
+
+class Command(BaseCommand):
+    help = (
+        "Take in the shipping platform's feed: JSON lines of shipments, tracking updates, "
+        "surcharges and incidences. The same line twice changes nothing, so a file can be fed "
+        "again. Bad lines go to stderr, counts to stdout; exit 1 if any line was bad."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", help="- is standard input")
+
+    def handle(self, *args: Any, file: str, **options: Any) -> None:
+        tally = Tally()
+        try:
+            with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+                self.ingest(stream, tally)
+        except OSError as error:
+            if tally.reached:
+                self.tell(tally)
+            raise CommandError(f"{file}: {error.strerror or error}") from error
+        except Stopped as error:
+            self.tell(tally)
+            raise CommandError(f"{stopped(tally)} The database: {error}") from error
+        except KeyboardInterrupt as error:
+            self.tell(tally)
+            raise CommandError(stopped(tally), returncode=INTERRUPTED) from error
+        self.tell(tally)
+        if tally.bad:
+            raise CommandError(f"{tally.bad} of {tally.read} lines were bad.")
+
+    def ingest(self, stream: BinaryIO, tally: Tally) -> None:
+        progress = tqdm(
+            total=size(stream),
+            unit="B",
+            unit_scale=True,
+            file=sys.stderr,
+            disable=not sys.stderr.isatty(),
+        )
+
+        def report(number: int, reason: str) -> None:
+            with progress.external_write_mode(file=sys.stderr):
+                self.stderr.write(f"line {number}: {reason}")
+
+        def advance() -> None:
+            progress.update(tally.bytes - progress.n)
+
+        with progress:
+            ingesting.ingest(stream, tally, report=report, advance=advance)
+
+    def tell(self, tally: Tally) -> None:
+        counts = {name: getattr(tally, name) for name in ("read", "changed", "events", "bad")}
+        self.stdout.write(json.dumps(counts, separators=(",", ":")))
+
+
+def size(stream: BinaryIO) -> int | None:
+    """Of a plain file; a pipe does not say."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def stopped(tally: Tally) -> str:
+    return (
+        f"Stopped after line {tally.reached}. Everything up to it is recorded; feed the same "
+        "lines again to go on, what is known changes nothing."
+    )

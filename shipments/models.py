@@ -1,0 +1,102 @@
+from django.db import models
+from django.db.models import Q
+
+from companies.models import Company
+
+
+class Shipment(models.Model):
+    """A parcel as the shipping platform knows it. The id is the platform's."""
+
+    id = models.BigIntegerField(primary_key=True)
+    company = models.ForeignKey(Company, on_delete=models.PROTECT, related_name="shipments")
+    tracking_number = models.CharField(max_length=100)
+    carrier_name = models.CharField(max_length=100)
+    carrier_id = models.BigIntegerField(null=True)
+    order = models.JSONField(null=True, help_text="The shop's order, for ecommerce events.")
+    # As the platform said it; may be a status that statuses.py does not list (decision W18).
+    status = models.CharField(max_length=100, default="Created")
+    created_at = models.DateTimeField()
+    shipped_at = models.DateTimeField(null=True)
+    delivered_at = models.DateTimeField(null=True)
+    # Digests of the lines about the shipment itself, the latest hundred: see applying.hear.
+    heard = models.BinaryField(default=bytes)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tracking_number", "company"], name="shipment_tracking_number"),
+        ]
+
+    def __str__(self) -> str:
+        return self.tracking_number
+
+
+class TrackingUpdate(models.Model):
+    """One scan of a shipment, as the feed told it."""
+
+    # The unique constraint's index begins with it: no second one to keep.
+    shipment = models.ForeignKey(
+        Shipment, on_delete=models.CASCADE, related_name="updates", db_index=False
+    )
+    # Of the line's own words: the same line twice is the same update.
+    digest = models.BinaryField(max_length=16)
+    status = models.CharField(max_length=100)
+    status_description = models.CharField(max_length=500, blank=True)
+    location = models.CharField(max_length=300, blank=True)
+    occurred_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["shipment", "digest"], name="one_update_per_line"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.shipment_id} {self.status}"
+
+
+class Surcharge(models.Model):
+    """Money on top of a shipment's price, or its refund."""
+
+    class Transaction(models.TextChoices):
+        SURCHARGE = "surcharge"
+        REFUND = "refund"
+
+    surcharge_id = models.BigIntegerField()
+    transaction_type = models.CharField(max_length=10, choices=Transaction)
+    shipment = models.ForeignKey(Shipment, on_delete=models.CASCADE, related_name="surcharges")
+    surcharge_type = models.CharField(max_length=100)
+    reason = models.CharField(max_length=500, blank=True)
+    amount = models.DecimalField(max_digits=14, decimal_places=4)
+    currency = models.CharField(max_length=3)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            # A refund carries the id of the charge it reverses.
+            models.UniqueConstraint(
+                fields=["surcharge_id", "transaction_type"], name="one_charge_and_one_refund"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.transaction_type} {self.surcharge_id}"
+
+
+class Incidence(models.Model):
+    """A known problem with a shipment. The id is the platform's."""
+
+    id = models.BigIntegerField(primary_key=True)
+    shipment = models.ForeignKey(Shipment, on_delete=models.CASCADE, related_name="incidences")
+    # The name of a shipment-based ticket type; empty matches every type (decision T19).
+    kind = models.CharField(max_length=50, blank=True)
+    description = models.CharField(max_length=500, blank=True)
+    open = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+    heard = models.BinaryField(default=bytes)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["shipment"], condition=Q(open=True), name="incidence_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"incidence {self.pk}"

@@ -1,0 +1,66 @@
+from collections.abc import Callable
+
+from companies.models import Company
+from shipments.models import Incidence
+from tests.shipments.feeding import Fed, counts, incidence, shipment
+
+Feed = Callable[..., Fed]
+
+
+def told(incidences: list[Incidence]) -> list[tuple[int, bool]]:
+    found = [(each.pk, each.open) for each in incidences]
+    incidences.clear()
+    return found
+
+
+def test_tells_of_a_new_incidence_and_of_one_opened_again(
+    company: Company, feed: Feed, incidences_heard: list[Incidence]
+) -> None:
+    fed = feed(
+        shipment(5, company.pk),
+        incidence(9, 5),
+        incidence(8, 5, incidence_kind="lost", description="Not seen since Monday"),
+    )
+    assert fed.counts == counts(read=3, changed=3)
+    assert told(incidences_heard) == [(8, True), (9, True)]
+
+    feed(incidence(8, 5, description="Seen"))
+    assert told(incidences_heard) == []
+
+    feed(incidence(8, 5, open=False))
+    assert told(incidences_heard) == []
+    kept = Incidence.objects.get(pk=8)
+    assert (kept.open, kept.kind, kept.description) == (False, "lost", "Seen")
+
+    feed(incidence(8, 5, open=True))
+    assert told(incidences_heard) == [(8, True)]
+    assert Incidence.objects.get(pk=8).open
+
+
+def test_does_not_tell_of_one_that_is_closed_when_it_is_written(
+    company: Company, feed: Feed, incidences_heard: list[Incidence]
+) -> None:
+    fed = feed(
+        shipment(5, company.pk),
+        incidence(8, 5, open=False),
+        incidence(9, 5),
+        incidence(9, 5, open=False),
+    )
+
+    assert fed.counts == counts(read=4, changed=4)
+    assert told(incidences_heard) == []
+    assert set(Incidence.objects.values_list("pk", "open")) == {(8, False), (9, False)}
+
+
+def test_an_older_file_fed_again_does_not_open_what_was_closed(
+    company: Company, feed: Feed, incidences_heard: list[Incidence]
+) -> None:
+    feed(shipment(5, company.pk), incidence(8, 5))
+    feed(incidence(8, 5, open=False))
+    incidences_heard.clear()
+
+    fed = feed(shipment(5, company.pk), incidence(8, 5))
+
+    assert fed.counts == counts(read=2, changed=0)
+    assert not Incidence.objects.get().open
+    assert told(incidences_heard) == []
