@@ -1,0 +1,154 @@
+"""Real threads, real locks: what the picking of agents holds when all come at once."""
+
+import time
+from collections import Counter
+from functools import partial
+from threading import Event
+
+import pytest
+from django.db import connections, transaction
+
+from companies.models import Company
+from tests import builders as build
+from tests.tickets.racing import Racers, racers
+from tickets import assignment
+from tickets.assignment import assign, assign_waiting
+from tickets.history import Actor
+from tickets.models import Agent, HistoryEntry, Ticket
+from tickets.opening import open_ticket
+from tickets.statuses import By
+
+pytestmark = pytest.mark.usefixtures("rows_to_keep")
+CALLER = Actor(By.COMPANY, "test")
+
+
+@pytest.fixture
+def acme(transactional_db: None) -> Company:
+    return build.company()
+
+
+def burst(together: Racers, company: Company, number: int = 16) -> Counter:
+    """Open tickets at the same time; how many each agent (or nobody) got."""
+    opening = partial(open_ticket, company, CALLER, type_id=2)
+    return Counter(ticket.agent_id for ticket in together.run([opening] * number))
+
+
+def worst_piles(company: Company, rounds: int) -> list[int]:
+    build_agents(8)
+    piles = []
+    with racers(16) as together:
+        for _ in range(rounds):
+            piles.append(max(burst(together, company).values()))
+            Ticket.objects.update(status=2)
+    return piles
+
+
+def build_agents(number: int, **changes: int) -> list[Agent]:
+    return [build.agent(f"agent-{place}", **changes) for place in range(number)]
+
+
+def test_shares_a_burst_of_sixteen_over_eight_agents(acme: Company) -> None:
+    assert worst_piles(acme, rounds=30) == [2] * 30
+
+
+def test_would_see_a_picker_that_does_not_lock(
+    acme: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look_only(type_id: int) -> list[int]:
+        return list(Agent.objects.taking(type_id).values_list("pk", flat=True))
+
+    monkeypatch.setattr(assignment, "lock_agents", look_only)
+
+    assert max(worst_piles(acme, rounds=3)) > 2
+
+
+def test_never_exceeds_a_capacity(acme: Company) -> None:
+    agents = build_agents(4, capacity=3)
+    with racers(16) as together:
+        got = burst(together, acme)
+
+    assert got == {**{agent.pk: 3 for agent in agents}, None: 4}
+
+
+def test_several_sweeps_assign_each_ticket_once(acme: Company) -> None:
+    waiting = [build.ticket(acme) for _ in range(40)]
+    agents = build_agents(8)
+    with racers(8) as together:
+        assert sum(together.run([assign_waiting] * 8)) == 40
+
+    assert HistoryEntry.objects.filter(by="system").count() == len(waiting)
+    assert Counter(Ticket.objects.values_list("agent", flat=True)) == {
+        agent.pk: 5 for agent in agents
+    }
+
+
+def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
+    agents = build_agents(4)
+    leaver = agents[0]
+    gone = Event()
+
+    def keep_opening() -> None:
+        while not gone.wait(0.001):
+            open_ticket(acme, CALLER, type_id=2)
+        open_ticket(acme, CALLER, type_id=2)
+
+    def leave() -> int:
+        while not Ticket.objects.filter(agent=leaver).exists():
+            time.sleep(0.001)
+        Agent.objects.filter(pk=leaver.pk).update(available=False)
+        count = Ticket.objects.filter(agent=leaver).count()
+        gone.set()
+        return count
+
+    with racers(4) as together:
+        *_, had = together.run([keep_opening] * 3 + [leave])
+
+    assert Ticket.objects.filter(agent=leaver).count() == had
+    assert Ticket.objects.exclude(agent=leaver).count() > 0
+
+
+def test_leaves_the_ticket_to_the_sweep_when_the_agents_stay_locked(
+    acme: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assignment, "LOCK_TIMEOUT", "50ms")
+    build_agents(2)
+    locked, opened = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            list(Agent.objects.select_for_update().order_by("pk"))
+            locked.set()
+            opened.wait(10)
+
+    def come_late() -> Ticket:
+        locked.wait(10)
+        try:
+            return open_ticket(acme, CALLER, type_id=2)
+        finally:
+            opened.set()
+
+    with racers(2) as together:
+        _, ticket = together.run([hold, come_late])
+
+    assert ticket.agent is None
+    assert HistoryEntry.objects.get(by="system").reason.endswith("busy being assigned")
+    assert assign_waiting() == 1
+
+
+def test_leaves_nothing_half_done_when_it_dies_between_lock_and_commit(acme: Company) -> None:
+    (agent,) = build_agents(1)
+
+    def die() -> None:
+        with transaction.atomic():
+            ticket = open_ticket(acme, CALLER, type_id=2)
+            assert ticket.agent == agent
+            connections["default"].connection.close()
+
+    with racers(1) as together, pytest.raises(Exception, match="closed"):
+        together.run([die])
+
+    agent.refresh_from_db()
+    assert agent.last_assigned_at is None
+    assert not Ticket.objects.exists()
+    assert not HistoryEntry.objects.exists()
+    assert assign(build.ticket(acme))

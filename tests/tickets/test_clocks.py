@@ -1,0 +1,284 @@
+"""When an answer and a decision are due: the laws, and what other desks got wrong."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from types import SimpleNamespace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tickets.test_calendars import LUNCH, WEEK, calendars, instants, zones
+from tickets.calendars import Calendar, add, between
+from tickets.clocks import Due, Move, Promise, State, answered_late, decided_late, due, state
+from tickets.statuses import RUNNING, TERMINAL, Status
+
+MANY = settings(max_examples=100, deadline=None)
+PENDING, ACCEPTED, INCOMPLETE = Status.PENDING, Status.ACCEPTED, Status.INCOMPLETE
+FOLLOW_UP, IN_REVIEW = Status.FOLLOW_UP, Status.IN_REVIEW
+HOUR = timedelta(hours=1)
+# One business day to answer, five to decide.
+PROMISE = Promise(WEEK, timedelta(hours=9), timedelta(hours=45))
+
+
+def at(day: int, hour: int, minute: int = 0) -> datetime:
+    """In March 2026, whose second is a Monday."""
+    return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> list[Move]:
+    """An opening and some moves, each later than the one before."""
+    when = draw(instants)
+    moves = [Move(PENDING, when)]
+    for _ in range(draw(st.integers(0, 6))):
+        when += draw(st.timedeltas(timedelta(seconds=1), timedelta(days=9)))
+        others = [status for status in Status if status != moves[-1].status]
+        moves.append(Move(draw(st.sampled_from(others)), when))
+    return moves
+
+
+promises = st.builds(
+    Promise,
+    calendars,
+    st.timedeltas(timedelta(), timedelta(hours=4)),
+    st.timedeltas(timedelta(), timedelta(hours=10)),
+)
+
+
+@MANY
+@given(calendars, instants, st.data())
+def test_a_pause_shifts_a_deadline_by_exactly_its_business_time(
+    calendar: Calendar, opened: datetime, data: st.DataObject
+) -> None:
+    promise = Promise(calendar, HOUR, 10 * HOUR)
+    before = due([Move(PENDING, opened)], opened, promise).resolution
+    paused = opened + data.draw(
+        st.timedeltas(timedelta(), before - opened - timedelta(microseconds=1))
+    )
+    resumed = paused + data.draw(st.timedeltas(timedelta(), timedelta(days=20)))
+
+    moves = [Move(PENDING, opened), Move(INCOMPLETE, paused), Move(FOLLOW_UP, resumed)]
+    after = due(moves, paused, promise)
+
+    assert after.resolution == add(calendar, before, between(calendar, paused, resumed))
+    assert after.next == after.resolution
+    assert due(moves[:2], paused, promise).next is None
+
+
+@MANY
+@given(lives(), promises, st.dates(date(2025, 1, 1), date(2027, 12, 31)))
+def test_a_holiday_more_never_makes_it_due_earlier(
+    moves: list[Move], promise: Promise, day: date
+) -> None:
+    calendar = promise.calendar
+    more = Calendar(calendar.time_zone, calendar.hours, calendar.holidays | {day})
+    fewer = due(moves, None, promise)
+    other = due(moves, None, Promise(more, promise.first_response, promise.resolution))
+
+    for was, now in zip(fewer, other, strict=True):
+        # Missed before the pause, it may now be paused in time: then nobody knows.
+        assert now is None or was is None or now >= was
+
+
+@MANY
+@given(lives(), promises, zones)
+def test_it_is_due_at_the_same_instant_in_every_zone(
+    moves: list[Move], promise: Promise, viewer: ZoneInfo
+) -> None:
+    seen = [Move(status, when.astimezone(viewer)) for status, when in moves]
+    ours, theirs = due(moves, None, promise), due(seen, None, promise)
+
+    assert ours == theirs
+    ticket = SimpleNamespace(status=moves[-1].status, due_at=ours.next)
+    now = moves[-1].at + HOUR
+    assert state(ticket, now) == state(ticket, now.astimezone(viewer))
+
+
+@MANY
+@given(lives(), promises)
+def test_the_clock_ran_for_what_was_promised_when_it_is_due(
+    moves: list[Move], promise: Promise
+) -> None:
+    """Counted again, the other way round: by what ran of every stay up to then."""
+    found = due(moves, None, promise).resolution
+    if found is None or moves[-1].status in TERMINAL:
+        return
+    ends = [*(move.at for move in moves[1:]), found]
+    ran = sum(
+        (
+            between(promise.calendar, move.at, min(end, found))
+            for move, end in zip(moves, ends, strict=True)
+            if move.status in RUNNING
+        ),
+        timedelta(),
+    )
+    assert ran == promise.resolution
+
+
+@MANY
+@given(lives(), promises)
+def test_only_a_running_ticket_is_due(moves: list[Move], promise: Promise) -> None:
+    found = due(moves, None, promise)
+
+    assert (found.next is not None) == (moves[-1].status in RUNNING)
+    if found.next:
+        assert found.next == min(found.first_response or found.resolution, found.resolution)
+
+
+@MANY
+@given(lives(), promises, st.timedeltas(timedelta(), timedelta(hours=9)))
+def test_who_is_promised_more_time_is_never_due_earlier(
+    moves: list[Move], promise: Promise, more: timedelta
+) -> None:
+    longer = Promise(promise.calendar, promise.first_response + more, promise.resolution + more)
+
+    for short, long in zip(due(moves, None, promise), due(moves, None, longer), strict=True):
+        assert short is None or long is None or long >= short
+
+
+@pytest.mark.parametrize("status", sorted(RUNNING))
+def test_the_clock_runs_while_the_ball_is_with_us(status: Status) -> None:
+    moves = [Move(PENDING, at(2, 9)), Move(status, at(2, 12))]
+
+    assert due(moves, at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), at(6, 18))
+
+
+def test_the_first_answer_is_awaited_first() -> None:
+    assert due([Move(PENDING, at(2, 10))], None, PROMISE) == Due(at(3, 10), at(9, 10), at(3, 10))
+
+
+# What others got wrong.
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
+def test_the_badge_is_right_in_another_zone(zone: str) -> None:
+    ticket = clocked(due_at=at(2, 12))
+
+    def seen(*when: int) -> State:
+        return state(ticket, at(*when).astimezone(ZoneInfo(zone)))
+
+    assert [seen(2, 9), seen(2, 10), seen(2, 11, 59), seen(2, 12), seen(3, 1)] == [
+        *(State.RUNNING, State.DUE_SOON, State.DUE_SOON, State.OVERDUE, State.OVERDUE),
+    ]
+
+
+def test_a_decision_out_of_a_pause_keeps_the_time_of_the_pause() -> None:
+    paused = [Move(PENDING, at(2, 9)), Move(INCOMPLETE, at(3, 9))]
+    decided = due([*paused, Move(ACCEPTED, at(23, 9))], at(3, 9), PROMISE)
+
+    # A business day of five had run; four are left from the day of the decision.
+    assert decided == Due(at(2, 18), at(26, 18), None)
+    ticket = clocked(
+        status=ACCEPTED, resolution_due_at=decided.resolution, decided_at=at(23, 9), due_at=None
+    )
+    assert not decided_late(ticket, at(31, 9))
+
+
+def test_a_pause_counts_in_business_time_and_not_in_hours() -> None:
+    # Paused from Friday noon to Monday noon: a business day, and not three days.
+    moves = [Move(PENDING, at(6, 9)), Move(INCOMPLETE, at(6, 12)), Move(FOLLOW_UP, at(9, 12))]
+    undisturbed = due(moves[:1], None, PROMISE).resolution
+
+    assert undisturbed == at(12, 18)
+    assert due(moves, at(6, 12), PROMISE).resolution == at(13, 18)
+
+
+def test_a_ticket_opened_on_a_holiday_starts_with_the_next_working_day() -> None:
+    closed = Calendar("UTC", WEEK.hours, frozenset({date(2026, 3, 2)}))
+    promise = Promise(closed, 9 * HOUR, 45 * HOUR)
+
+    found = due([Move(PENDING, at(2, 11))], None, promise)
+
+    assert found == Due(at(3, 18), at(9, 18), at(3, 18))
+    assert found == due([Move(PENDING, at(3, 9))], None, promise)
+
+
+def test_a_late_first_answer_stays_late() -> None:
+    moves = [Move(PENDING, at(2, 9))]
+    waiting, answered = due(moves, None, PROMISE), due(moves, at(4, 9), PROMISE)
+
+    assert waiting.first_response == answered.first_response == at(2, 18)
+    assert answered.next == answered.resolution
+    ticket = clocked(first_response_due_at=answered.first_response, first_responded_at=at(4, 9))
+    assert answered_late(ticket, at(4, 9))
+    # Neither a pause, nor a decision, nor coming back hides it.
+    later = [
+        *(Move(INCOMPLETE, at(5, 9)), Move(FOLLOW_UP, at(9, 9))),
+        *(Move(ACCEPTED, at(10, 9)), Move(IN_REVIEW, at(11, 9))),
+    ]
+    for number in range(len(later) + 1):
+        assert due(moves + later[:number], at(4, 9), PROMISE).first_response == at(2, 18)
+
+
+def test_a_missed_decision_stays_missed_over_a_pause() -> None:
+    moves = [Move(PENDING, at(2, 9)), Move(INCOMPLETE, at(16, 9)), Move(FOLLOW_UP, at(30, 9))]
+
+    assert due(moves[:2], at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), None)
+    assert due(moves, at(2, 10), PROMISE).next == at(6, 18)
+
+
+def test_a_lunch_break_is_possible() -> None:
+    promise = Promise(LUNCH, 4 * HOUR, 8 * HOUR)
+    opened = datetime(2026, 3, 4, 11, tzinfo=ZoneInfo("Europe/Madrid"))
+
+    assert due([Move(PENDING, opened)], None, promise) == Due(
+        opened + 5 * HOUR, opened + 24 * HOUR, opened + 5 * HOUR
+    )
+
+
+def test_who_answered_in_time_is_not_overdue() -> None:
+    found = due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
+    ticket = clocked(
+        due_at=found.next, first_response_due_at=found.first_response, first_responded_at=at(2, 10)
+    )
+
+    assert found.next == at(6, 18)
+    assert state(ticket, at(3, 12)) == State.RUNNING
+    assert not answered_late(ticket, at(3, 12))
+
+
+def test_a_reopened_ticket_goes_on_where_it_stood() -> None:
+    moves = [Move(PENDING, at(2, 9)), Move(ACCEPTED, at(4, 9)), Move(IN_REVIEW, at(24, 9))]
+
+    assert due(moves[:2], at(4, 9), PROMISE) == Due(at(2, 18), at(6, 18), None)
+    # Two of five business days were gone.
+    assert due(moves, at(4, 9), PROMISE) == Due(at(2, 18), at(26, 18), at(26, 18))
+
+
+def test_a_pause_over_the_change_of_the_clocks_is_as_long_as_the_hours_worked() -> None:
+    promise = Promise(LUNCH, 4 * HOUR, 16 * HOUR)
+    there = ZoneInfo("Europe/Madrid")
+    friday, monday = datetime(2026, 3, 27, 9, tzinfo=there), datetime(2026, 3, 30, 9, tzinfo=there)
+
+    moves = [Move(PENDING, friday), Move(INCOMPLETE, friday), Move(FOLLOW_UP, monday)]
+
+    assert due(moves, friday, promise).resolution == datetime(2026, 3, 31, 18, tzinfo=there)
+
+
+def clocked(**changes: Any) -> SimpleNamespace:
+    names = ("due_at", "first_response_due_at", "first_responded_at", "resolution_due_at")
+    return SimpleNamespace(
+        **{"status": PENDING, "decided_at": None, **dict.fromkeys(names), **changes}
+    )
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_nothing_is_late_where_nothing_is_promised(status: Status) -> None:
+    ticket = clocked(status=status)
+
+    assert state(ticket, at(2, 9)) == (State.PAUSED if status == INCOMPLETE else State.NONE)
+    assert not answered_late(ticket, at(2, 9))
+    assert not decided_late(ticket, at(2, 9))
+
+
+@pytest.mark.parametrize("status", sorted(TERMINAL))
+def test_a_decided_ticket_is_not_overdue(status: Status) -> None:
+    assert state(clocked(status=status, due_at=at(1, 9)), at(2, 9)) == State.NONE
+
+
+def test_the_working_hours_may_end_at_midnight() -> None:
+    late = Calendar("UTC", tuple(hours._replace(ends=time()) for hours in WEEK.hours))
+
+    assert due([Move(PENDING, at(2, 23))], None, Promise(late, HOUR, HOUR)).next == at(3, 0)

@@ -1,0 +1,150 @@
+"""Agents' moves, through the door that the desk and the command share (decision T3)."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from companies.models import Company
+from tests import builders as build
+from tickets.models import Agent, Comment, HistoryEntry, Ticket
+from tickets.statuses import OPEN, TERMINAL, Status
+
+TARGETS = [Status.ACCEPTED, Status.DECLINED, Status.INCOMPLETE, Status.IN_REVIEW]
+
+
+def move(ticket: Ticket, to: int, agent: str = "ada", **options: Any) -> str:
+    out = StringIO()
+    call_command("move_ticket", ticket.pk, to, agent=agent, stdout=out, **options)
+    ticket.refresh_from_db()
+    return out.getvalue()
+
+
+def refused(ticket: Ticket, to: int, agent: str = "ada", **options: Any) -> str:
+    """The refusal's message, after a look that nothing happened."""
+    before = Ticket.objects.values().get()
+    with pytest.raises(CommandError) as error:
+        move(ticket, to, agent, **options)
+    assert error.value.returncode == 1
+    assert Ticket.objects.values().get() == before
+    assert not HistoryEntry.objects.exists()
+    assert not Comment.objects.exists()
+    return str(error.value)
+
+
+@pytest.fixture
+def lead(db: None) -> Agent:
+    return build.agent("eve", group="lead")
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize("to", TARGETS)
+@pytest.mark.parametrize("was", sorted(OPEN))
+def test_moves_an_open_ticket_and_prints_its_status(
+    company: Company, was: Status, to: Status
+) -> None:
+    ticket = build.ticket(company, status=was)
+    if was == to:
+        assert refused(ticket, to, reason="why") == f"The ticket is already in {to.label}."
+        return
+
+    assert move(ticket, to, reason="why") == f"{to.value} {to.label}\n"
+
+    assert (ticket.status, ticket.version) == (to, 2)
+    line = HistoryEntry.objects.get()
+    assert (line.by, line.actor, line.was, line.now) == ("agent", "ada", was, to)
+    assert (line.reason, line.public) == ("why", True)
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize("to", [Status.ACCEPTED, Status.DECLINED, Status.INCOMPLETE])
+def test_tells_the_company_why(company: Company, to: Status) -> None:
+    ticket = build.ticket(company, status=6)
+
+    move(ticket, to, reason="  Send the invoice.  ")
+
+    comment = Comment.objects.get()
+    assert (comment.text, comment.public, comment.by) == ("Send the invoice.", True, "agent")
+    assert (comment.actor, comment.status) == ("ada", to)
+
+
+@pytest.mark.usefixtures("agent")
+def test_keeps_the_reason_of_a_review_among_agents(company: Company) -> None:
+    ticket = build.ticket(company, status=1)
+
+    move(ticket, Status.IN_REVIEW, reason="the scans look odd")
+
+    assert not Comment.objects.exists()
+    assert HistoryEntry.objects.get().reason == "the scans look odd"
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize("to", [Status.DECLINED, Status.INCOMPLETE])
+@pytest.mark.parametrize("reason", ["", "  \n"])
+def test_asks_why(company: Company, to: Status, reason: str) -> None:
+    ticket = build.ticket(company, status=6)
+
+    assert "needs a reason" in refused(ticket, to, reason=reason)
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize("to", list(Status))
+@pytest.mark.parametrize("was", sorted(TERMINAL))
+def test_does_not_let_an_agent_touch_what_is_decided(
+    company: Company, was: Status, to: Status
+) -> None:
+    ticket = build.ticket(company, status=was)
+
+    message = refused(ticket, to, reason="why")
+
+    assert ("Only a lead may reopen it." in message) == (to == Status.IN_REVIEW)
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize("to", [1, 5, 10])
+def test_does_not_let_an_agent_speak_for_the_company(company: Company, to: int) -> None:
+    ticket = build.ticket(company, status=6)
+
+    assert "cannot be moved" in refused(ticket, to, reason="why")
+
+
+@pytest.mark.usefixtures("lead")
+@pytest.mark.parametrize("was", sorted(TERMINAL))
+def test_lets_a_lead_reopen_with_a_reason(company: Company, was: Status) -> None:
+    ticket = build.ticket(company, status=was)
+    assert "needs a reason" in refused(ticket, Status.IN_REVIEW, "eve")
+
+    assert move(ticket, Status.IN_REVIEW, "eve", reason="new proof") == "6 In review\n"
+
+    line = HistoryEntry.objects.get()
+    assert (line.by, line.actor, line.reason) == ("lead", "eve", "new proof")
+    assert not Comment.objects.exists()
+
+
+@pytest.mark.usefixtures("lead")
+@pytest.mark.parametrize("to", [Status.ACCEPTED, Status.DECLINED, Status.INCOMPLETE])
+def test_lets_a_lead_reopen_to_in_review_only(company: Company, to: Status) -> None:
+    ticket = build.ticket(company, status=2 if to != Status.ACCEPTED else 3)
+
+    assert "cannot be moved" in refused(ticket, to, "eve", reason="why")
+
+
+def test_asks_who_moves(company: Company, agent: Agent) -> None:
+    ticket = build.ticket(company)
+    User.objects.create_user("clerk", is_staff=True)
+
+    assert refused(ticket, 6, "zoe") == "There is no agent zoe."
+    assert refused(ticket, 6, "clerk") == "clerk may not work on tickets."
+    User.objects.filter(pk=agent.user_id).update(is_active=False)
+    assert refused(ticket, 6, "ada") == "ada may not work on tickets."
+
+
+@pytest.mark.usefixtures("agent")
+def test_knows_what_is_not_there(company: Company) -> None:
+    ticket = build.ticket(company)
+
+    assert refused(ticket, 7) == "There is no status 7."
+    with pytest.raises(CommandError, match="There is no ticket 0"):
+        call_command("move_ticket", 0, 6, agent="ada")

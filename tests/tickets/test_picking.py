@@ -1,0 +1,153 @@
+"""Days of assignments without a database: who gets how much, and why, told to people."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tickets.picking import MOST_TOLD, Candidate, explain, pick, told
+
+MORNING = datetime(2026, 3, 4, 8, tzinfo=UTC)
+EIGHT = dict.fromkeys(range(1, 9), 50)
+
+Picker = Callable[[list[Candidate]], Candidate | None]
+
+
+def day(
+    picker: Picker, capacities: dict[int, int], *, tickets: int, open_at_once: int
+) -> Counter[int]:
+    """How many each agent got of tickets that are decided in the order in which they came."""
+    loads, last = Counter(), dict.fromkeys(capacities)
+    received: Counter[int] = Counter()
+    being_worked: deque[int] = deque()
+    for minute in range(tickets):
+        chosen = picker(
+            [Candidate(id, str(id), loads[id], most, last[id]) for id, most in capacities.items()]
+        )
+        if chosen is not None:
+            received[chosen.agent_id] += 1
+            loads[chosen.agent_id] += 1
+            last[chosen.agent_id] = MORNING + timedelta(minutes=minute)
+            being_worked.append(chosen.agent_id)
+        if len(being_worked) > open_at_once - 1:
+            loads[being_worked.popleft()] -= 1
+    return received
+
+
+def jain(shares: Iterable[float]) -> float:
+    """1 where all have the same; 1/n where one of n has all."""
+    shares = list(shares)
+    return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares))
+
+
+def tie_by_id(candidates: list[Candidate]) -> Candidate:
+    """A picker that is as good as ours in every rush, and unfair on a quiet day."""
+    return min(candidates, key=lambda one: (one.load / one.capacity, one.agent_id))
+
+
+def least_open(candidates: list[Candidate]) -> Candidate:
+    """A picker that does not know capacities."""
+    return min(candidates, key=lambda one: (one.load, one.last_assigned_at or MORNING))
+
+
+def most_to_least(received: Counter[int]) -> float:
+    counts = [received[agent] for agent in EIGHT]
+    return max(counts) / max(min(counts), 0.5)
+
+
+def test_is_fair_on_a_quiet_day() -> None:
+    received = day(pick, EIGHT, tickets=800, open_at_once=1)
+
+    assert most_to_least(received) <= 1.05
+    assert jain(received.values()) >= 0.99
+
+
+def test_would_see_a_picker_that_breaks_ties_by_id() -> None:
+    received = day(tie_by_id, EIGHT, tickets=800, open_at_once=1)
+
+    assert most_to_least(received) > 400
+    assert jain([received[agent] for agent in EIGHT]) < 0.2
+
+
+@pytest.mark.parametrize("open_at_once", [5, 40, 200])
+def test_is_fair_on_a_busy_day(open_at_once: int) -> None:
+    received = day(pick, EIGHT, tickets=800, open_at_once=open_at_once)
+
+    assert jain(received.values()) >= 0.99
+
+
+@pytest.mark.parametrize(
+    "capacities", [{1: 20, 2: 40, 3: 60}, {1: 10, 2: 100}, {1: 20, 2: 20, 3: 100}]
+)
+def test_shares_by_capacity_when_there_is_much_to_do(capacities: dict[int, int]) -> None:
+    together = sum(capacities.values())
+
+    received = day(pick, capacities, tickets=2000, open_at_once=together * 9 // 10)
+
+    for agent, capacity in capacities.items():
+        assert received[agent] / 2000 == pytest.approx(capacity / together, rel=0.05)
+    assert jain(received[agent] / most for agent, most in capacities.items()) >= 0.99
+
+
+def test_would_see_a_picker_that_does_not_know_capacities() -> None:
+    received = day(least_open, {1: 20, 2: 40, 3: 60}, tickets=2000, open_at_once=54)
+
+    assert received[1] / 2000 != pytest.approx(20 / 120, rel=0.05)
+
+
+def test_never_exceeds_a_capacity() -> None:
+    capacities = {1: 3, 2: 1, 3: 0}
+
+    assert day(pick, capacities, tickets=100, open_at_once=1000) == {1: 3, 2: 1}
+
+
+@pytest.mark.parametrize("open_at_once", [1, 30])
+def test_shares_alike_however_the_agents_are_numbered(open_at_once: int) -> None:
+    def counts(ids: list[int]) -> list[int]:
+        capacities = dict(zip(ids, [10, 10, 20, 40], strict=True))
+        received = day(pick, capacities, tickets=500, open_at_once=open_at_once)
+        return [received[id] for id in ids]
+
+    def spread(ids: list[int]) -> list[int]:
+        # Who of two alike gets the odd one may depend on the number, and nothing else may.
+        first, second, *others = counts(ids)
+        assert abs(first - second) <= 1
+        return others
+
+    one, *others = (spread(ids) for ids in ([1, 2, 3, 4], [4, 3, 2, 1], [90, 7, 13, 8]))
+    for other in others:
+        assert other == pytest.approx(one, abs=1)
+
+
+def test_history_keeps_the_lightest_of_a_large_pool() -> None:
+    crowd = [Candidate(id, f"a{id:03}", id % 97, 100, None) for id in range(200)]
+
+    kept = told(crowd)
+
+    assert len(kept) == MOST_TOLD
+    assert kept["a000"] == kept["a097"] == [0, 100]
+    assert max(load for load, _ in kept.values()) <= 9
+
+
+def test_explains_why_this_agent_and_not_another() -> None:
+    changes = {
+        "agent": [None, "cat"],
+        "loads": {"ada": [1, 50], "bob": [5, 5], "cat": [1, 50], "dan": [0, 0], "eve": [2, 50]},
+    }
+
+    assert explain(changes) == [
+        ("cat", 1, 50, True, "the least loaded"),
+        ("ada", 1, 50, False, "as loaded, had one more lately"),
+        ("eve", 2, 50, False, "more loaded"),
+        ("bob", 5, 5, False, "has enough"),
+        ("dan", 0, 0, False, "has enough"),
+    ]
+
+
+def test_explains_a_ticket_that_nobody_got_and_one_given_by_hand() -> None:
+    assert explain({"loads": {"ada": [5, 5]}}) == [("ada", 5, 5, False, "has enough")]
+    by_hand = {"agent": ["ada", "bob"], "loads": {"bob": [7, 5]}}
+    assert explain(by_hand, by_hand=True) == [("bob", 7, 5, True, "given by hand")]
+    assert explain({"data": {"a": 1}}) == []
+    assert explain({"agent": ["ada", None]}) == []

@@ -1,0 +1,206 @@
+"""Tickets given by hand: who may, what history says, and what becomes of the rest."""
+
+from functools import partial
+
+import pytest
+from django.contrib.auth.models import User
+
+from companies.models import Company
+from tests import builders as build
+from tests.tickets.racing import in_order
+from tickets import reassigning, working
+from tickets.models import Agent, HistoryEntry, Ticket
+from tickets.reassigning import NotGiven, empty_hands, reassign, reassign_all
+from tickets.statuses import Status
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    """A lead, who takes no tickets herself."""
+    return build.agent("eve", group="lead", available=False).user
+
+
+@pytest.fixture
+def bob(db: None) -> Agent:
+    return build.agent("bob", capacity=2)
+
+
+def agents_of(*tickets: Ticket) -> list[str | None]:
+    found = dict(Ticket.objects.values_list("pk", "agent__user__username"))
+    return [found[ticket.pk] for ticket in tickets]
+
+
+def test_gives_a_ticket_and_says_who_and_why(
+    company: Company, agent: Agent, bob: Agent, eve: User
+) -> None:
+    ticket = build.ticket(company, agent=agent)
+
+    reassign(ticket.pk, bob, user=eve, reason="Knows the carrier.", version=1)
+
+    ticket.refresh_from_db()
+    bob.refresh_from_db()
+    assert (ticket.agent, ticket.version, ticket.status) == (bob, 2, Status.PENDING)
+    assert bob.last_assigned_at
+    line = HistoryEntry.objects.get()
+    assert (line.by, line.actor, line.public) == ("lead", "eve", False)
+    assert line.reason == "given to bob by hand: Knows the carrier."
+    assert line.changes == {"agent": ["ada", "bob"], "loads": {"bob": [0, 2]}}
+
+
+def test_gives_more_than_a_capacity_and_says_so(company: Company, bob: Agent, eve: User) -> None:
+    for _ in range(2):
+        build.ticket(company, agent=bob)
+    ticket = build.ticket(company)
+
+    reassign(ticket.pk, bob, user=eve)
+
+    assert agents_of(ticket) == ["bob"]
+    line = HistoryEntry.objects.get()
+    assert line.reason == "given to bob by hand, beyond their capacity (2 of 2)"
+
+
+def test_gives_back_to_everybody_but_who_had_it(
+    company: Company, agent: Agent, bob: Agent, eve: User
+) -> None:
+    for _ in range(1):
+        build.ticket(company, agent=bob)
+    ticket = build.ticket(company, agent=agent)
+
+    reassign(ticket.pk, None, user=eve, reason="Away all week.")
+
+    assert agents_of(ticket) == ["bob"]
+    by_hand, by_rule = HistoryEntry.objects.order_by("pk")
+    assert by_hand.changes == {"agent": ["ada", None]}
+    assert (by_rule.by, by_rule.changes["agent"]) == ("system", [None, "bob"])
+
+
+def test_leaves_a_ticket_to_the_sweep_when_nobody_else_takes_it(
+    company: Company, agent: Agent, eve: User
+) -> None:
+    ticket = build.ticket(company, agent=agent)
+
+    reassign(ticket.pk, None, user=eve)
+
+    assert agents_of(ticket) == [None]
+
+
+def test_nobody_but_a_lead_gives_tickets(company: Company, agent: Agent, bob: Agent) -> None:
+    ticket = build.ticket(company, agent=agent)
+
+    for attempt in (
+        partial(reassign, ticket.pk, bob, user=bob.user),
+        partial(reassign_all, [(ticket.pk, 1)], bob, user=bob.user),
+        partial(empty_hands, agent, bob, user=bob.user),
+    ):
+        with pytest.raises(working.NotAllowed):
+            attempt()
+
+    assert agents_of(ticket) == ["ada"]
+    assert not HistoryEntry.objects.exists()
+
+
+@pytest.mark.parametrize("hindrance", ["decided", "theirs already", "left", "stale"])
+def test_refuses_without_a_trace(
+    company: Company, agent: Agent, bob: Agent, eve: User, hindrance: str
+) -> None:
+    status = Status.ACCEPTED if hindrance == "decided" else Status.PENDING
+    ticket = build.ticket(company, agent=agent, status=status)
+    to = agent if hindrance == "theirs already" else bob
+    User.objects.filter(pk=bob.user_id).update(is_active=hindrance != "left")
+    before = list(Ticket.objects.values())
+
+    with pytest.raises((NotGiven, working.StaleTicket)):
+        reassign(ticket.pk, to, user=eve, version=7 if hindrance == "stale" else 1)
+
+    assert list(Ticket.objects.values()) == before
+    assert not HistoryEntry.objects.exists()
+    bob.refresh_from_db()
+    assert bob.last_assigned_at is None
+
+
+def test_gives_many_and_tells_which_had_changed(
+    company: Company, agent: Agent, bob: Agent, eve: User
+) -> None:
+    tickets = [build.ticket(company, agent=agent) for _ in range(3)]
+    Ticket.objects.filter(pk=tickets[1].pk).update(version=2)
+
+    outcome = reassign_all([*((one.pk, 1) for one in tickets), (0, 1)], bob, user=eve)
+
+    assert str(outcome) == "2 given, 2 had changed."
+    assert set(outcome.refused) == {tickets[1].pk, 0}
+    assert agents_of(*tickets) == ["bob", "ada", "bob"]
+
+
+def test_empties_the_hands_of_who_left(
+    company: Company, agent: Agent, bob: Agent, eve: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cat = build.agent("cat")
+    waiting = build.ticket(company, agent=agent, status=Status.INCOMPLETE)
+    running = [build.ticket(company, agent=agent) for _ in range(3)]
+    decided = build.ticket(company, agent=agent, status=Status.DECLINED)
+    Agent.objects.filter(pk=agent.pk).update(available=False)
+    monkeypatch.setattr(reassigning, "MOST_AT_ONCE", 3)
+
+    assert empty_hands(agent, None, user=eve) == 1
+    assert empty_hands(agent, None, user=eve) == 0
+
+    assert sorted(agents_of(*running)) == ["bob", "cat", "cat"] or sorted(agents_of(*running)) == [
+        "bob",
+        "bob",
+        "cat",
+    ]
+    # Nobody carries what waits for the company: whoever is free when it answers does.
+    assert agents_of(waiting, decided) == [None, "ada"]
+    assert cat.tickets.exists()
+
+
+def test_empties_hands_into_those_of_one(
+    company: Company, agent: Agent, bob: Agent, eve: User
+) -> None:
+    tickets = [build.ticket(company, agent=agent, status=status) for status in (1, 4)]
+
+    assert empty_hands(agent, bob, user=eve) == 0
+
+    assert agents_of(*tickets) == ["bob", "bob"]
+
+
+def test_stops_when_the_recipient_has_left(
+    company: Company, agent: Agent, bob: Agent, eve: User
+) -> None:
+    ticket = build.ticket(company, agent=agent)
+    User.objects.filter(pk=bob.user_id).update(is_active=False)
+
+    with pytest.raises(NotGiven, match="bob has left"):
+        empty_hands(agent, bob, user=eve)
+
+    assert agents_of(ticket) == ["ada"]
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_a_decision_that_falls_first_keeps_its_agent(transactional_db: None) -> None:
+    acme, ada, bob = build.company(), build.agent("ada"), build.agent("bob")
+    eve = build.agent("eve", group="lead").user
+    ticket = build.ticket(acme, agent=ada)
+
+    _, refused = in_order(
+        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user),
+        partial(reassign, ticket.pk, bob, user=eve),
+    )
+
+    assert isinstance(refused, NotGiven)
+    assert agents_of(ticket) == ["ada"]
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_a_move_from_the_page_of_before_is_stale(transactional_db: None) -> None:
+    acme, ada, bob = build.company(), build.agent("ada"), build.agent("bob")
+    eve = build.agent("eve", group="lead").user
+    ticket = build.ticket(acme, agent=ada)
+
+    _, refused = in_order(
+        partial(reassign, ticket.pk, bob, user=eve),
+        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user, version=1),
+    )
+
+    assert isinstance(refused, working.StaleTicket)
+    assert Ticket.objects.get().status == Status.PENDING

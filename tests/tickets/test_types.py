@@ -1,0 +1,28 @@
+from rest_framework.test import APIClient
+
+from tests import builders as build
+from tickets.models import TicketType
+
+
+def test_serves_the_catalogue(api: APIClient) -> None:
+    shown = api.get("/tickets/types").json()["data"]
+
+    assert [one["id"] for one in shown] == [row[0] for row in build.shipped_ticket_types()]
+    assert shown[2] == {
+        "id": 4,
+        "name": "lost",
+        "description": "A shipment is lost",
+        "rules": {"reference": "guide", "inputs": []},
+        "type": "guide",
+        "active": 1,
+    }
+
+
+def test_serves_what_operators_made_of_it(api: APIClient) -> None:
+    TicketType.objects.filter(pk=2).update(active=False)
+    TicketType.objects.create(id=77, name="customs", description="Held at customs")
+
+    shown = {one["id"]: one for one in api.get("/tickets/types").json()["data"]}
+
+    assert shown[2]["active"] == 0
+    assert shown[77]["name"] == "customs"

@@ -1,0 +1,189 @@
+"""Business time: the hours of a calendar, added and measured. No database here.
+
+An instant is an aware datetime of any zone, answers are in UTC. Business time is real time that
+passes while somebody is at work: a night shift is an hour longer when the clocks go back.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+NO_TIME = timedelta()
+DAY = timedelta(days=1)
+MIDNIGHT = time()
+# Where no target ends; what is still not over by then is a mistake in the calendar.
+FARTHEST_MONTHS = 50 * 12
+
+
+class BadCalendar(ValueError):
+    """Nobody can work by this calendar; the message says why."""
+
+
+class TooFar(ValueError):
+    """So much business time does not pass in fifty years of the calendar."""
+
+
+class Hours(NamedTuple):
+    """An interval of a weekday (Monday is 0); it ends at the day's end when `ends` is 00:00."""
+
+    weekday: int
+    starts: time
+    ends: time
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Working hours on the wall clock of a zone; on a holiday nobody works. Raises BadCalendar."""
+
+    time_zone: str
+    hours: tuple[Hours, ...]
+    holidays: frozenset[date] = frozenset()
+    # What has been worked out so far: a month takes a quarter of a millisecond, once.
+    months: dict[int, "Month"] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        zone(self.time_zone)
+        if not self.hours:
+            raise BadCalendar("A calendar without hours never ends a wait.")
+        refuse_impossible(self.hours)
+
+
+def zone(name: str) -> ZoneInfo:
+    """The time zone of this name. Raises BadCalendar."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, LookupError, OSError) as error:
+        raise BadCalendar(f"There is no time zone {name!r}.") from error
+
+
+def refuse_impossible(hours: tuple[Hours, ...]) -> None:
+    """Raises BadCalendar where an interval ends before it starts, or meets another."""
+    for one in hours:
+        if MIDNIGHT != one.ends <= one.starts:
+            raise BadCalendar(f"{one.starts:%H:%M} to {one.ends:%H:%M} ends before it starts.")
+    for one, following in pairwise(sorted(hours)):
+        overlap = one.ends == MIDNIGHT or following.starts < one.ends
+        if one.weekday == following.weekday and overlap:
+            raise BadCalendar(f"Two intervals of a day overlap at {following.starts:%H:%M}.")
+
+
+def add(calendar: Calendar, start: datetime, duration: timedelta) -> datetime:
+    """The first instant at which `duration` of business time has passed since `start`.
+
+    Raises TooFar.
+    """
+    if duration <= NO_TIME:
+        return utc(start)
+    first, passed = reckon(calendar, start)
+    left = passed + duration
+    for index in range(first, first + FARTHEST_MONTHS):
+        month = unroll(calendar, index)
+        if left <= month.total:
+            place = bisect_left(month.passed, left)
+            return month.ends[place] - (month.passed[place] - left)
+        left -= month.total
+    raise TooFar(f"{duration} of business time takes more than fifty years.")
+
+
+def between(calendar: Calendar, start: datetime, end: datetime) -> timedelta:
+    """The business time from `start` to `end`; none when the end is not later."""
+    if utc(end) <= utc(start):
+        return NO_TIME
+    first, before = reckon(calendar, start)
+    last, passed = reckon(calendar, end)
+    whole = sum((unroll(calendar, index).total for index in range(first, last)), NO_TIME)
+    return whole + passed - before
+
+
+class Month(NamedTuple):
+    """The working intervals of the local days of a month, as instants in order."""
+
+    starts: list[datetime]
+    ends: list[datetime]
+    # Business time of the month by the end of each.
+    passed: list[timedelta]
+    total: timedelta
+
+    def passed_by(self, instant: datetime) -> timedelta:
+        place = bisect_right(self.starts, instant) - 1
+        if place < 0:
+            return NO_TIME
+        return self.passed[place] - max(self.ends[place] - instant, NO_TIME)
+
+
+def reckon(calendar: Calendar, instant: datetime) -> tuple[int, timedelta]:
+    """A month that has begun everywhere, and the business time since its beginning."""
+    instant = utc(instant)
+    # Two days: local days are up to 14 hours away from those of UTC.
+    then = instant - 2 * DAY
+    index = then.year * 12 + then.month - 1
+    months = unroll(calendar, index), unroll(calendar, index + 1)
+    return index, months[0].passed_by(instant) + months[1].passed_by(instant)
+
+
+def unroll(calendar: Calendar, index: int) -> Month:
+    month = calendar.months.get(index)
+    if month is None:
+        month = calendar.months[index] = work_out(calendar, index)
+    return month
+
+
+def work_out(calendar: Calendar, index: int) -> Month:
+    there = zone(calendar.time_zone)
+    month = Month([], [], [], NO_TIME)
+    total = NO_TIME
+    hours = sorted(calendar.hours)
+    for day in days(index):
+        if day in calendar.holidays:
+            continue
+        for one in hours:
+            if one.weekday == day.weekday():
+                until = day if one.ends != MIDNIGHT else day + DAY
+                starts = first_instant(there, datetime.combine(day, one.starts))
+                ends = first_instant(there, datetime.combine(until, one.ends))
+                total += ends - starts
+                month.starts.append(starts)
+                month.ends.append(ends)
+                month.passed.append(total)
+    return month._replace(total=total)
+
+
+def days(index: int) -> Iterator[date]:
+    day = date(index // 12, index % 12 + 1, 1)
+    month = day.month
+    while day.month == month:
+        yield day
+        day += DAY
+
+
+def first_instant(there: ZoneInfo, wall: datetime) -> datetime:
+    """The first instant at which the wall clock there shows this time or a later one.
+
+    So intervals that touch on the wall touch in time, and none is shorter than nothing: also
+    where the clock skips the time, or shows it twice.
+    """
+    found = wall.replace(tzinfo=there).astimezone(UTC)
+    if shown(there, found) == wall:
+        return found
+    # In the gap: the transition lies between the readings by the offsets behind and before it.
+    early = wall.replace(tzinfo=there, fold=1).astimezone(UTC)
+    while (seconds := int((found - early).total_seconds())) > 1:
+        middle = early + timedelta(seconds=seconds // 2)
+        early, found = (middle, found) if shown(there, middle) < wall else (early, middle)
+    return found
+
+
+def shown(there: ZoneInfo, instant: datetime) -> datetime:
+    return instant.astimezone(there).replace(tzinfo=None)
+
+
+def utc(instant: datetime) -> datetime:
+    if instant.tzinfo is UTC:
+        return instant
+    if instant.tzinfo is None:
+        raise ValueError(f"{instant} is no instant: it has no time zone.")
+    return instant.astimezone(UTC)

@@ -1,0 +1,46 @@
+"""Who did what to a ticket: every line of history is written here (decision T17)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from tickets.models import HistoryEntry, Ticket
+from tickets.statuses import By, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts; `name` is a token's prefix or a username, for agents' eyes only."""
+
+    by: By
+    name: str = ""
+
+
+SYSTEM = Actor(By.SYSTEM)
+
+
+def remember(
+    ticket: Ticket,
+    actor: Actor,
+    *,
+    was: Status | None = None,
+    reason: str = "",
+    changes: dict[str, Any] | None = None,
+    public: bool = False,
+) -> HistoryEntry:
+    """Write what happened, in the transaction in which it happened.
+
+    The company is shown moves (`public`); without one, `was` is the ticket's present status.
+    """
+    return HistoryEntry.objects.create(
+        ticket=ticket,
+        by=actor.by,
+        actor=actor.name,
+        was=was if public else ticket.status,
+        now=ticket.status,
+        reason=reason,
+        changes=changes or {},
+        public=public,
+        created_at=timezone.now(),
+    )

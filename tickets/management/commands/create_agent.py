@@ -1,0 +1,47 @@
+import os
+from getpass import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from tickets import agents
+
+
+class Command(BaseCommand):
+    help = "Make an agent, who signs in to the desk. AGENT_PASSWORD or a prompt gives the password."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--email", default="")
+        parser.add_argument(
+            "--skill",
+            type=int,
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="TYPE_ID",
+            help="a ticket type they take; without any they take all",
+        )
+        parser.add_argument("--capacity", type=int, help="running tickets at a time; default 50")
+        parser.add_argument("--lead", action="store_true", help="may reopen decided tickets")
+
+    def handle(self, *args: Any, username: str, **options: Any) -> None:
+        try:
+            agent = agents.create_agent(
+                username,
+                os.environ.get("AGENT_PASSWORD") or ask(username),
+                email=options["email"],
+                skills=options["skill"],
+                capacity=options["capacity"],
+                lead=options["lead"],
+            )
+        except agents.BadAgent as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"created agent {agent}")
+
+
+def ask(username: str) -> str:
+    try:
+        return getpass(f"Password for {username}: ")
+    except EOFError as error:
+        raise CommandError("Set AGENT_PASSWORD, or run this where it can ask.") from error

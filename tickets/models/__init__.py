@@ -1,0 +1,23 @@
+from tickets.models.agents import Absence, Agent, Shift
+from tickets.models.clocks import Calendar, FilingRule, Holiday, Target, WorkingHours
+from tickets.models.conversation import Comment, HistoryEntry, Rating
+from tickets.models.tickets import Document, IncidenceLink, Ticket
+from tickets.models.types import TicketType
+
+__all__ = [
+    "Absence",
+    "Agent",
+    "Calendar",
+    "Comment",
+    "Document",
+    "FilingRule",
+    "HistoryEntry",
+    "Holiday",
+    "IncidenceLink",
+    "Rating",
+    "Shift",
+    "Target",
+    "Ticket",
+    "TicketType",
+    "WorkingHours",
+]

@@ -1,0 +1,85 @@
+from datetime import time
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+
+from tickets.local_time import check_zone
+from tickets.models.clocks import WEEKDAYS
+from tickets.models.types import TicketType
+from tickets.querysets import AgentQuerySet
+
+
+class Agent(models.Model):
+    """A person who works tickets, as assignment sees them (decision T18)."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agent"
+    )
+    capacity = models.PositiveIntegerField(default=50, help_text="Running tickets at a time.")
+    available = models.BooleanField(default=True)
+    skills = models.ManyToManyField(
+        TicketType, blank=True, help_text="Ticket types they take; none chosen means all."
+    )
+    time_zone = models.CharField(
+        max_length=50,
+        default="UTC",
+        validators=[check_zone],
+        help_text="Of their shifts, such as Europe/Madrid.",
+    )
+    last_assigned_at = models.DateTimeField(null=True, editable=False)
+
+    objects = AgentQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.user.get_username()
+
+
+class Shift(models.Model):
+    """Hours of a weekday in which an agent is at work. Who has none is always at work."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="shifts")
+    weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
+    starts = models.TimeField()
+    ends = models.TimeField(help_text="00:00 is the end of the day.")
+
+    class Meta:
+        ordering = ["weekday", "starts"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(ends__gt=models.F("starts")) | Q(ends=time(0)),
+                name="shift_ends_later",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_weekday_display()} {self.starts:%H:%M} to {self.ends:%H:%M}"
+
+    def clean(self) -> None:
+        if self.starts and self.ends and self.ends != time(0) and self.ends <= self.starts:
+            raise ValidationError({"ends": "A shift ends on its day: write a night as two."})
+
+
+class Absence(models.Model):
+    """A time in which an agent gets nothing, shift or no shift."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="absences")
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    reason = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        ordering = ["starts_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(ends_at__gt=models.F("starts_at")), name="absence_ends_later"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.starts_at:%Y-%m-%d %H:%M} to {self.ends_at:%Y-%m-%d %H:%M}"
+
+    def clean(self) -> None:
+        if self.starts_at and self.ends_at and self.ends_at <= self.starts_at:
+            raise ValidationError({"ends_at": "An absence ends after it has begun."})

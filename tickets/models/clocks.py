@@ -1,0 +1,105 @@
+"""When an answer is due: calendars, targets, and the days on which claims die."""
+
+from django.db import models
+from django.db.models import Q
+
+from tickets.models.types import TicketType
+
+WEEKDAYS = list(
+    enumerate(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
+)
+
+
+class Calendar(models.Model):
+    """The hours in which somebody is at work, in their own time zone."""
+
+    name = models.CharField(max_length=50, unique=True)
+    time_zone = models.CharField(max_length=50, default="UTC", help_text="Such as Europe/Madrid.")
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class WorkingHours(models.Model):
+    """One interval of a weekday; a lunch break is the gap between two."""
+
+    calendar = models.ForeignKey(Calendar, on_delete=models.CASCADE, related_name="hours")
+    weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
+    starts = models.TimeField()
+    ends = models.TimeField(help_text="00:00 is the end of the day.")
+
+    class Meta:
+        ordering = ["weekday", "starts"]
+        verbose_name_plural = "working hours"
+
+    def __str__(self) -> str:
+        return f"{self.get_weekday_display()} {self.starts:%H:%M} to {self.ends:%H:%M}"
+
+
+class Holiday(models.Model):
+    """A day of a calendar on which nobody works."""
+
+    calendar = models.ForeignKey(Calendar, on_delete=models.CASCADE, related_name="holidays")
+    day = models.DateField()
+    name = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        ordering = ["day"]
+        constraints = [
+            models.UniqueConstraint(fields=["calendar", "day"], name="one_holiday_per_day"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.name}".strip()
+
+
+class Target(models.Model):
+    """What companies are promised: minutes of business time to an answer and to a decision.
+
+    The most specific one counts: plan and type, then plan, then type, then neither.
+    """
+
+    plan = models.CharField(max_length=50, blank=True, help_text="A company's; empty means any.")
+    type = models.ForeignKey(
+        TicketType, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    calendar = models.ForeignKey(Calendar, on_delete=models.PROTECT, related_name="targets")
+    first_response_minutes = models.PositiveIntegerField()
+    resolution_minutes = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["plan", "type"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["plan", "type"], nulls_distinct=False, name="one_target_per_plan_and_type"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.plan or 'any plan'}, {self.type or 'any type'}"
+
+
+class FilingRule(models.Model):
+    """How long a carrier takes claims of a type; after that the right to claim is dead."""
+
+    carrier_name = models.CharField(max_length=100, blank=True, help_text="Empty means any.")
+    type = models.ForeignKey(TicketType, on_delete=models.CASCADE, related_name="+")
+    days = models.PositiveIntegerField(
+        help_text="Days after the shipment was handed over, or delivered."
+    )
+    counts_from_delivery = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["carrier_name", "type"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["carrier_name", "type"], name="one_filing_rule_per_carrier_and_type"
+            ),
+            models.CheckConstraint(condition=Q(days__gt=0), name="filing_takes_a_day_at_least"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.carrier_name or 'any carrier'}, {self.type}: {self.days} days"

@@ -1,0 +1,79 @@
+from django.db import models
+
+from tickets.models.tickets import Ticket
+from tickets.querysets import HistoryQuerySet
+from tickets.statuses import By
+
+
+class Comment(models.Model):
+    """A message on a ticket, or a note that only agents see."""
+
+    BY = [(By.COMPANY.value, "company"), (By.AGENT.value, "agent")]
+
+    ticket = models.ForeignKey(
+        Ticket, on_delete=models.CASCADE, related_name="conversation", db_index=False
+    )
+    by = models.CharField(max_length=10, choices=BY)
+    # Who exactly, for agents' eyes, as in the history.
+    actor = models.CharField(max_length=150, blank=True)
+    public = models.BooleanField(default=True)
+    text = models.TextField()
+    # The ticket's status when it was written, after the move it came with.
+    status = models.PositiveSmallIntegerField(choices=Ticket.STATUSES)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["ticket", "id"], name="comment_of_ticket")]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk}"
+
+
+class HistoryEntry(models.Model):
+    """What happened to a ticket. Append-only: a trigger refuses all else (decision T17)."""
+
+    ticket = models.ForeignKey(
+        Ticket, on_delete=models.PROTECT, related_name="history", db_index=False
+    )
+    by = models.CharField(max_length=10, choices=[(who.value, who.value) for who in By])
+    # Who exactly, for agents' eyes: a token's prefix or a username.
+    actor = models.CharField(max_length=150, blank=True)
+    was = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True)
+    now = models.PositiveSmallIntegerField(choices=Ticket.STATUSES)
+    reason = models.TextField(blank=True)
+    # What else changed: the diff of the variables, the assignment and the loads behind it.
+    changes = models.JSONField(default=dict)
+    # The company is shown moves; what is kept for agents stays with agents.
+    public = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+
+    objects = HistoryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "history"
+        indexes = [
+            models.Index(fields=["ticket", "id"], name="history_of_ticket"),
+            # Who was given what in a time.
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(changes__has_key="agent"),
+                name="history_assignments",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.was} to {self.now}"
+
+
+class Rating(models.Model):
+    """What a company thought of a decision, once."""
+
+    ticket = models.OneToOneField(Ticket, on_delete=models.CASCADE, related_name="rating")
+    rating = models.PositiveSmallIntegerField()
+    comment = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return str(self.rating)

@@ -1,0 +1,188 @@
+from django.db import models
+from django.db.models import Q
+
+from companies.models import Company
+from shipments.models import Incidence
+from tickets.models.agents import Agent
+from tickets.models.types import TicketType
+from tickets.querysets import TicketQuerySet
+from tickets.statuses import OPEN, RUNNING, Status
+
+# Plain numbers, as migrations must not depend on our modules.
+OPEN_VALUES = sorted(status.value for status in OPEN)
+RUNNING_VALUES = sorted(status.value for status in RUNNING)
+
+
+class Ticket(models.Model):
+    """A company's request about a shipment, a credit, a carrier, a package or a credit line."""
+
+    STATUSES = [(status.value, status.label) for status in Status]
+
+    # An index below begins with the company.
+    company = models.ForeignKey(
+        Company, on_delete=models.PROTECT, related_name="tickets", db_index=False
+    )
+    # As the company: see the desk's filters among the indexes.
+    type = models.ForeignKey(TicketType, on_delete=models.PROTECT, related_name="+", db_index=False)
+    status = models.PositiveSmallIntegerField(choices=STATUSES, default=Status.PENDING.value)
+    comments = models.TextField(blank=True, help_text="What the company first wrote.")
+    # The company's own JSON text: its keys keep their order, its numbers their digits.
+    data = models.TextField(null=True, blank=True)  # noqa: DJ001 - null says none was given
+    # Plain numbers: an id that we do not know is remembered, not refused (decision T12).
+    shipment_id = models.BigIntegerField(null=True, blank=True)
+    credit_id = models.BigIntegerField(null=True, blank=True)
+    carrier_id = models.BigIntegerField(null=True, blank=True)
+    warehouse_package_id = models.CharField(  # noqa: DJ001 - the interface's default is null
+        max_length=255, null=True, blank=True
+    )
+    agent = models.ForeignKey(
+        *(Agent, models.PROTECT),
+        null=True,
+        blank=True,
+        related_name="tickets",
+        db_index=False,
+    )
+    # As the shipment said when the ticket was opened: the desk counts and searches by it.
+    carrier_name = models.CharField(max_length=100, blank=True, editable=False)
+    # What the clocks say (tickets.clocks): wound by every change of state, for the queues.
+    first_response_due_at = models.DateTimeField(null=True, editable=False)
+    resolution_due_at = models.DateTimeField(null=True, editable=False)
+    # The earlier of the two that still run; null while none does.
+    due_at = models.DateTimeField(null=True, editable=False)
+    # The day on which the carrier stops taking the claim.
+    filing_due_at = models.DateTimeField(null=True, editable=False)
+    first_responded_at = models.DateTimeField(null=True, editable=False)
+    decided_at = models.DateTimeField(null=True, editable=False)
+    # Of the rules by which its clocks were wound: with others it is wound again (rewinding).
+    clock_digest = models.BigIntegerField(default=0, editable=False)
+    # Counts every change of state; a page that shows an older one is stale.
+    version = models.PositiveIntegerField(default=1, editable=False)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects = TicketQuerySet.as_manager()
+
+    class Meta:
+        permissions = [
+            ("reopen_ticket", "Can reopen a decided ticket"),
+            ("assign_ticket", "Can give tickets to other agents"),
+            ("export_ticket", "Can take lists of tickets away as files"),
+        ]
+        indexes = [
+            # A company's list, also between two dates, and the counts beside it.
+            models.Index(
+                fields=["company", "-created_at", "-id"],
+                include=["status", "type"],
+                name="ticket_company_newest",
+            ),
+            models.Index(fields=["company", "status"], name="ticket_company_status"),
+            models.Index(
+                fields=["shipment_id", "company", "type"],
+                condition=Q(shipment_id__isnull=False),
+                name="ticket_shipment",
+            ),
+            models.Index(
+                fields=["id"],
+                condition=Q(agent=None, status__in=RUNNING_VALUES),
+                name="ticket_unassigned",
+            ),
+            # The desk's queues, of open tickets: small, however many are decided.
+            models.Index(
+                fields=["agent", "due_at", "id"],
+                include=["status"],
+                condition=Q(status__in=OPEN_VALUES),
+                name="ticket_agent_due",
+            ),
+            models.Index(
+                fields=["id"], condition=Q(status__in=OPEN_VALUES), name="ticket_all_open"
+            ),
+            models.Index(
+                fields=["status", "-id"],
+                condition=Q(status__in=OPEN_VALUES),
+                name="ticket_open_newest",
+            ),
+            # Those without a deadline too: they come last in a list that is sorted by it.
+            models.Index(
+                fields=["due_at", "id"],
+                condition=Q(status__in=OPEN_VALUES),
+                name="ticket_open_due",
+            ),
+            models.Index(
+                fields=["filing_due_at", "id"],
+                condition=Q(status__in=OPEN_VALUES),
+                name="ticket_open_filing",
+            ),
+            # The desk's filters over everything.
+            models.Index(fields=["agent", "-created_at", "-id"], name="ticket_agent_newest"),
+            models.Index(fields=["type", "-created_at", "-id"], name="ticket_type_newest"),
+            models.Index(
+                fields=["carrier_name", "-created_at", "-id"], name="ticket_carrier_newest"
+            ),
+            # What came in, what was decided and what is open, for figures and storms. Each holds
+            # all that is asked of it, so that none of forty thousand rows has to be looked up.
+            models.Index(
+                fields=["created_at"],
+                include=["carrier_name", "type", "agent", "first_responded_at"],
+                name="ticket_opened_at",
+            ),
+            models.Index(
+                fields=["decided_at"],
+                include=[
+                    *("carrier_name", "type", "agent", "created_at", "status"),
+                    "resolution_due_at",
+                ],
+                condition=Q(decided_at__isnull=False),
+                name="ticket_decided_at",
+            ),
+            models.Index(
+                fields=["created_at"],
+                include=["carrier_name", "type", "agent", "due_at", "filing_due_at", "status"],
+                condition=Q(status__in=OPEN_VALUES),
+                name="ticket_open_figures",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"ticket {self.pk}"
+
+
+class Document(models.Model):
+    """A document field of a ticket. Its value is never fetched (decision T16)."""
+
+    class Type(models.TextChoices):
+        FILE = "file"
+        INPUT = "input"
+        DATE = "date"
+
+    ticket = models.ForeignKey(Ticket, on_delete=models.CASCADE, related_name="documents")
+    position = models.PositiveIntegerField()
+    field_id = models.CharField(max_length=50)
+    key = models.TextField(null=True)  # noqa: DJ001 - an absent key is not an empty one
+    type = models.CharField(max_length=5, choices=Type, null=True)  # noqa: DJ001 - as key
+    value = models.TextField(null=True)  # noqa: DJ001 - the interface allows null
+
+    class Meta:
+        ordering = ["position"]
+
+    def __str__(self) -> str:
+        return self.field_id
+
+
+class IncidenceLink(models.Model):
+    """A ticket and the known problem it is about (decision T19)."""
+
+    ticket = models.ForeignKey(
+        Ticket, on_delete=models.CASCADE, related_name="incidence_links", db_index=False
+    )
+    incidence = models.ForeignKey(Incidence, on_delete=models.CASCADE, related_name="ticket_links")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["ticket", "incidence"], name="one_link_per_ticket_and_incidence"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ticket_id} about {self.incidence_id}"

@@ -1,0 +1,83 @@
+"""A company opens a ticket: one transaction from the check to the agent who gets it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from companies.models import Company
+from shipments.locks import hold_shipment
+from tickets import rules
+from tickets.assignment import assign
+from tickets.history import Actor, remember
+from tickets.incidences import link_incidences
+from tickets.models import Document, Ticket, TicketType
+from tickets.winding import wind_new
+
+
+class InvalidTicket(ValueError):
+    """Its type does not take such a ticket; `field` is what is wrong."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class DuplicateTicket(Exception):
+    """Another ticket stands in the way."""
+
+    def __init__(self, ticket_id: int) -> None:
+        super().__init__("A ticket has already been created for this shipment.")
+        self.ticket_id = ticket_id
+
+
+@transaction.atomic
+def open_ticket(
+    company: Company,
+    actor: Actor,
+    *,
+    type_id: int,
+    documents: Sequence[Mapping[str, Any]] = (),
+    **fields: Any,
+) -> Ticket:
+    """Open a ticket of `fields` of the model: comments, data and the ids it is about.
+
+    Winds its clocks, writes its history, links incidences and finds an agent. Raises
+    InvalidTicket and DuplicateTicket.
+    """
+    ticket_type = find_type(type_id, {**fields, "documents": documents})
+    if (shipment_id := fields.get("shipment_id")) is not None:
+        refuse_duplicate(company, type_id, shipment_id)
+    now = timezone.now()
+    ticket = Ticket(company=company, type=ticket_type, created_at=now, updated_at=now, **fields)
+    wind_new(ticket)
+    ticket.save(force_insert=True)
+    if documents:
+        Document.objects.bulk_create(
+            Document(ticket=ticket, position=position, **document)
+            for position, document in enumerate(documents)
+        )
+    remember(ticket, actor, was=None, public=True)
+    link_incidences(ticket)
+    assign(ticket)
+    return ticket
+
+
+def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
+    """The type, if it takes a ticket of what is given. Raises InvalidTicket (T13, T14)."""
+    found = TicketType.objects.filter(pk=type_id, active=True).first()
+    if found is None:
+        raise InvalidTicket("type_id", f"There is no ticket type {type_id}.")
+    if field := rules.lacking(found.reference, found.reference_required, given):
+        raise InvalidTicket(field, f"A ticket of type {found.name} needs it.")
+    return found
+
+
+def refuse_duplicate(company: Company, type_id: int, shipment_id: int) -> None:
+    # Two simultaneous requests must not both find nothing. No unique index: an Incomplete ticket
+    # does not block, and may yet come back beside the second one (decision T11).
+    hold_shipment(company.pk, shipment_id)
+    blocking = company.tickets.blocking(type_id, shipment_id).order_by("pk")
+    if (in_the_way := blocking.values_list("pk", flat=True).first()) is not None:
+        raise DuplicateTicket(in_the_way)

@@ -1,0 +1,40 @@
+"""Does what a company sends give an agent something to work on? (decision T9)
+
+`settings.RELEVANCE_CHECK` names the function that is asked; this is the one we ship.
+"""
+
+import re
+import unicodedata
+
+from tickets import variables
+from tickets.models import Ticket
+
+WORD = re.compile(r"[^\W_]+")
+COURTESY = frozenset(
+    WORD.findall(
+        "a again all best bien buena buenas bueno buenos cheers cool day de del dia dias evening "
+        "excelente fine genial good gracias great hello hey hi hola kind k listo lot many mil "
+        "morning muchas mucho muy nada nice noches ok okay okey perfect perfecto por regards "
+        "saludos so sure tardes thank thanks thx ty u vale very welcome you"
+    )
+)
+
+
+def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
+    """True unless `text` is only courtesy or punctuation and `data` is nothing new.
+
+    A move without text passes: whoever sends it says by it that the ticket goes on.
+    """
+    if not text.strip():
+        return True
+    if data is not None and not variables.same(
+        variables.parsed(data), variables.parsed(ticket.data)
+    ):
+        return True
+    return any(word not in COURTESY for word in WORD.findall(plain(text)))
+
+
+def plain(text: str) -> str:
+    """Lower case, without accents."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

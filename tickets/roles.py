@@ -1,0 +1,113 @@
+"""Who may do what at the desk: the groups, as this version makes them."""
+
+from collections.abc import Iterable, Iterator
+
+from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+
+
+def each(verbs: str, app: str, models: str) -> Iterator[str]:
+    """`app.verb_model` for every verb and model, both given with spaces between."""
+    return (f"{app}.{verb}_{model}" for verb in verbs.split() for model in models.split())
+
+
+# `app.codename`; a star at the end stands for every permission that begins so.
+AGENT = {
+    *each("view", "tickets", "ticket tickettype document comment historyentry rating"),
+    *("tickets.change_ticket", "tickets.view_incidencelink"),
+    *each("view", "desk", "macro storm"),
+    *each("view", "companies", "company"),
+    *each("view", "shipments", "shipment incidence surcharge trackingupdate"),
+    # "Why did we not get the event": to look, and to send it again.
+    *("webhooks.view_webhook", "deliveries.view_delivery", "deliveries.view_attempt"),
+    "deliveries.send_again",
+}
+LEAD = {
+    *("tickets.reopen_ticket", "tickets.assign_ticket", "tickets.export_ticket"),
+    *each("view change", "tickets", "agent"),
+    *each("view add change delete", "tickets", "shift absence target filingrule"),
+    *each("view add change delete", "tickets", "calendar workinghours holiday"),
+    *each("add change delete", "desk", "macro"),
+    *("desk.answer_storm", "desk.view_figures", "webhooks.pause_webhook"),
+}
+AUDITOR = {
+    *(f"{app}.view_*" for app in OURS),
+    *each("view", "auth", "user group"),
+    "tickets.export_ticket",
+}
+# Not the tickets: what companies write there is none of their work.
+OPERATOR = {
+    *each("view add change", "companies", "company"),
+    "companies.view_apitoken",
+    *each("view", "shipments", "shipment incidence surcharge trackingupdate"),
+    *each("view add change", "tickets", "tickettype"),
+    *("webhooks.view_webhook", "webhooks.pause_webhook"),
+    *each("view", "deliveries", "delivery attempt"),
+    "deliveries.send_again",
+    *each("view add change", "auth", "user"),
+    *each("view", "auth", "group"),
+    "axes.view_*",
+}
+GROUPS = {"agent": AGENT, "lead": AGENT | LEAD, "auditor": AUDITOR, "operator": OPERATOR}
+# Those who are no agents: no ticket is ever given to them.
+BESIDE_THE_DESK = ("auditor", "operator")
+
+
+class BadUser(ValueError):
+    """Such a user cannot be made; the message says why."""
+
+
+@transaction.atomic
+def create_user(username: str, password: str, role: str, *, email: str = "") -> User:
+    """Make somebody who signs in and is no agent: an auditor or an operator. Raises BadUser."""
+    if role not in BESIDE_THE_DESK:
+        raise BadUser(f"There is no role {role}: {', '.join(BESIDE_THE_DESK)}.")
+    user = User(username=username, email=email, is_staff=True)
+    user.set_password(password)
+    try:
+        user.full_clean()
+        validate_password(password, user)
+    except ValidationError as error:
+        raise BadUser(" ".join(error.messages)) from error
+    user.save()
+    user.groups.add(group(role))
+    return user
+
+
+def group(name: str) -> Group:
+    """The group of this name, made with its permissions when it is not there yet.
+
+    Not a migration: permissions exist only after all of them have run. What an operator gives or
+    takes later stays.
+    """
+    found, made = Group.objects.get_or_create(name=name)
+    if made:
+        found.permissions.set(permissions(GROUPS[name]))
+    return found
+
+
+def permissions(names: Iterable[str]) -> QuerySet[Permission]:
+    wanted = Q(pk=None)
+    for name in names:
+        app, _, codename = name.partition(".")
+        key = "codename__startswith" if codename.endswith("*") else "codename"
+        wanted |= Q(content_type__app_label=app, **{key: codename.rstrip("*")})
+    return Permission.objects.filter(wanted).select_related("content_type")
+
+
+def lacking(name: str) -> QuerySet[Permission]:
+    """What this version would give a new group of this name, and the one there has not."""
+    has = Group.permissions.through.objects.filter(group__name=name).values("permission_id")
+    return permissions(GROUPS[name]).exclude(pk__in=has)
+
+
+def update(name: str) -> int:
+    """Give a group what it lacks of this version's permissions; returns how many."""
+    given = list(lacking(name))
+    group(name).permissions.add(*given)
+    return len(given)

@@ -1,0 +1,111 @@
+"""How companies are shown tickets, comments and types (decisions, section 5)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from shipments.models import Shipment
+from tickets.models import Comment, HistoryEntry, Ticket, TicketType
+from tickets.statuses import By, Status
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+# An agent's name is not the company's business.
+DESK = "Support"
+
+
+def ticket_row(ticket: Ticket, shipment: Shipment | None, comments: list[Comment]) -> dict:
+    """A ticket; `comments` are its public ones, oldest first, at least the last of them."""
+    last = comments[-1] if comments else None
+    return {
+        "id": ticket.pk,
+        "company_id": ticket.company_id,
+        "ticket_type_id": ticket.type_id,
+        "ticket_type_name": ticket.type.name,
+        "reference": ticket.type.reference,
+        "ticket_status_id": ticket.status,
+        "ticket_status_name": Status(ticket.status).slug,
+        "shipment_id": ticket.shipment_id,
+        "tracking_number": shipment.tracking_number if shipment else None,
+        "carrier": shipment.carrier_name if shipment else None,
+        "carrier_id": ticket.carrier_id,
+        "credit_id": ticket.credit_id,
+        "warehouse_package_id": ticket.warehouse_package_id,
+        "comments": ticket.comments,
+        "data": ticket.data,
+        "documents": [
+            {
+                "field_id": document.field_id,
+                "key": document.key,
+                "type": document.type,
+                "value": document.value,
+            }
+            for document in ticket.documents.all()
+        ],
+        "created_at": shown_time(ticket.created_at),
+        "updated_at": shown_time(ticket.updated_at),
+        "utc_created_at": shown_time(ticket.created_at),
+        "last_comment": last
+        and {
+            "comment_text": last.text,
+            "comment_type": comment_type(last),
+            "comment_status_id": last.status,
+            "comment_created_at": shown_time(last.created_at),
+        },
+        "allComments": [],
+        "rating": rating(ticket),
+    }
+
+
+def rating(ticket: Ticket) -> dict[str, Any]:
+    if not hasattr(ticket, "rating"):
+        return {"evaluated": False, "rating": None, "comment": None}
+    return {
+        "evaluated": True,
+        "rating": ticket.rating.rating,
+        "comment": ticket.rating.comment,
+    }
+
+
+def comment_row(comment: Comment, company_name: str) -> dict[str, Any]:
+    return {
+        "id": comment.pk,
+        "type": comment_type(comment),
+        "status_id": comment.status,
+        "status_name": Status(comment.status).slug,
+        "description": comment.text,
+        "created_by_name": company_name if comment.by == By.COMPANY else DESK,
+        "created_at": shown_time(comment.created_at),
+        "utc_created_at": shown_time(comment.created_at),
+    }
+
+
+def comment_type(comment: Comment) -> str:
+    return "client" if comment.by == By.COMPANY else "admin"
+
+
+def history_rows(entries: Iterable[HistoryEntry]) -> list[dict[str, Any]]:
+    return [
+        {
+            "from": entry.was,
+            "to": entry.now,
+            "actor": By.AGENT.value if entry.by == By.LEAD else entry.by,
+            "at": shown_time(entry.created_at),
+        }
+        for entry in entries
+    ]
+
+
+def type_row(ticket_type: TicketType) -> dict[str, Any]:
+    return {
+        "id": ticket_type.pk,
+        "name": ticket_type.name,
+        "description": ticket_type.description,
+        "rules": {"reference": ticket_type.reference, "inputs": []},
+        "type": ticket_type.reference,
+        "active": int(ticket_type.active),
+    }
+
+
+def shown_time(time: datetime) -> str:
+    """In UTC, as the service keeps all its times."""
+    return time.strftime(TIME_FORMAT)

@@ -1,0 +1,57 @@
+"""What a ticket type demands of a new ticket, and a document's type of its value.
+
+No database here. The decisions are T13 to T16.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from urllib.parse import urlsplit
+
+# What a type's reference means among the fields of a ticket.
+FIELDS = {
+    "guide": "shipment_id",
+    "credit": "credit_id",
+    "warehouse-package": "warehouse_package_id",
+    "legal-credit": "documents",
+}
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
+
+
+def lacking(reference: str, required: bool, given: Mapping[str, object]) -> str | None:
+    """The field that a type of this reference demands and `given` does not have."""
+    field = FIELDS.get(reference)
+    return field if field and required and not given.get(field) else None
+
+
+def wrong_value(type: str | None, value: str | None) -> str | None:
+    """What is wrong with the value of a document of this type, in words (decision T16)."""
+    if value is None:
+        return None
+    if type == "date" and not is_date(value):
+        return "Send a date as YYYY-MM-DD."
+    if type == "file" and not is_web_address(value):
+        return "Send an http or https URL."
+    return None
+
+
+def is_date(text: str) -> bool:
+    if not DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_web_address(text: str) -> bool:
+    """May this be shown as a link? It is never fetched."""
+    if NEVER_IN_A_URL.search(text):
+        return False
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return False
