@@ -1,0 +1,54 @@
+"""The desk in the admin: the list of tickets, and macros."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Field
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+from desk.giving import GivingPages
+from desk.listing import ListPages
+from desk.models import Macro
+from desk.moves import VERBS
+from desk.pages import TicketPages
+from desk.people import GroupAdmin, UserAdmin
+from desk.storm_admin import StormAdmin
+from desk.support_pages import SupportPages
+from tickets.models import Ticket
+
+__all__ = ["GroupAdmin", "MacroAdmin", "StormAdmin", "TicketAdmin", "UserAdmin"]
+
+
+@admin.register(Ticket)
+class TicketAdmin(ListPages, GivingPages, SupportPages, TicketPages):
+    """The desk. What agents do is sent from a ticket's page."""
+
+    actions = (*TicketPages.actions, "give")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Ticket | None = None) -> bool:
+        return False
+
+
+@admin.register(Macro)
+class MacroAdmin(ModelAdmin):
+    """Leads write prepared answers, agents read them."""
+
+    list_display = ("name", "public", "move_to", "active")
+    list_filter = ("active", "public")
+    fields = ("name", "text", "public", "move_to", "requested", "types", "active")
+    filter_horizontal = ("types",)
+    list_per_page = 25
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+
+    def formfield_for_choice_field(
+        self, db_field: Field, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        # Nobody may move a ticket anywhere else.
+        if db_field.name == "move_to":
+            kwargs["choices"] = [("", "nowhere"), *((to.value, to.label) for to in VERBS)]
+        return super().formfield_for_choice_field(db_field, request, **kwargs)

@@ -1,0 +1,76 @@
+"""Columns to look at, as SVG that the server draws. No database here; a table says the same."""
+
+from collections.abc import Sequence
+from itertools import count
+from typing import NamedTuple
+
+WIDTH, HEIGHT = 640, 200
+LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 26
+GRID = 4
+# More labels than that would stand on each other.
+MOST_LABELS = 8
+
+
+class Bar(NamedTuple):
+    x: float
+    y: float
+    width: float
+    height: float
+    series: int
+    says: str
+
+
+class Mark(NamedTuple):
+    """A text at a place of an axis."""
+
+    at: float
+    text: str
+
+
+class Chart(NamedTuple):
+    title: str
+    series: Sequence[str]
+    bars: list[Bar]
+    labels: list[Mark]
+    grid: list[Mark]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    floor: int = HEIGHT - BOTTOM
+
+
+def columns(
+    title: str, series: Sequence[str], rows: Sequence[tuple[str, Sequence[float]]], unit: str = ""
+) -> Chart:
+    """A group of columns for each row, one column for each series."""
+    top = round_up(max((value for _, values in rows for value in values), default=0))
+    floor, inner = HEIGHT - BOTTOM, WIDTH - LEFT - RIGHT
+    group = inner / max(len(rows), 1)
+    width = group * 0.8 / len(series)
+    bars = []
+    for place, (label, values) in enumerate(rows):
+        for number, value in enumerate(values):
+            height = (floor - TOP) * value / top
+            x = LEFT + place * group + group * 0.1 + number * width
+            says = f"{label}: {value:g}{unit} {series[number]}"
+            bars.append(
+                Bar(*(round(n, 1) for n in (x, floor - height, width, height)), number, says)
+            )
+    every = -(-len(rows) // MOST_LABELS) or 1
+    labels = [
+        Mark(round(LEFT + (place + 0.5) * group, 1), label)
+        for place, (label, _) in enumerate(rows)
+        if place % every == 0
+    ]
+    grid = [
+        Mark(round(floor - (floor - TOP) * line / GRID, 1), f"{top * line / GRID:g}{unit}")
+        for line in range(GRID + 1)
+    ]
+    return Chart(title, series, bars, labels, grid)
+
+
+def round_up(most: float) -> float:
+    """A top of the scale whose quarters are plain numbers."""
+    tops = (step * 10**zeros for zeros in count() for step in (4, 8, 20))
+    return next(top for top in tops if top >= most)

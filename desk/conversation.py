@@ -1,0 +1,136 @@
+"""What was said and done on a ticket, in one thread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tickets.models import Comment, HistoryEntry, Ticket
+from tickets.statuses import By
+
+SHOWN = 50
+MOST_HISTORY = 200
+
+
+@dataclass(slots=True)
+class Line:
+    """One thing in the thread: a message, a note or an event."""
+
+    kind: str
+    who: str
+    at: datetime
+    text: str = ""
+    was: int | None = None
+    now: int | None = None
+    new: bool = False
+    # The first of what is new: the divider stands above it.
+    first_new: bool = False
+
+
+@dataclass(slots=True)
+class Thread:
+    """The newest lines, oldest first, and where the earlier ones begin."""
+
+    lines: list[Line] = field(default_factory=list)
+    earlier: int | None = None
+    later: bool = False
+
+    @property
+    def new(self) -> int:
+        return sum(line.new for line in self.lines)
+
+
+def history_of(ticket: Ticket) -> list[HistoryEntry]:
+    """The newest entries, oldest first."""
+    return list(ticket.history.order_by("-pk")[:MOST_HISTORY])[::-1]
+
+
+def thread(
+    ticket: Ticket,
+    history: Sequence[HistoryEntry],
+    *,
+    seen_at: datetime | None = None,
+    viewer: str = "",
+    before: int | None = None,
+) -> Thread:
+    """The newest SHOWN comments (of those before one) with the moves between them.
+
+    New is what others did after `seen_at`.
+    """
+    comments = ticket.conversation.order_by("-pk")
+    if before is not None:
+        comments = comments.filter(pk__lt=before)
+    found = list(comments[: SHOWN + 1])
+    shown = found[:SHOWN][::-1]
+    made = Thread(later=before is not None)
+    if len(found) > SHOWN:
+        made.earlier = shown[0].pk
+    since = shown[0].created_at if made.earlier else None
+    until = shown[-1].created_at if made.later and shown else None
+    said = {comment.text for comment in shown}
+    events = (
+        event(entry, said)
+        for entry in history
+        if worth_telling(entry)
+        and (since is None or entry.created_at >= since)
+        and (until is None or entry.created_at <= until)
+    )
+    # Sorted is stable: a move stands before the words that came with it.
+    made.lines = sorted([*events, *map(message, shown)], key=lambda line: line.at)
+    mark_new(made.lines, seen_at, viewer)
+    return made
+
+
+def message(comment: Comment) -> Line:
+    kind = "company" if comment.by == By.COMPANY else "agent" if comment.public else "note"
+    return Line(kind, comment.actor, comment.created_at, comment.text)
+
+
+def event(entry: HistoryEntry, said: set[str]) -> Line:
+    """A reason that stands in a comment is not said twice."""
+    reason = "" if entry.reason in said else entry.reason
+    who = entry.actor or entry.by
+    line = Line("event", who, entry.created_at, reason)
+    if entry.was != entry.now:
+        line.was, line.now = entry.was, entry.now
+    return line
+
+
+def worth_telling(entry: HistoryEntry) -> bool:
+    """Moves, and who has the ticket; the opening is the thread's beginning."""
+    moved = entry.was is not None and entry.was != entry.now
+    return moved or "agent" in entry.changes
+
+
+def mark_new(lines: list[Line], seen_at: datetime | None, viewer: str) -> None:
+    if seen_at is None:
+        return
+    for line in lines:
+        line.new = line.at > seen_at and line.who != viewer
+    for line in lines:
+        if line.new:
+            line.first_new = True
+            return
+
+
+def requested(
+    history: Sequence[HistoryEntry], answered_at: datetime | None
+) -> list[dict[str, Any]]:
+    """The documents asked for, the latest request first, and whether an answer came since.
+
+    `answered_at` is when the company last wrote.
+    """
+    latest = max(
+        (entry.created_at for entry in history if entry.by == By.COMPANY), default=answered_at
+    )
+    heard = max(filter(None, (latest, answered_at)), default=None)
+    return [
+        {
+            "names": entry.changes["requested"],
+            "at": entry.created_at,
+            "who": entry.actor,
+            "arrived": heard is not None and heard > entry.created_at,
+        }
+        for entry in reversed(history)
+        if entry.changes.get("requested")
+    ]

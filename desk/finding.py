@@ -1,0 +1,137 @@
+"""Why did we not get the event: from what a company knows to the deliveries, by an index each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import connection
+
+from companies.models import Company
+from deliveries.models import Delivery, Event
+from shipments.models import Shipment
+from webhooks.models import Webhook
+
+MOST_EVENTS = 1_000
+MOST_DELIVERIES = 1_000
+NEWEST = 25
+
+# The newest of each webhook through its log, and of these the newest.
+NEWEST_OF_MANY = """
+SELECT found.id FROM unnest(%(webhooks)s::bigint[]) AS one(id) CROSS JOIN LATERAL (
+  SELECT id, created_at, event_id FROM deliveries_delivery WHERE webhook_id = one.id
+  ORDER BY created_at DESC, event_id DESC LIMIT %(most)s) AS found
+ORDER BY found.created_at DESC, found.event_id DESC LIMIT %(most)s
+"""
+
+
+@dataclass
+class Found:
+    """What there is, and sentences about what there is not. `cut`: more than is looked at."""
+
+    company: Company | None = None
+    deliveries: list[Delivery] = field(default_factory=list)
+    webhooks: list[Webhook] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+    cut: bool = False
+
+
+def find(
+    *,
+    company: Company | None = None,
+    shipment_id: int | None = None,
+    tracking_number: str = "",
+    delivery_id: UUID | None = None,
+    type_id: int | None = None,
+) -> Found:
+    """Deliveries by one of these, of a company where one is given, newest first."""
+    if delivery_id is not None:
+        return by_id(delivery_id, company)
+    if shipment_id is not None:
+        shipment = Shipment.objects.select_related("company").filter(pk=shipment_id).first()
+        if shipment is None or company not in (None, shipment.company):
+            whose = f" of {company}" if company else ""
+            return Found(company, says=[f"The platform told of no shipment {shipment_id}{whose}."])
+        company, tracking_number = shipment.company, shipment.tracking_number
+    if tracking_number:
+        return by_tracking_number(tracking_number, company, type_id)
+    if company is None:
+        return Found(says=["Say of which company."])
+    webhooks = of_company(company)
+    chosen = [one.pk for one in webhooks if type_id in (None, one.type_id)]
+    return explained(Found(company, newest(chosen), webhooks), type_id)
+
+
+def by_id(delivery_id: UUID, company: Company | None) -> Found:
+    delivery = Delivery.objects.select_related("webhook__company").filter(pk=delivery_id).first()
+    if delivery is None or company not in (None, delivery.webhook.company):
+        return Found(company, says=[f"There is no delivery {delivery_id}, or no more."])
+    return Found(delivery.webhook.company, [delivery], [delivery.webhook])
+
+
+def by_tracking_number(tracking_number: str, company: Company | None, type_id: int | None) -> Found:
+    events = events_of(tracking_number, company)
+    cut = len(events) > MOST_EVENTS
+    if company is None and events:
+        company = Company.objects.filter(pk=events[0].company_id).first()
+    if company is None:
+        return Found(says=[f"No event of {tracking_number} is kept."])
+    chosen = [
+        event
+        for event in events[:MOST_EVENTS]
+        if event.company_id == company.pk and type_id in (None, event.type_id)
+    ]
+    webhooks = of_company(company)
+    deliveries = deliveries_of(chosen, [one.pk for one in webhooks])
+    found = Found(company, deliveries[:MOST_DELIVERIES], webhooks)
+    found.cut = cut or len(deliveries) > MOST_DELIVERIES
+    if not chosen:
+        found.says.append(
+            f"No event of {tracking_number} is kept: nothing happened to it, it is past its "
+            "retention, or no webhook of the type was registered when it happened."
+        )
+    return explained(found, type_id)
+
+
+def explained(found: Found, type_id: int | None) -> Found:
+    present = [one for one in found.webhooks if one.deleted_at is None]
+    fitting = [one for one in present if type_id in (None, one.type_id)]
+    if not fitting:
+        found.says.append(
+            f"{found.company} has no webhook{'' if type_id is None else ' of this type'}."
+        )
+    elif not any(one.active for one in fitting):
+        found.says.append("All of its webhooks that would get it are paused: deliveries wait.")
+    return found
+
+
+def events_of(tracking_number: str, company: Company | None) -> list[Event]:
+    """Newest first, without bodies; one more than MOST_EVENTS tells that there are more."""
+    events = Event.objects.defer("body").filter(tracking_number=tracking_number)
+    if company is not None:
+        events = events.filter(company=company)
+    return list(events.order_by("-id")[: MOST_EVENTS + 1])
+
+
+def deliveries_of(events: Iterable[Event], webhook_ids: list[int]) -> list[Delivery]:
+    """Newest first. A delivery is made in the moment of its event: the log's index finds it."""
+    events = list(events)
+    found = Delivery.objects.filter(
+        webhook_id__in=webhook_ids,
+        created_at__in={event.created_at for event in events},
+        event_id__in=[event.pk for event in events],
+    )
+    return list(found.order_by("-created_at", "-event_id", "id")[: MOST_DELIVERIES + 1])
+
+
+def newest(webhook_ids: list[int]) -> list[Delivery]:
+    with connection.cursor() as cursor:
+        cursor.execute(NEWEST_OF_MANY, {"webhooks": webhook_ids, "most": NEWEST})
+        ids = [id for (id,) in cursor.fetchall()]
+    found = Delivery.objects.in_bulk(ids)
+    return [found[id] for id in ids if id in found]
+
+
+def of_company(company: Company) -> list[Webhook]:
+    """Deleted ones too: they keep their log. Never with secrets."""
+    hidden = ("auth_token", "secret", "next_secret")
+    return list(company.webhooks.defer(*hidden).order_by("pk"))

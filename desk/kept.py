@@ -1,0 +1,22 @@
+"""What the desk may know a little late, kept in the cache that all web processes share."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.core.cache import cache
+
+logger = logging.getLogger(__name__)
+
+
+def kept(key: str, seconds: int, make: Callable[[], Any]) -> Any:
+    """At most so old, and never None. Made anew each time while the cache is away."""
+    try:
+        found = cache.get(f"desk:{key}")
+    except Exception as error:  # whatever the cache's client calls "away"
+        logger.warning("nothing is kept for the desk, the cache does not answer: %s", error)
+        return make()
+    if found is None:
+        found = make()
+        cache.set(f"desk:{key}", found, timeout=seconds)
+    return found

@@ -1,0 +1,107 @@
+"""A second factor for who wants one: a code of their phone, or one of ten that are kept on paper.
+
+Devices are django-otp's. Their secrets are shown while they are set up, and never again.
+"""
+
+import hashlib
+import logging
+import secrets
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+logger = logging.getLogger(__name__)
+
+CODES = 10
+# No letter that looks like another one: they are copied by hand.
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+LENGTH = 12
+
+
+class Refused(Exception):
+    """The code is not right, or too many were tried; the message says which."""
+
+
+def is_on(user: User) -> bool:
+    return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
+
+
+@transaction.atomic
+def begin(user: User) -> TOTPDevice:
+    """The device that waits to be confirmed, made when there is none. Raises Refused."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if is_on(user):
+        raise Refused("The second factor is on already.")
+    return waiting(user) or TOTPDevice.objects.create(user=user, name="phone", confirmed=False)
+
+
+def waiting(user: User) -> TOTPDevice | None:
+    """The device that was begun and is not confirmed."""
+    return TOTPDevice.objects.filter(user=user, confirmed=False).order_by("pk").first()
+
+
+def confirm(user: User, code: str) -> list[str]:
+    """Switch it on with a first right code; returns the recovery codes, this once.
+
+    Raises Refused. What is counted against a wrong code stays counted.
+    """
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        device = waiting(user)
+        if device is not None and device.verify_token(plain(code)):
+            device.confirmed = True
+            device.save(update_fields=["confirmed"])
+            logger.info("%s has switched on a second factor", user.get_username())
+            return make_codes(user)
+    raise Refused(why(device))
+
+
+def check(user: User, code: str) -> None:
+    """Take a phone's code, or one of the recovery codes, which is spent then. Raises Refused."""
+    code = plain(code)
+    model = TOTPDevice if code.isdigit() and len(code) == 6 else StaticDevice
+    with transaction.atomic():
+        device = model.objects.select_for_update().filter(user=user, confirmed=True).first()
+        if device is not None:
+            right = device.verify_token(code if model is TOTPDevice else digest(code))
+            if right:
+                return
+    raise Refused(why(device))
+
+
+def why(device: TOTPDevice | StaticDevice | None) -> str:
+    if device is not None and not device.verify_is_allowed()[0]:
+        return "This code is not right. Wait a little before the next one: each wait is longer."
+    return "This code is not right."
+
+
+@transaction.atomic
+def remove(user: User) -> bool:
+    """Forget a user's devices and codes; False if there were none."""
+    had = is_on(user)
+    TOTPDevice.objects.filter(user=user).delete()
+    StaticDevice.objects.filter(user=user).delete()
+    if had:
+        logger.info("the second factor of %s is removed", user.get_username())
+    return had
+
+
+def make_codes(user: User) -> list[str]:
+    """New recovery codes in the place of the old; only their digests are kept."""
+    StaticDevice.objects.filter(user=user).delete()
+    device = StaticDevice.objects.create(user=user, name="paper", confirmed=True)
+    codes = ["".join(secrets.choice(LETTERS) for _ in range(LENGTH)) for _ in range(CODES)]
+    StaticToken.objects.bulk_create(
+        StaticToken(device=device, token=digest(code)) for code in codes
+    )
+    return codes
+
+
+def digest(code: str) -> str:
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
+
+
+def plain(code: str) -> str:
+    return "".join(code.split()).replace("-", "").lower()

@@ -1,0 +1,157 @@
+// The page of one ticket: dialogs, drafts, macros, presence and keys. All of it works without.
+"use strict";
+(() => {
+  const page = document.getElementById("ticket");
+  if (!page) return;
+  const find = (id) => document.getElementById(id);
+  const text = find("text");
+  const composer = find("composer");
+
+  // Dialogs: the links beside them lead to the page that asks the same.
+  const open = (id) => {
+    const dialog = find(id);
+    if (!dialog || dialog.open) return false;
+    dialog.showModal();
+    const field = dialog.querySelector("textarea:not([name=others]), button");
+    if (field) field.focus();
+    return true;
+  };
+  document.querySelectorAll("[data-dialog]").forEach((link) =>
+    link.addEventListener("click", (event) => {
+      if (open(link.dataset.dialog)) event.preventDefault();
+    })
+  );
+  document.querySelectorAll("[data-close]").forEach((button) =>
+    button.addEventListener("click", () => button.closest("dialog").close())
+  );
+  // A second click while the first is on its way is for nothing.
+  document.querySelectorAll("form[method=post]").forEach((form) =>
+    form.addEventListener("submit", (event) => {
+      if (form.dataset.sent) event.preventDefault();
+      form.dataset.sent = "1";
+    })
+  );
+  // A page that comes back from the browser's memory is an old one.
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+  // Drafts: kept per ticket and user until the service says that it has taken the text: its cookie
+  // names the form.
+  const store = {
+    key: `desk.draft.${page.dataset.user}.${page.dataset.ticket}`,
+    read() { try { return JSON.parse(localStorage.getItem(this.key) || "null"); } catch { return null; } },
+    write(value) { try { value ? localStorage.setItem(this.key, JSON.stringify(value)) : localStorage.removeItem(this.key); } catch { /* private window */ } },
+    forget(form) {
+      try {
+        for (const key of Object.keys(localStorage).filter((one) => one.startsWith("desk.draft."))) {
+          if ((JSON.parse(localStorage.getItem(key)) || {}).sent === form) localStorage.removeItem(key);
+        }
+      } catch { /* private window */ }
+    },
+  };
+  const taken = document.cookie.match(/(?:^|; )desk_sent=([0-9a-f-]{36})/);
+  if (taken) store.forget(taken[1]);
+  const hint = (words) => { const at = find("draft-hint"); if (at) at.textContent = words; };
+  if (text) {
+    const draft = store.read();
+    if (draft && !text.value) { text.value = draft.text; hint("Your draft is back."); }
+    let timer;
+    const keep = (sent) => store.write(text.value ? { text: text.value, sent } : null);
+    text.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { keep(); hint(text.value ? "Draft kept." : ""); }, 400);
+    });
+    composer.addEventListener("submit", () => {
+      clearTimeout(timer);
+      keep(composer.elements.key.value);
+    });
+  }
+
+  // Macros: the box, the move and the documents, ready to be changed before they are sent.
+  const macro = find("macro");
+  const useMacro = () => {
+    const chosen = macro.selectedOptions[0];
+    if (!chosen || !chosen.value) return;
+    text.value = text.value.trim() ? `${text.value.trimEnd()}\n\n${chosen.dataset.text}` : chosen.dataset.text;
+    const to = find("to");
+    if (to) to.value = [...to.options].some((one) => one.value === chosen.dataset.to) ? chosen.dataset.to : "";
+    find("asks").replaceChildren(...chosen.dataset.requested.split("\n").filter(Boolean).map((name) => {
+      const label = document.createElement("label");
+      const box = Object.assign(document.createElement("input"), { type: "checkbox", name: "requested", value: name, checked: true });
+      label.append(box, ` ${name}`);
+      return label;
+    }));
+    aim(chosen.dataset.public === "1" ? "reply" : "note");
+    text.dispatchEvent(new Event("input"));
+  };
+  if (macro && text) {
+    macro.form.addEventListener("submit", (event) => { event.preventDefault(); useMacro(); });
+    macro.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") { event.preventDefault(); useMacro(); }
+    });
+  }
+
+  // What Ctrl+Enter sends: a reply, unless the box was opened for a note.
+  let aimed = "reply";
+  function aim(what) {
+    aimed = what;
+    const note = what === "note";
+    composer.closest(".desk-composer").classList.toggle("desk-as-note", note);
+    hint(note ? "Note: Ctrl+Enter keeps it among agents." : "Reply: Ctrl+Enter sends it to the company.");
+    text.focus();
+  }
+
+  // Presence: who else is here. Nothing is said when the service does not answer.
+  const shown = find("presence");
+  let said = "0";
+  const writing = () => (text && text.value.trim() ? "1" : "0");
+  const poll = async () => {
+    if (document.hidden) return;
+    said = writing();
+    const body = new URLSearchParams({ writing: said });
+    const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
+    try {
+      const answer = await fetch(page.dataset.presence, { method: "POST", body, headers: { "X-CSRFToken": token } });
+      if (!answer.ok) return;
+      const { present } = await answer.json();
+      if (present.join() === [...shown.children].map((one) => one.textContent).join()) return;
+      shown.replaceChildren(...present.map((words) => Object.assign(document.createElement("span"), { className: "desk-here", textContent: words })));
+    } catch { /* the next one may come through */ }
+  };
+  if (page.dataset.presence) {
+    setInterval(poll, 15000);
+    // The first words, and the last ones that go, are told at once.
+    text.addEventListener("input", () => { if (writing() !== said) poll(); });
+  }
+
+  // The thread opens at what is new, else at its end.
+  const thread = find("thread");
+  const news = find("new");
+  if (thread.scrollHeight > thread.clientHeight) thread.scrollTop = news ? news.offsetTop - thread.offsetTop - 16 : thread.scrollHeight;
+
+  // Keys: single letters, never while something is being typed or a dialog is open.
+  const press = (id) => { const at = find(id); if (at) at.click(); };
+  const keys = {
+    r: () => text && aim("reply"), n: () => text && aim("note"), m: () => macro && macro.focus(),
+    a: () => press("open-accepted"), d: () => press("open-declined"), i: () => press("open-incomplete"),
+    v: () => press("open-in-review"), t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
+    "?": () => open("help"),
+  };
+  let before = "";
+  document.addEventListener("keydown", (event) => {
+    const at = event.target;
+    const typing = at.closest("input, textarea, select, [contenteditable]");
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && at.tagName === "TEXTAREA") {
+      event.preventDefault();
+      const form = at.form;
+      form.requestSubmit(at === text ? find(`send-${aimed}`) : form.querySelector(".desk-primary"));
+      return;
+    }
+    if (event.key === "Escape" && typing && !at.closest("dialog")) { at.blur(); return; }
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const led = before;
+    before = event.key;
+    if (led === "g" && event.key === "q") { location.assign(page.dataset.queue); return; }
+    const act = keys[event.key];
+    if (act) { event.preventDefault(); act(); }
+  });
+})();

@@ -1,0 +1,104 @@
+"""Pages of TicketAdmin about events: why one was not got, and the record of them as a file."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from companies.models import Company
+from deliveries import pages
+from desk import evidence, finding
+from webhooks.types import CATALOGUE
+
+LARGEST_ID = 2**63 - 1
+
+
+class FindForm(forms.Form):
+    """What a company says of an event it misses. One of these is enough."""
+
+    company = forms.CharField(
+        required=False,
+        max_length=200,
+        help_text="Its id or its whole name.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+    shipment_id = forms.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_ID, widget=UnfoldAdminTextInputWidget
+    )
+    tracking_number = forms.CharField(
+        required=False, max_length=100, widget=UnfoldAdminTextInputWidget
+    )
+    delivery_id = forms.UUIDField(
+        required=False, label="X-Webhook-Id", widget=UnfoldAdminTextInputWidget
+    )
+    type_id = forms.TypedChoiceField(
+        required=False,
+        label="Event",
+        coerce=int,
+        empty_value=None,
+        choices=[("", "any"), *((entry.id.value, entry.name) for entry in CATALOGUE.values())],
+        widget=UnfoldAdminSelectWidget,
+    )
+
+    def clean_company(self) -> Company | None:
+        text = self.cleaned_data["company"].strip()
+        if not text:
+            return None
+        if text.isascii() and text.isdecimal() and len(text) < 19:
+            company = Company.objects.filter(pk=int(text)).first()
+        else:
+            company = Company.objects.filter(name__iexact=text).order_by("pk").first()
+        if company is None:
+            raise forms.ValidationError("There is no such company.")
+        return company
+
+
+class SupportPages(ModelAdmin):
+    """What TicketAdmin has for the question of a missing event, and for a dispute."""
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        export = guarded(self.evidence_page)
+        return [
+            path("events/", guarded(self.find_page), name="tickets_ticket_events"),
+            path("<id:ticket_id>/evidence/", export, name="tickets_ticket_evidence"),
+            *super().get_urls(),
+        ]
+
+    def find_page(self, request: HttpRequest) -> HttpResponse:
+        if not request.user.has_perms(["deliveries.view_delivery", "webhooks.view_webhook"]):
+            raise PermissionDenied
+        asked = any(request.GET.get(name) for name in FindForm.base_fields)
+        form = FindForm(request.GET if asked else None)
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Why did we not get the event?",
+            "form": form,
+        }
+        if asked and form.is_valid():
+            found = finding.find(**form.cleaned_data)
+            context |= {"found": found, "lines": pages.lines(found.deliveries)}
+        return TemplateResponse(request, "admin/tickets/ticket/events.html", context)
+
+    def evidence_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+        """POST gives the file, since it also leaves a line in the ticket's history."""
+        if not request.user.has_perms(evidence.NEEDED):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        ticket = self.get_object(request, str(ticket_id))
+        if ticket is None:
+            raise Http404
+        content = evidence.export(ticket, user=request.user)
+        name = f"evidence-ticket-{ticket.pk}.zip"
+        return HttpResponse(
+            content,
+            content_type="application/zip",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )

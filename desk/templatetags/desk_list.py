@@ -1,0 +1,34 @@
+"""The table of tickets. Unfold's own asks for all its headings again for each row."""
+
+from typing import Any
+
+from django import template
+from django.contrib.admin import helpers
+from unfold.templatetags.unfold_list import result_headers
+
+from desk.lists import TicketList
+from desk.rows import TicketRows
+
+register = template.Library()
+
+
+@register.inclusion_tag("desk/list_table.html")
+def ticket_table(cl: TicketList) -> dict[str, Any]:
+    admin: TicketRows = cl.model_admin
+    headers = list(result_headers(cl))
+    checkbox = "action_checkbox" in cl.list_display
+    columns = [
+        (name, header["text"], getattr(admin, name))
+        for name, header in zip(cl.list_display, headers, strict=True)
+        if name != "action_checkbox"
+    ]
+    return {
+        "cl": cl,
+        "result_headers": headers,
+        "num_sorted_fields": 0,
+        "checkbox": helpers.ACTION_CHECKBOX_NAME if checkbox else "",
+        "rows": [
+            (ticket.pk, [(name, label, cell(ticket)) for name, label, cell in columns])
+            for ticket in cl.result_list
+        ],
+    }

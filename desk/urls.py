@@ -1,0 +1,15 @@
+"""The desk's pages that belong to no table; all of them behind the admin's login."""
+
+from django.contrib import admin
+from django.urls import path
+
+from desk import dashboard, second_factor_pages
+
+guarded = admin.site.admin_view
+
+urlpatterns = [
+    path("figures/fairness/", guarded(dashboard.fairness_page), name="desk_fairness"),
+    path("figures/<slug:slug>.csv", guarded(dashboard.export), name="desk_export"),
+    path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
+    path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),
+]

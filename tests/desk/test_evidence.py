@@ -1,0 +1,209 @@
+"""The record of a shipment's events: exact, whole, the company's own, and without a secret."""
+
+import base64
+import hashlib
+import json
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries import publishing, recording
+from deliveries.models import Delivery
+from desk import evidence, finding
+from tests import builders as build
+from tests.deliveries.test_record import claim_one, failed, result
+from tickets import roles
+from tickets.models import HistoryEntry, Ticket
+from webhooks.models import Webhook
+from webhooks.support import NotAllowed
+
+BODY = '{"status":"Entregado en León"}'.encode()
+FIND = "/admin/tickets/ticket/events/"
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    """Of a parcel with one event, attempted twice."""
+    build.webhook(company, auth_token="delivery-token-nobody-sees")
+    build.shipment(company)
+    publishing.publish([build.news(company, 4101, tracking_number="TEST0004101", body=BODY)])
+    recording.record([failed(claim_one(), wait=-1, detail="Too slow.")])
+    recording.record([result(claim_one(), answer=b"<b>thanks</b>")])
+    return build.ticket(company, shipment_id=4101)
+
+
+def address(ticket: Ticket) -> str:
+    return f"/admin/tickets/ticket/{ticket.pk}/evidence/"
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    with ZipFile(BytesIO(content)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def record(client: Client, ticket: Ticket) -> dict[str, Any]:
+    return json.loads(unpacked(client.post(address(ticket)).content)["evidence.json"])
+
+
+def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticket: Ticket) -> None:
+    answer = desk.post(address(ticket))
+
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+    found = unpacked(answer.content)
+    told = json.loads(found["evidence.json"])
+    [delivery] = told["deliveries"]
+    assert found[delivery["body"]["file"]] == BODY == base64.b64decode(delivery["body"]["base64"])
+    assert delivery["x_webhook_id"] == str(Delivery.objects.get().pk)
+    assert delivery["state"] == "delivered"
+    assert delivery["headers"]["X-Webhook-Event"] == "tracking.simple"
+    first, second = delivery["attempts"]
+    assert (first["status"], first["outcome"]) == (None, "No answer in the time allowed.")
+    assert (second["status"], second["answer"]["text"]) == (204, "<b>thanks</b>")
+    assert "can be checked" in second["signature"]
+    assert told["complete"]
+    assert b"&lt;b&gt;thanks" in found["index.html"]
+
+
+def test_the_ticket_s_page_leads_to_it(desk: Client, ticket: Ticket) -> None:
+    html = desk.get(f"/admin/tickets/ticket/{ticket.pk}/change/").content.decode()
+
+    assert address(ticket) in html
+    assert f"{FIND}?shipment_id=4101" in html
+
+
+def test_the_manifest_has_the_digest_of_every_file(desk: Client, ticket: Ticket) -> None:
+    found = unpacked(desk.post(address(ticket)).content)
+
+    digests = json.loads(found.pop("manifest.json"))["sha256"]
+
+    assert digests == {name: hashlib.sha256(found[name]).hexdigest() for name in found}
+
+
+def test_the_same_state_gives_the_same_bytes(desk: Client, ticket: Ticket) -> None:
+    assert desk.post(address(ticket)).content == desk.post(address(ticket)).content
+
+
+def test_holds_no_secret(desk: Client, ticket: Ticket) -> None:
+    every = b"".join(unpacked(desk.post(address(ticket)).content).values()).decode()
+
+    for secret in ["5e" * 32, "delivery-token-nobody-sees", 'Authorization":']:
+        assert secret not in every
+
+
+def test_says_that_a_signature_cannot_be_checked_once_the_secret_was_rotated(
+    desk: Client, ticket: Ticket
+) -> None:
+    Webhook.objects.update(next_secret="6f" * 32, next_secret_at=timezone.now())
+
+    [delivery] = record(desk, ticket)["deliveries"]
+
+    assert "cannot be checked any more" in delivery["attempts"][0]["signature"]
+
+
+def test_history_says_who_took_it_and_companies_do_not_see_that(
+    desk: Client, ticket: Ticket
+) -> None:
+    content = desk.post(address(ticket)).content
+
+    entry = HistoryEntry.objects.get()
+    assert (entry.actor, entry.public) == ("ada", False)
+    assert entry.changes == {"evidence": {"sha256": hashlib.sha256(content).hexdigest()}}
+
+
+def test_holds_nothing_of_another_company(desk: Client, birch: Company, ticket: Ticket) -> None:
+    build.webhook(birch)
+    theirs = build.ticket(birch, shipment_id=4101)
+    publishing.publish([build.news(birch, 9, tracking_number="TEST0004101")])
+
+    assert record(desk, theirs)["deliveries"] == []
+    assert record(desk, theirs)["shipment"] is None
+    assert len(record(desk, ticket)["deliveries"]) == 1
+
+
+def test_says_so_when_there_is_more_than_it_holds(
+    desk: Client, company: Company, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "MOST_DELIVERIES", 2)
+    news = [build.news(company, 4101, tracking_number="TEST0004101") for _ in range(3)]
+    publishing.publish(news)
+
+    told = record(desk, ticket)
+
+    assert not told["complete"]
+    assert len(told["deliveries"]) == 2
+
+
+def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, ticket: Ticket) -> None:
+    assert desk.get(address(ticket)).status_code == 405
+    assert desk.post("/admin/tickets/ticket/999999/evidence/").status_code == 404
+    operator = User.objects.create_user("olga", is_staff=True)
+    operator.groups.add(roles.group("operator"))
+    client.force_login(operator)
+    assert client.post(address(ticket)).status_code == 403
+    with pytest.raises(NotAllowed):
+        evidence.export(ticket, user=operator)
+    assert not HistoryEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"shipment_id": "4101"},
+        {"tracking_number": "TEST0004101"},
+        {"company": "acme"},
+        {"company": "Acme", "shipment_id": "4101", "type_id": "3"},
+        {"delivery_id": "itself"},
+    ],
+)
+def test_finds_what_became_of_an_event(desk: Client, ticket: Ticket, query: dict) -> None:
+    delivery = Delivery.objects.get()
+    if "delivery_id" in query:
+        query = {"delivery_id": str(delivery.pk)}
+
+    html = desk.get(FIND, query).content.decode()
+
+    assert str(delivery.pk) in html
+    assert "delivered" in html
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ({"shipment_id": "9999"}, "The platform told of no shipment 9999."),
+        ({"company": "Birch", "shipment_id": "4101"}, "of Birch."),
+        ({"company": "Birch", "tracking_number": "TEST0004101"}, "No event of TEST0004101 is kept"),
+        ({"company": "Birch"}, "Birch has no webhook."),
+        ({"company": "Nobody"}, "There is no such company."),
+        ({"type_id": "3"}, "Say of which company."),
+        ({"shipment_id": "9" * 30}, "less than or equal"),
+        ({"company": "Acme", "type_id": "5"}, "has no webhook of this type"),
+        ({"delivery_id": "01a1fa12-91b9-736b-934f-6c5b515fd1da"}, "There is no delivery"),
+        ({"tracking_number": "a\x00b"}, "Null characters"),
+    ],
+)
+def test_says_why_there_is_nothing(
+    desk: Client, birch: Company, ticket: Ticket, query: dict, says: str
+) -> None:
+    answer = desk.get(FIND, query)
+
+    assert answer.status_code == 200
+    assert says in answer.content.decode()
+    assert str(Delivery.objects.get().pk) not in answer.content.decode()
+
+
+def test_says_that_a_paused_webhook_keeps_it_waiting(desk: Client, ticket: Ticket) -> None:
+    Webhook.objects.update(active=False)
+
+    assert "are paused" in desk.get(FIND, {"shipment_id": "4101"}).content.decode()
+
+
+def test_is_closed_to_who_may_not_see_deliveries(client: Client, ticket: Ticket) -> None:
+    client.force_login(User.objects.create_user("newcomer", is_staff=True))
+
+    assert client.get(FIND, {"shipment_id": "4101"}).status_code == 403

@@ -1,0 +1,56 @@
+"""The report that says how evenly agents were given tickets."""
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from desk.fairness import jain, most_to_least, report
+from tests import builders as build
+from tickets.assignment import assign
+from tickets.models import Agent
+from tickets.reassigning import reassign
+
+
+def test_even_shares_are_one_and_all_to_one_of_n_is_one_nth() -> None:
+    assert jain([5, 5, 5, 5]) == 1
+    assert jain([8, 0, 0, 0]) == 0.25
+    assert jain([0, 0]) is jain([]) is None
+    assert (most_to_least([3, 4, 6]), most_to_least([0, 4]), most_to_least([])) == (2, None, None)
+
+
+def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
+    cache.clear()
+    small, large = build.agent("ada", capacity=20), build.agent("bob", capacity=40)
+    eve = build.agent("eve", group="lead", available=False).user
+    for _ in range(30):
+        assign(build.ticket(company))
+    ticket = build.ticket(company, status=2, decided_at=timezone.now(), agent=large)
+
+    made = report(7)
+
+    shares = {one.agent: one for one in made.shares}
+    assert set(shares) == {"ada", "bob"}
+    assert (shares["ada"].received, shares["bob"].received) == (10, 20)
+    assert shares["ada"].ratio == pytest.approx(1)
+    assert (shares["ada"].decided, shares["bob"].decided) == (0, 1)
+    assert made.jain == pytest.approx(1)
+    assert made.most_to_least == pytest.approx(1)
+
+    # What is given by hand counts too.
+    reassign(small.tickets.first().pk, large, user=eve)
+    assert {one.agent: one.received for one in report(7).shares} == {"ada": 10, "bob": 21}
+    assert ticket.agent == large
+
+
+def test_shows_the_report_to_a_lead(client: Client, company: Company, agent: Agent) -> None:
+    cache.clear()
+    client.force_login(build.agent("eve", group="lead", available=False).user)
+    for _ in range(3):
+        assign(build.ticket(company))
+
+    html = client.get("/admin/figures/fairness/", {"days": "28"}).content.decode()
+
+    assert "<strong>1.000</strong>" in html
+    assert "100.0 %" in html

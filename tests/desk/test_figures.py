@@ -1,0 +1,297 @@
+"""What leads see of a time, and that it is exactly what the tickets say."""
+
+import csv
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from desk import figures, spreadsheet, tables, tasks
+from desk.charts import columns, round_up
+from desk.figures import Scope, Times
+from tests import builders as build
+from tickets import roles
+from tickets.models import Agent, Ticket
+
+NOW = datetime(2026, 3, 18, 15, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+DESK = "/admin/"
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(db: None) -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def lead(db: None) -> Client:
+    client = Client()
+    client.force_login(build.agent("eve", group="lead", available=False).user)
+    return client
+
+
+def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any) -> Ticket:
+    opened = {"created_at": at - after, "decided_at": at}
+    return build.ticket(company, **{"status": 2, "carrier_name": "dhl", **opened, **changes})
+
+
+def table(slug: str, scope: Scope = Scope()) -> list[tuple[Any, ...]]:  # noqa: B008 - a tuple
+    (found,) = (one for one in tables.dashboard(scope, NOW).tables if one.slug == slug)
+    return [tuple(row) for row in found.rows]
+
+
+def test_counts_a_day_s_tickets_by_the_day_they_were_opened_and_decided(company: Company) -> None:
+    build.ticket(company, created_at=NOW)
+    build.ticket(company, created_at=NOW - 6 * DAY)
+    build.ticket(company, created_at=NOW - 7 * DAY)
+    decided(company, at=NOW - DAY, after=30 * DAY)
+
+    rows = table("volume")
+
+    assert len(rows) == 7
+    assert rows[0] == ("2026-03-12", 1, 0)
+    assert rows[-2:] == [("2026-03-17", 0, 1), ("2026-03-18", 1, 0)]
+    assert len(table("volume", Scope(28))) == 28
+
+
+def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
+    for days in (0, 0.5, 2, 5, 10, 20, 400):
+        build.ticket(company, created_at=NOW - days * DAY, agent=agent)
+    build.ticket(company, created_at=NOW - 2 * DAY, status=3)
+
+    assert table("backlog") == [
+        ("0 to 1 days", 2),
+        ("1 to 3 days", 1),
+        ("3 to 7 days", 1),
+        ("7 to 14 days", 1),
+        ("14 to 28 days", 1),
+        ("over 28 days", 1),
+    ]
+
+
+def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> None:
+    for hours in range(1, 11):
+        decided(company, at=NOW - HOUR, after=hours * HOUR, type_id=4)
+    answered = {"created_at": NOW - 3 * HOUR, "first_responded_at": NOW - HOUR}
+    build.ticket(company, type_id=2, **answered)
+
+    assert figures.decision_times(Scope(), NOW)[4] == Times(10, 5 * HOUR, 9 * HOUR)
+    all_types, *rows = table("times")
+    assert all_types == ("All", 1, "2 h 0 min", "2 h 0 min", 10, "5 h 0 min", "9 h 0 min")
+    assert [row[1:] for row in rows] == [
+        (1, "2 h 0 min", "2 h 0 min", 0, "", ""),
+        (0, "", "", 10, "5 h 0 min", "9 h 0 min"),
+    ]
+
+
+def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -> None:
+    bob = build.agent("bob")
+    late = {"resolution_due_at": NOW - 2 * DAY, "agent": bob}
+    decided(company, at=NOW - DAY, after=DAY, type_id=4, carrier_name="ups", **late)
+    decided(company, at=NOW - DAY, after=DAY, type_id=4, status=3, agent=bob)
+    decided(company, at=NOW - DAY, after=DAY, type_id=2, agent=agent)
+    build.ticket(
+        company,
+        type_id=2,
+        agent=agent,
+        carrier_name="dhl",
+        created_at=NOW - 9 * DAY,
+        due_at=NOW - HOUR,
+        filing_due_at=NOW + 2 * DAY,
+    )
+    build.ticket(company, type_id=2, created_at=NOW)
+
+    assert [row[1:] for row in table("types")] == [(2, 1, 1, 0, 2, 1, 1), (2, 2, 1, 1, 0, 0, 0)]
+    assert table("agents") == [
+        ("nobody", 1, 0, 0, 0, 1, 0, 0),
+        ("ada", 1, 1, 1, 0, 1, 1, 1),
+        ("bob", 2, 2, 1, 1, 0, 0, 0),
+    ]
+    assert table("carriers") == [
+        ("dhl", 2, 2, 1, "50.0 %", 1, 1),
+        ("unknown", 1, 0, 0, "", 1, 0),
+        ("ups", 1, 1, 1, "100.0 %", 0, 0),
+    ]
+
+
+def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
+    build.ticket(company, created_at=NOW, type_id=2, agent=agent, carrier_name="ups")
+    build.ticket(company, created_at=NOW, type_id=4, agent=agent, carrier_name="ups")
+    build.ticket(company, created_at=NOW, type_id=2, carrier_name="dhl")
+
+    def counts(**wanted: Any) -> list[int]:
+        scope = Scope(**wanted)
+        return [table("volume", scope)[-1][1], table("backlog", scope)[0][1]]
+
+    assert counts() == [3, 3]
+    assert counts(type_id=2) == [2, 2]
+    assert counts(agent_id=agent.pk) == [2, 2]
+    assert counts(carrier="dhl") == [1, 1]
+    assert counts(type_id=2, agent_id=agent.pk, carrier="ups") == [1, 1]
+    assert counts(carrier="' OR 1=1 --") == [0, 0]
+
+
+def test_shows_charts_and_tables_that_say_the_same(lead: Client, company: Company) -> None:
+    now = timezone.now()
+    build.ticket(company, carrier_name="<b>dhl</b>", created_at=now)
+    decided(company, at=now, after=HOUR)
+
+    html = lead.get(DESK, {"days": "28"}).content.decode()
+
+    assert html.count("<svg class=") >= 4
+    assert html.count('<table class="desk-table">') == 6
+    assert f"{now:%d %b}: 2 opened" in html
+    assert "&lt;b&gt;dhl" in html
+    assert "<b>dhl" not in html
+
+
+def test_asks_as_often_for_many_as_for_one(
+    lead: Client, company: Company, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    def ask() -> None:
+        cache.clear()
+        with django_assert_max_num_queries(22):
+            assert lead.get(DESK).status_code == 200
+
+    build.ticket(company)
+    ask()
+    for number in range(30):
+        agent, carrier = build.agent(f"a{number}"), f"c{number}"
+        build.ticket(company, agent=agent, carrier_name=carrier, type_id=number % 4 + 2)
+    ask()
+
+
+def test_counts_once_a_minute_for_the_same_question(
+    lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build.ticket(company)
+    lead.get(DESK)
+    counted: list[Scope] = []
+    monkeypatch.setattr(tables, "dashboard", lambda scope: counted.append(scope))
+
+    assert lead.get(DESK).status_code == 200
+    assert counted == []
+
+
+@pytest.mark.parametrize("days", ["7", "28"])
+def test_counts_ahead_what_leads_look_at_first(
+    lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch, days: str
+) -> None:
+    build.ticket(company)
+    tasks.count_figures()
+    monkeypatch.setattr(tables, "dashboard", None)
+
+    tiles = dict(lead.get(DESK, {"days": days}).context["figures"].tiles)
+    assert tiles["Open now"] == "1"
+
+
+@pytest.mark.parametrize("query", [{"days": "9999"}, {"type": "x"}, {"agent": "\u0661"}])
+def test_leaves_out_what_is_no_filter(lead: Client, company: Company, query: dict) -> None:
+    build.ticket(company)
+
+    answer = lead.get(DESK, query)
+
+    assert answer.context["scope"] == Scope()
+
+
+def test_agents_see_their_own_day_and_no_figures(
+    desk: Client, company: Company, agent: Agent
+) -> None:
+    build.ticket(company, agent=agent, due_at=timezone.now() - HOUR)
+    build.ticket(company, agent=agent, status=4)
+    build.ticket(company)
+
+    answer = desk.get(DESK)
+
+    day = {key: answer.context["day"][key] for key in ("open", "overdue", "waiting")}
+    assert day == {"open": 2, "overdue": 1, "waiting": 1}
+    assert "figures" not in answer.context
+    assert "I am away" in answer.content.decode()
+
+
+def test_who_works_no_tickets_still_has_a_first_page(operator: Client) -> None:
+    assert operator.get(DESK).context["day"] is None
+
+
+def test_shows_who_left_with_open_tickets(lead: Client, company: Company, agent: Agent) -> None:
+    build.ticket(company, agent=agent)
+    agent.user.is_active = False
+    agent.user.save()
+
+    assert "ada has left and holds open tickets." in lead.get(DESK).content.decode()
+
+
+def exported(client: Client, slug: str, **query: str) -> list[list[str]]:
+    answer = client.get(f"{DESK}figures/{slug}.csv", query)
+    assert answer.status_code == 200
+    return list(csv.reader(StringIO(b"".join(answer.streaming_content).decode())))
+
+
+def test_exports_what_it_shows_and_no_formula(lead: Client, company: Company) -> None:
+    build.ticket(company, carrier_name="=HYPERLINK(1)", created_at=timezone.now())
+
+    rows = exported(lead, "carriers")
+
+    assert rows[0][:2] == ["Carrier", "Opened"]
+    assert rows[1][:2] == ["'=HYPERLINK(1)", "1"]
+    assert exported(lead, "carriers", carrier="dhl")[1:] == []
+    assert lead.get(f"{DESK}figures/nothing.csv").status_code == 404
+
+
+@pytest.mark.parametrize("cell", ["=1", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_cell_is_a_formula(cell: str) -> None:
+    assert spreadsheet.safe(cell) == f"'{cell}"
+
+
+def test_cells_that_are_none_stay_as_they_are() -> None:
+    assert [spreadsheet.safe(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
+        *(-5, 1.5, "", "a=b", "")
+    ]
+
+
+@pytest.mark.parametrize("page", ["fairness/", "fairness.csv", "volume.csv"])
+def test_figures_are_closed_to_agents_and_strangers(
+    desk: Client, client: Client, page: str
+) -> None:
+    assert desk.get(f"{DESK}figures/{page}").status_code == 403
+    assert client.get(f"{DESK}figures/{page}")["Location"].startswith("/admin/login/")
+
+
+def test_auditors_read_figures(client: Client, company: Company) -> None:
+    auditor = User.objects.create_user("olga", is_staff=True)
+    auditor.groups.add(roles.group("auditor"))
+    client.force_login(auditor)
+
+    assert client.get(DESK).context["figures"]
+    assert client.get(f"{DESK}figures/fairness/").status_code == 200
+
+
+def test_draws_columns_within_the_picture() -> None:
+    chart = columns("x", ("a", "b"), [("one", (0, 7)), ("two", (3, 1))])
+
+    assert [mark.text for mark in chart.grid] == ["0", "2", "4", "6", "8"]
+    assert all(bar.x >= 0 and bar.x + bar.width <= chart.width for bar in chart.bars)
+    assert all(bar.y >= 0 and bar.y + bar.height <= chart.floor + 0.1 for bar in chart.bars)
+    assert chart.bars[1].says == "one: 7 b"
+    assert columns("x", ("a",), []).bars == []
+
+
+@pytest.mark.parametrize(
+    ("most", "top"), [(0, 4), (4, 4), (5, 8), (9, 20), (21, 40), (1430, 2000), (2001, 4000)]
+)
+def test_rounds_the_scale_up(most: float, top: float) -> None:
+    assert round_up(most) == top
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
+)
+def test_tells_times_in_two_units(minutes: float, said: str) -> None:
+    assert tables.spent(timedelta(minutes=minutes)) == said

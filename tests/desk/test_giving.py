@@ -1,0 +1,218 @@
+"""A lead gives tickets away at the desk: one, many, or all of who left."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from tests import builders as build
+from tests.desk.forms import agent_form
+from tickets.models import Agent, HistoryEntry, Ticket
+
+LIST = "/admin/tickets/ticket/"
+GIVE = f"{LIST}give/"
+
+
+@pytest.fixture
+def lead(db: None) -> Client:
+    client = Client()
+    client.force_login(build.agent("eve", group="lead", available=False).user)
+    return client
+
+
+@pytest.fixture
+def bob(db: None) -> Agent:
+    return build.agent("bob", last_assigned_at=timezone.now())
+
+
+def picked(*tickets: Ticket) -> list[str]:
+    return [f"{one.pk}:{one.version}" for one in tickets]
+
+
+def with_whom() -> list[str | None]:
+    return list(Ticket.objects.order_by("pk").values_list("agent__user__username", flat=True))
+
+
+def test_asks_to_whom_then_gives_and_goes_back_to_the_list(
+    lead: Client, company: Company, agent: Agent, bob: Agent
+) -> None:
+    tickets = [build.ticket(company, agent=agent) for _ in range(2)]
+    ids = [one.pk for one in tickets]
+
+    asked = lead.post(LIST, {"action": "give", "_selected_action": ids})
+
+    html = asked.content.decode()
+    assert all(f'value="{one}"' in html for one in picked(*tickets))
+    assert "ada: 2 of 50" in html
+    assert with_whom() == ["ada", "ada"]
+
+    body = {"ticket": picked(*tickets), "to": bob.pk, "reason": "Knows the carrier."}
+    answer = lead.post(GIVE, body, follow=True)
+
+    assert answer.redirect_chain[-1][0] == LIST
+    assert "2 given." in answer.content.decode()
+    assert with_whom() == ["bob", "bob"]
+
+
+def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bob: Agent) -> None:
+    tickets = [build.ticket(company, agent=agent) for _ in range(2)]
+    Ticket.objects.filter(pk=tickets[0].pk).update(version=2)
+
+    answer = lead.post(GIVE, {"ticket": picked(*tickets), "to": bob.pk, "reason": "Mine & yours"})
+
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "1 given, 1 had changed." in html
+    assert "The ticket has changed: it is with ada now." in html
+    # What was typed is there, and the page now knows the newer version.
+    assert "Mine &amp; yours" in html
+    assert f'value="{tickets[0].pk}:2"' in html
+    assert with_whom() == ["ada", "bob"]
+
+
+def test_gives_to_whom_the_rule_finds_and_back_to_the_ticket(
+    lead: Client, company: Company, agent: Agent, bob: Agent
+) -> None:
+    ticket = build.ticket(company, agent=agent)
+
+    answer = lead.post(GIVE, {"ticket": picked(ticket), "to": ""})
+
+    assert answer["Location"] == f"{LIST}{ticket.pk}/change/"
+    assert with_whom() == ["bob"]
+
+
+def test_is_closed_to_agents(desk: Client, company: Company, agent: Agent, bob: Agent) -> None:
+    ticket = build.ticket(company, agent=agent)
+    hand_over = f"/admin/tickets/agent/{agent.pk}/hand-over/"
+
+    assert desk.get(GIVE).status_code == 403
+    assert desk.post(GIVE, {"ticket": picked(ticket), "to": bob.pk}).status_code == 403
+    assert desk.post(hand_over, {"to": bob.pk}).status_code == 403
+    listed = desk.post(LIST, {"action": "give", "_selected_action": [ticket.pk]})
+    assert "Give tickets to an agent" not in listed.content.decode()
+
+    assert with_whom() == ["ada"]
+    assert not HistoryEntry.objects.exists()
+
+
+@pytest.mark.parametrize("ticket", ["x", "1:x", ""])
+def test_survives_what_is_no_ticket(lead: Client, ticket: str) -> None:
+    assert lead.get(GIVE, {"ticket": ticket}).status_code == 404
+    assert lead.post(GIVE, {"ticket": ticket}).status_code == 404
+
+
+def test_gives_nothing_to_an_agent_there_is_not(
+    lead: Client, company: Company, agent: Agent
+) -> None:
+    ticket = build.ticket(company, agent=agent)
+
+    answer = lead.post(GIVE, {"ticket": picked(ticket), "to": "999999"})
+
+    assert answer.status_code == 200
+    assert "Select a valid choice" in answer.content.decode()
+    assert with_whom() == ["ada"]
+
+
+def test_gives_in_as_many_queries_to_choose_from_many_agents(
+    lead: Client, company: Company, django_assert_max_num_queries: Any
+) -> None:
+    tickets = [build.ticket(company, agent=build.agent(f"a{number}")) for number in range(9)]
+    lead.get(GIVE)
+
+    with django_assert_max_num_queries(7):
+        assert lead.get(GIVE, {"ticket": picked(*tickets)}).status_code == 200
+
+
+def test_hands_over_what_is_left_behind(
+    lead: Client, company: Company, agent: Agent, bob: Agent
+) -> None:
+    for status in (1, 4, 2):
+        build.ticket(company, agent=agent, status=status)
+    address = f"/admin/tickets/agent/{agent.pk}/hand-over/"
+    assert "ada holds 2 open tickets" in lead.get(address).content.decode()
+
+    answer = lead.post(address, {"to": bob.pk, "reason": "Left."}, follow=True)
+
+    assert "ada holds no open tickets any more." in answer.content.decode()
+    assert with_whom() == ["bob", "bob", "ada"]
+
+
+def test_proposes_to_hand_over_when_an_agent_goes(
+    lead: Client, company: Company, agent: Agent
+) -> None:
+    build.ticket(company, agent=agent)
+    address = f"/admin/tickets/agent/{agent.pk}/change/"
+
+    answer = lead.post(address, agent_form(agent), follow=True)
+
+    html = answer.content.decode()
+    assert "ada keeps 1 open tickets." in html
+    assert f"/admin/tickets/agent/{agent.pk}/hand-over/" in html
+    assert with_whom() == ["ada"]
+
+
+def test_lets_a_lead_write_shifts_and_absences(lead: Client, agent: Agent) -> None:
+    address = f"/admin/tickets/agent/{agent.pk}/change/"
+    shift = {"weekday": 0, "starts": "09:00", "ends": "17:00"}
+    absence = {"starts_at_0": "2030-01-01", "starts_at_1": "00:00", "reason": "Holiday"}
+    body = agent_form(agent, available="on", time_zone="Europe/Madrid")
+    body |= {"shifts-TOTAL_FORMS": 1, "absences-TOTAL_FORMS": 1}
+    body |= {f"shifts-0-{name}": value for name, value in shift.items()}
+    body |= {f"absences-0-{name}": value for name, value in absence.items()}
+    body |= {"absences-0-ends_at_0": "2030-01-08", "absences-0-ends_at_1": "00:00"}
+
+    assert lead.post(address, body).status_code == 302
+
+    assert str(agent.shifts.get()) == "Monday 09:00 to 17:00"
+    assert str(agent.absences.get()) == "2030-01-01 00:00 to 2030-01-08 00:00"
+    agent.refresh_from_db()
+    assert agent.time_zone == "Europe/Madrid"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"time_zone": "Mars/Base"}, "There is no time zone Mars/Base."),
+        ({"shifts-0-starts": "22:00", "shifts-0-ends": "06:00"}, "write a night as two"),
+        ({"shifts-0-starts": "soon"}, "Enter a valid time."),
+        ({"capacity": "-1"}, "greater than or equal to 0"),
+    ],
+)
+def test_names_the_field_that_is_wrong(
+    lead: Client, agent: Agent, wrong: dict[str, str], said: str
+) -> None:
+    shift = {"shifts-0-weekday": 0, "shifts-0-starts": "09:00", "shifts-0-ends": "17:00"}
+    body = agent_form(agent, available="on", **{"shifts-TOTAL_FORMS": 1}) | shift | wrong
+
+    answer = lead.post(f"/admin/tickets/agent/{agent.pk}/change/", body)
+
+    assert answer.status_code == 200
+    assert said in answer.content.decode()
+    agent.refresh_from_db()
+    assert (agent.time_zone, agent.capacity, agent.shifts.count()) == ("UTC", 50, 0)
+
+
+def test_agents_come_and_go_by_themselves(desk: Client, agent: Agent, bob: Agent) -> None:
+    mine = f"/admin/tickets/agent/{agent.pk}/available/"
+
+    assert desk.get(mine).status_code == 405
+    assert desk.post(mine).status_code == 302
+    assert not Agent.objects.get(pk=agent.pk).available
+    desk.post(mine, {"there": "1"})
+    assert Agent.objects.get(pk=agent.pk).available
+
+    assert desk.post(f"/admin/tickets/agent/{bob.pk}/available/").status_code == 403
+    assert Agent.objects.get(pk=bob.pk).available
+
+
+def test_lists_many_agents_in_as_many_queries_as_one(
+    lead: Client, company: Company, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(12):
+        build.ticket(company, agent=build.agent(f"agent-{number}"))
+    lead.get("/admin/tickets/agent/")
+
+    with django_assert_max_num_queries(8):
+        assert "1 of 50" in lead.get("/admin/tickets/agent/").content.decode()

@@ -1,0 +1,237 @@
+"""Moves, replies and notes at the desk: POST only, asked why, refused when stale."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+
+from companies.models import Company
+from tests import builders as build
+from tickets.models import Agent, Comment, HistoryEntry, Ticket
+from tickets.statuses import Status
+
+LIST = "/admin/tickets/ticket/"
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    return build.ticket(company, type_id=4, status=Status.IN_REVIEW)
+
+
+def page(ticket: Ticket) -> str:
+    return f"{LIST}{ticket.pk}/change/"
+
+
+def move(
+    desk: Client, *tickets: Ticket, to: int, reason: str = "", version: int | None = None
+) -> HttpResponse:
+    picked = [f"{one.pk}:{version or one.version}" for one in tickets]
+    return desk.post(f"{LIST}move/{to}/", {"ticket": picked, "reason": reason})
+
+
+def nothing_happened(before: list[dict[str, Any]]) -> bool:
+    return (
+        list(Ticket.objects.order_by("pk").values()) == before
+        and not Comment.objects.exists()
+        and not HistoryEntry.objects.exists()
+    )
+
+
+def test_offers_the_moves_that_are_open_to_the_agent(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    html = desk.get(page(ticket)).content.decode()
+    assert [verb for verb in ("Accept<", "Decline<", "Ask for more<") if verb in html] == [
+        *("Accept<", "Decline<", "Ask for more<")
+    ]
+    assert "Take into review<" not in html
+
+    decided = build.ticket(company, status=Status.ACCEPTED)
+    assert "move/" not in desk.get(page(decided)).content.decode()
+
+
+def test_asks_why_before_it_moves(desk: Client, ticket: Ticket) -> None:
+    before = list(Ticket.objects.values())
+
+    answer = desk.get(f"{LIST}move/3/", {"ticket": ticket.pk})
+
+    html = answer.content.decode()
+    assert answer.status_code == 200
+    assert f'value="{ticket.pk}:{ticket.version}"' in html
+    assert "The company reads this." in html
+    assert nothing_happened(before)
+
+
+@pytest.mark.parametrize("to", [Status.ACCEPTED, Status.DECLINED, Status.INCOMPLETE])
+def test_moves_a_ticket_and_goes_back_to_it(desk: Client, ticket: Ticket, to: Status) -> None:
+    answer = move(desk, ticket, to=to, reason="We saw the scans.")
+
+    assert (answer.status_code, answer["Location"]) == (302, page(ticket))
+    ticket.refresh_from_db()
+    assert ticket.status == to
+    line = HistoryEntry.objects.get()
+    assert (line.by, line.actor, line.was, line.now) == ("agent", "ada", 6, to)
+    assert Comment.objects.get().text == "We saw the scans."
+
+
+def test_refuses_a_stale_page_and_keeps_what_was_typed(desk: Client, ticket: Ticket) -> None:
+    Ticket.objects.filter(pk=ticket.pk).update(version=2, status=Status.FOLLOW_UP)
+    before = list(Ticket.objects.values())
+
+    answer = move(desk, ticket, to=3, reason="A <long> story.")
+
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "The ticket has changed: it is in Follow up now." in html
+    assert "A &lt;long&gt; story." in html
+    assert f'value="{ticket.pk}:2"' in html
+    assert nothing_happened(before)
+
+    assert move(desk, ticket, to=3, reason="A <long> story.", version=2).status_code == 302
+    assert Ticket.objects.get().status == Status.DECLINED
+
+
+@pytest.mark.parametrize("to", [3, 4])
+def test_asks_again_when_the_reason_is_missing(desk: Client, ticket: Ticket, to: int) -> None:
+    before = list(Ticket.objects.values())
+
+    answer = move(desk, ticket, to=to, reason=" ")
+
+    assert answer.status_code == 409
+    assert "needs a reason" in answer.content.decode()
+    assert nothing_happened(before)
+
+
+def test_does_not_let_an_agent_reopen_but_a_lead(desk: Client, company: Company) -> None:
+    ticket = build.ticket(company, status=Status.DECLINED)
+    before = list(Ticket.objects.values())
+    assert move(desk, ticket, to=6, reason="new proof").status_code == 409
+    assert nothing_happened(before)
+
+    desk.force_login(build.agent("eve", group="lead").user)
+    assert "Take into review<" in desk.get(page(ticket)).content.decode()
+    assert move(desk, ticket, to=6, reason="new proof").status_code == 302
+    assert Ticket.objects.get().status == Status.IN_REVIEW
+
+
+@pytest.mark.parametrize("to", [1, 5, 7, 10])
+def test_knows_four_moves(desk: Client, ticket: Ticket, to: int) -> None:
+    before = list(Ticket.objects.values())
+
+    assert move(desk, ticket, to=to, reason="why").status_code == 404
+    assert nothing_happened(before)
+
+
+@pytest.mark.parametrize("text", ["", "x", "1:x", ":", "9" * 5000])
+def test_answers_404_to_a_selection_nobody_made(desk: Client, text: str) -> None:
+    assert desk.post(f"{LIST}move/2/", {"ticket": text}).status_code == 404
+
+
+def test_goes_back_to_the_list_when_nothing_was_selected(desk: Client, ticket: Ticket) -> None:
+    assert desk.post(f"{LIST}move/2/", {"reason": "why"})["Location"] == LIST
+
+
+def test_asks_once_for_many_and_tells_of_each(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    other = build.ticket(company, status=Status.PENDING)
+    decided = build.ticket(company, status=Status.ACCEPTED)
+    selected = {"_selected_action": [ticket.pk, other.pk, decided.pk]}
+
+    html = desk.post(LIST, {"action": "move_to_declined", **selected}).content.decode()
+    assert html.count('name="ticket"') == 3
+    assert not HistoryEntry.objects.exists()
+
+    answer = move(desk, ticket, other, decided, to=3, reason="No proof.")
+
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "2 moved to Declined." in html
+    assert "A ticket in Accepted cannot be moved to Declined." in html
+    assert html.count('name="ticket"') == 1
+    assert dict(Ticket.objects.values_list("pk", "status")) == {
+        ticket.pk: Status.DECLINED,
+        other.pk: Status.DECLINED,
+        decided.pk: Status.ACCEPTED,
+    }
+
+
+@pytest.mark.parametrize(("button", "public"), [("reply", True), ("note", False)])
+def test_writes_to_the_company_or_to_agents(
+    desk: Client, ticket: Ticket, button: str, public: bool
+) -> None:
+    answer = desk.post(f"{LIST}{ticket.pk}/write/", {"text": " Hello. ", button: "x"})
+
+    assert (answer.status_code, answer["Location"]) == (302, page(ticket))
+    comment = Comment.objects.get()
+    assert (comment.text, comment.public, comment.by) == ("Hello.", public, "agent")
+    assert (comment.actor, comment.status) == ("ada", Status.IN_REVIEW)
+
+
+def test_takes_a_text_without_a_button_for_a_note(desk: Client, ticket: Ticket) -> None:
+    desk.post(f"{LIST}{ticket.pk}/write/", {"text": "hm"})
+
+    assert not Comment.objects.get().public
+
+
+@pytest.mark.parametrize("text", ["", "  ", "x" * 20_001, "a\x00b"])
+def test_shows_a_text_again_that_it_cannot_take(desk: Client, ticket: Ticket, text: str) -> None:
+    answer = desk.post(f"{LIST}{ticket.pk}/write/", {"text": text, "reply": "x"})
+
+    assert answer.status_code == 400
+    assert 'class="errorlist' in answer.content.decode()
+    assert text.strip("\x00 ")[:100] in answer.content.decode()
+    assert not Comment.objects.exists()
+
+
+def test_writes_nothing_by_a_link(desk: Client, ticket: Ticket) -> None:
+    assert desk.get(f"{LIST}{ticket.pk}/write/", {"text": "x"}).status_code == 405
+    assert desk.get(f"{LIST}move/2/", {"ticket": ticket.pk, "reason": "x"}).status_code == 200
+    assert Ticket.objects.get().status == Status.IN_REVIEW
+    assert not Comment.objects.exists()
+
+
+def test_asks_for_the_csrf_token(agent: Agent, ticket: Ticket) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(agent.user)
+    before = list(Ticket.objects.values())
+
+    for address, body in (
+        (f"{LIST}move/2/", {"ticket": f"{ticket.pk}:1"}),
+        (f"{LIST}{ticket.pk}/write/", {"text": "x", "reply": "x"}),
+        (LIST, {"action": "move_to_accepted", "_selected_action": [ticket.pk]}),
+    ):
+        assert strict.post(address, body).status_code == 403
+    assert nothing_happened(before)
+
+
+@pytest.mark.parametrize("permission", [None, "view_ticket"])
+def test_keeps_out_who_may_not_work_on_tickets(
+    client: Client, ticket: Ticket, permission: str | None
+) -> None:
+    clerk = User.objects.create_user("clerk", is_staff=True)
+    if permission:
+        clerk.user_permissions.set(build.permissions(permission))
+    client.force_login(clerk)
+    before = list(Ticket.objects.values())
+
+    for method, address, body in (
+        ("get", f"{LIST}move/2/", {"ticket": ticket.pk}),
+        ("post", f"{LIST}move/2/", {"ticket": f"{ticket.pk}:1"}),
+        ("post", f"{LIST}{ticket.pk}/write/", {"text": "x", "reply": "x"}),
+        ("post", page(ticket), {"status": 2}),
+    ):
+        assert getattr(client, method)(address, body).status_code == 403
+    selected = {"action": "move_to_accepted", "_selected_action": [ticket.pk]}
+    refused = client.post(LIST, selected)
+    # Who may look gets the list again: it has no such action for them.
+    assert refused.status_code == (200 if permission else 403)
+    assert "why?" not in refused.content.decode()
+    assert nothing_happened(before)
+
+
+def test_sends_strangers_to_the_login(client: Client, ticket: Ticket) -> None:
+    for address in (f"{LIST}move/2/", f"{LIST}{ticket.pk}/write/", page(ticket)):
+        assert client.post(address)["Location"].startswith("/admin/login/")

@@ -1,0 +1,139 @@
+"""What the desk shows, to whom, and at what cost."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from shipments import services as feed
+from tests import builders as build
+from tickets.models import Agent, Comment, Document, HistoryEntry, IncidenceLink, Ticket
+
+LIST = "/admin/tickets/ticket/"
+EVIL = '<script>alert("x")</script>'
+
+
+def test_shows_a_ticket_with_all_that_belongs_to_it(desk: Client, company: Company) -> None:
+    shipment = build.shipment(company, tracking_number="TRACK-1")
+    ticket = build.ticket(company, type_id=4, shipment_id=shipment.pk, data='{"a": 1}')
+    now = timezone.now()
+    Comment.objects.create(
+        ticket=ticket, by="agent", public=False, text="only us", status=1, created_at=now
+    )
+    HistoryEntry.objects.create(
+        ticket=ticket, by="system", now=1, reason="assigned to ada", public=False, created_at=now
+    )
+    IncidenceLink.objects.create(
+        ticket=ticket, incidence=build.incidence(shipment, 501, kind="lost"), created_at=now
+    )
+
+    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+
+    for text in ("TRACK-1", "only us", "assigned to ada", "501: lost", ">a</dt><dd>1</dd>"):
+        assert text in html
+    assert 'name="_save"' not in html
+    assert 'name="status"' not in html
+
+
+def test_does_not_show_the_shipment_of_another_company(
+    desk: Client, company: Company, birch: Company
+) -> None:
+    build.shipment(birch, 4101, tracking_number="SECRET")
+    ticket = build.ticket(company, shipment_id=4101)
+
+    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+
+    assert "4101: unknown shipment" in html
+    assert "SECRET" not in html
+
+
+@pytest.mark.parametrize(
+    ("value", "linked"),
+    [
+        ("https://files.example.com/id?a=1&b=2", True),
+        ("http://files.example.com", False),
+        ("https://169.254.169.254/latest/", False),
+        ("https://intranet/", False),
+        ("javascript:alert(1)", False),
+        ("JaVaScRiPt:alert(1)", False),
+        ("data:text/html,<b>", False),
+        ("//evil.example/x", False),
+        ("https://files.example.com/\"onclick='x'", True),
+        (EVIL, False),
+    ],
+)
+def test_links_documents_only_to_the_public_web(
+    desk: Client, company: Company, value: str, linked: bool
+) -> None:
+    ticket = build.ticket(company, type_id=2)
+    Document.objects.create(ticket=ticket, position=0, field_id="a", type="input", value=value)
+
+    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+
+    assert ('rel="noopener noreferrer nofollow"' in html) == linked
+    assert 'href="javascript' not in html.lower()
+    assert EVIL not in html
+    assert "\"onclick='" not in html
+
+
+def test_escapes_whatever_companies_wrote(desk: Client, company: Company) -> None:
+    ticket = build.ticket(company, type_id=10, comments=EVIL, data=EVIL, warehouse_package_id=EVIL)
+    now = timezone.now()
+    Comment.objects.create(ticket=ticket, by="company", text=EVIL, status=1, created_at=now)
+
+    for address in (LIST, f"{LIST}{ticket.pk}/change/", f"{LIST}move/3/?ticket={ticket.pk}"):
+        assert EVIL not in desk.get(address).content.decode()
+
+
+def test_has_no_way_to_add_change_or_delete_a_ticket(operator: Client, company: Company) -> None:
+    ticket = build.ticket(company)
+
+    assert operator.get(f"{LIST}add/").status_code == 403
+    assert operator.get(f"{LIST}{ticket.pk}/delete/").status_code == 403
+    assert operator.post(f"{LIST}{ticket.pk}/change/", {"status": 2}).status_code == 403
+    assert "delete_selected" not in operator.get(LIST).content.decode()
+    assert Ticket.objects.get().status == 1
+
+
+@pytest.mark.parametrize("address", ["99999999999999999999", "x", "0"])
+def test_survives_the_address_of_no_ticket(desk: Client, address: str) -> None:
+    assert desk.get(f"{LIST}{address}/change/").status_code == 302
+    assert desk.post(f"{LIST}{address}/write/", {"text": "x"}).status_code in (404, 405, 302)
+
+
+PAGES = ["ticket/", "ticket/{ticket}/change/", "tickettype/", "tickettype/4/change/", "agent/"]
+PAGES += ["agent/{agent}/change/", "ticket/move/3/?ticket={ticket}"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_shows_no_page_to_staff_without_the_permission(
+    client: Client, company: Company, agent: Agent, page: str
+) -> None:
+    ticket = build.ticket(company)
+    client.force_login(User.objects.create_user("clerk", is_staff=True))
+
+    answer = client.get("/admin/tickets/" + page.format(ticket=ticket.pk, agent=agent.pk))
+
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_shows_every_page_to_an_operator(
+    operator: Client, company: Company, agent: Agent, page: str
+) -> None:
+    ticket = build.ticket(company)
+
+    answer = operator.get("/admin/tickets/" + page.format(ticket=ticket.pk, agent=agent.pk))
+
+    assert answer.status_code == 200
+
+
+def test_shows_a_reported_incidence_on_the_ticket(desk: Client, company: Company) -> None:
+    shipment = build.shipment(company)
+    ticket = build.ticket(company, type_id=4, shipment_id=shipment.pk)
+    feed.record_fact("incidence", incidence_id=9, shipment_id=shipment.pk, description="wet")
+
+    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+    for text in ("<strong>9: any kind</strong>", "wet", ">open</span>"):
+        assert text in html

@@ -1,0 +1,96 @@
+"""An agent decides while somebody else touches the same ticket."""
+
+from functools import partial
+
+import pytest
+
+from companies.models import Company
+from tests import builders as build
+from tests.conftest import signed_in
+from tests.tickets.racing import in_order, racers
+from tickets import updating, working
+from tickets.changes import MoveRefused
+from tickets.history import Actor
+from tickets.models import Agent, Comment, HistoryEntry, Ticket
+from tickets.statuses import By, Status
+
+pytestmark = pytest.mark.usefixtures("rows_to_keep")
+CALLER = Actor(By.COMPANY, "test")
+
+
+@pytest.fixture
+def acme(transactional_db: None) -> Company:
+    return build.company()
+
+
+@pytest.fixture
+def ada(transactional_db: None) -> Agent:
+    return build.agent("ada")
+
+
+def test_the_decision_wins_over_a_comment_that_comes_at_once(acme: Company, ada: Agent) -> None:
+    client = signed_in(acme)
+    seen = set()
+    with racers(2) as together:
+        for _ in range(25):
+            ticket = build.ticket(acme, status=Status.IN_REVIEW)
+            commenting = partial(
+                client.post, f"/company/tickets/{ticket.pk}/comments", {"comment": "Wait!"}
+            )
+            deciding = partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user)
+            answer, _ = together.run([commenting, deciding])
+
+            ticket.refresh_from_db()
+            assert ticket.status == Status.ACCEPTED
+            moves = list(ticket.history.values_list("was", "now"))
+            if answer.status_code == 422:
+                assert not ticket.conversation.exists()
+                assert moves == [(6, 2)]
+            else:
+                assert ticket.conversation.get().status == Status.FOLLOW_UP
+                assert moves == [(6, 5), (5, 2)]
+            seen.add(answer.status_code)
+
+    assert seen <= {200, 422}
+
+
+def test_a_comment_that_waited_for_the_decision_is_blocked(acme: Company, ada: Agent) -> None:
+    ticket = build.ticket(acme, status=Status.IN_REVIEW)
+
+    _, comment = in_order(
+        partial(working.move, ticket.pk, Status.DECLINED, user=ada.user, reason="no proof"),
+        partial(updating.comment, acme, ticket.pk, CALLER, "Wait!"),
+    )
+
+    ticket.refresh_from_db()
+    assert isinstance(comment, updating.TicketClosed)
+    assert ticket.status == Status.DECLINED
+    assert Comment.objects.get().text == "no proof"
+
+
+def test_a_decision_that_waited_for_the_comment_still_falls(acme: Company, ada: Agent) -> None:
+    ticket = build.ticket(acme, status=Status.IN_REVIEW)
+
+    in_order(
+        partial(updating.comment, acme, ticket.pk, CALLER, "Wait!"),
+        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user),
+    )
+
+    ticket.refresh_from_db()
+    assert ticket.status == Status.ACCEPTED
+    assert list(ticket.history.values_list("was", "now")) == [(6, 5), (5, 2)]
+
+
+def test_one_of_two_contrary_decisions_falls(acme: Company, ada: Agent) -> None:
+    bob = build.agent("bob")
+    ticket = build.ticket(acme, status=Status.IN_REVIEW)
+
+    _, second = in_order(
+        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user),
+        partial(working.move, ticket.pk, Status.DECLINED, user=bob.user, reason="no proof"),
+    )
+
+    assert isinstance(second, MoveRefused)
+    assert Ticket.objects.get().status == Status.ACCEPTED
+    assert not Comment.objects.exists()
+    assert HistoryEntry.objects.count() == 1

@@ -1,0 +1,341 @@
+"""Every page and action of the admin, for every role: a new one has to be entered here.
+
+Trap: actions without permissions run for any member of staff, and on a plain GET.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from axes.models import AccessAttempt, AccessLog
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+from django.urls import URLPattern, URLResolver, reverse
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries import publishing
+from deliveries.models import Delivery
+from desk.models import Macro, Storm
+from tests import builders as build
+from tickets import roles
+from tickets.models import Calendar, FilingRule, Target, Ticket, TicketType
+
+ROLES = ("agent", "lead", "auditor", "operator", "nobody")
+OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
+# What is written down when somebody looks: that they are there.
+LOOKING = {"desk.Visit"}
+
+LOOK = {
+    "agent": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
+    " shipments.Shipment tickets.Ticket tickets.TicketType webhooks.Webhook",
+    "lead": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
+    " shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule tickets.Target"
+    " tickets.Ticket tickets.TicketType webhooks.Webhook",
+    "auditor": "auth.Group auth.User companies.Company deliveries.Delivery desk.Macro desk.Storm"
+    " shipments.Incidence shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule"
+    " tickets.Target tickets.Ticket tickets.TicketType webhooks.Webhook",
+    "operator": "auth.Group auth.User axes.AccessAttempt axes.AccessLog companies.Company"
+    " deliveries.Delivery shipments.Incidence shipments.Shipment tickets.TicketType"
+    " webhooks.Webhook",
+    "nobody": "",
+}
+ADD = {
+    "agent": "",
+    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.Target",
+    "auditor": "",
+    "operator": "auth.User companies.Company tickets.TicketType",
+    "nobody": "",
+}
+DELETE = {
+    "agent": "",
+    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.Target",
+    "auditor": "",
+    "operator": "",
+    "nobody": "",
+}
+# Who gets further than a refusal at each page that is no list, form or history.
+PAGES = {
+    "index": "agent lead auditor operator nobody",
+    "search": "agent lead auditor operator nobody",
+    "logout": "agent lead auditor operator nobody",
+    "login": "agent lead auditor operator nobody",
+    "jsi18n": "agent lead auditor operator nobody",
+    "password_change": "agent lead auditor operator nobody",
+    "password_change_done": "agent lead auditor operator nobody",
+    "desk_storm_reply": "lead",
+    "desk_storm_decide": "lead",
+    "tickets_ticket_names": "agent lead auditor",
+    "tickets_ticket_export": "lead auditor",
+    "tickets_ticket_give": "lead",
+    "tickets_ticket_events": "agent lead auditor operator",
+    "tickets_ticket_evidence": "agent lead auditor",
+    "tickets_ticket_take": "agent lead",
+    "tickets_ticket_write": "agent lead",
+    "tickets_ticket_presence": "agent lead",
+    "tickets_ticket_claim": "agent lead",
+    "tickets_ticket_move": "agent lead",
+    "webhooks_webhook_sick": "agent lead auditor operator",
+    "webhooks_webhook_pause": "lead operator",
+    "webhooks_webhook_resume": "lead operator",
+    "deliveries_delivery_again": "agent lead operator",
+    "deliveries_delivery_proof": "agent lead auditor operator",
+    "tickets_agent_hand_over": "lead",
+    "tickets_agent_available": "agent lead",
+}
+# Django's own, which ask for the permission of what they are about to show.
+DJANGO_S = {"autocomplete", "view_on_site", "app_list", "auth_user_password_change", None}
+MOVES = "move_to_accepted move_to_declined move_to_in_review move_to_incomplete"
+ACTIONS = {
+    "agent": [f"tickets.Ticket: {MOVES}", "deliveries.Delivery: send_again"],
+    "lead": [
+        f"tickets.Ticket: give {MOVES}",
+        "deliveries.Delivery: send_again",
+        "webhooks.Webhook: pause resume",
+    ],
+    "auditor": [],
+    "operator": [
+        "auth.User: remove_second_factor",
+        "deliveries.Delivery: send_again",
+        "webhooks.Webhook: pause resume",
+    ],
+    "nobody": [],
+}
+STANDARD = ("changelist", "add", "history", "delete", "change")
+
+
+class Page(NamedTuple):
+    name: str
+    model: str
+    kind: str
+    address: str
+
+
+def patterns(of: list[Any], prefix: str = "") -> Iterator[tuple[str, str | None]]:
+    for each in of:
+        if isinstance(each, URLResolver):
+            yield from patterns(each.url_patterns, prefix)
+        elif isinstance(each, URLPattern):
+            yield each.name, tuple(each.pattern.converters)
+
+
+@pytest.fixture(autouse=True)
+def rows(company: Company) -> None:
+    """One of everything that there are pages of."""
+    cache.clear()
+    build.webhook(company)
+    publishing.publish([build.news(company)])
+    shipment = build.shipment(company)
+    build.incidence(shipment)
+    build.ticket(company, shipment_id=shipment.pk, carrier_name="swift")
+    build.agent("bob")
+    AccessAttempt.objects.create(username="mallory", failures_since_start=1)
+    AccessLog.objects.create(username="mallory")
+    Macro.objects.create(name="hello", text="Hello")
+    Storm.objects.create(carrier_name="swift", hour=timezone.now(), found=9, usual=1)
+    calendar, _ = Calendar.objects.get_or_create(name="walked")
+    Target.objects.get_or_create(
+        plan="walked",
+        calendar=calendar,
+        defaults={"first_response_minutes": 60, "resolution_minutes": 600},
+    )
+    FilingRule.objects.get_or_create(carrier_name="walked", type_id=4, days=30)
+
+
+@pytest.fixture(params=ROLES)
+def role(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def person(role: str) -> User:
+    if role in ("agent", "lead"):
+        return build.agent(f"a-{role}", group=role).user
+    user = User.objects.create_user(role, is_staff=True)
+    if role in roles.BESIDE_THE_DESK:
+        user.groups.add(roles.group(role))
+    return user
+
+
+@pytest.fixture
+def browser(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def value(keyword: str, name: str) -> Any:
+    """Something to put into an address."""
+    owner = name.rsplit("_", 1)[0]
+    known = {
+        "ticket_id": Ticket,
+        "storm_id": Storm,
+        "delivery_id": Delivery,
+        "agent_id": apps.get_model("tickets.Agent"),
+    }
+    if keyword in known:
+        return known[keyword].objects.first().pk
+    if keyword == "object_id":
+        row = apps.get_model(*owner.split("_", 1))._default_manager.first()
+        return row.pk if row else 1
+    return {"to": "dismissed" if "storm" in name else 2}[keyword]
+
+
+def walked() -> list[Page]:
+    pages = []
+    for name, keywords in patterns(admin.site.urls[0]):
+        if name in DJANGO_S:
+            continue
+        address = reverse(f"admin:{name}", kwargs={one: value(one, name) for one in keywords})
+        owner, _, kind = name.rpartition("_")
+        if kind in STANDARD and name not in PAGES:
+            model = apps.get_model(*owner.split("_", 1))._meta.label
+            pages.append(Page(name, model, kind, address))
+        else:
+            pages.append(Page(name, "", name, address))
+    return pages
+
+
+def may(role: str, page: Page) -> bool:
+    if page.kind in STANDARD:
+        table = {"add": ADD, "delete": DELETE}.get(page.kind, LOOK)
+        return page.model in table[role].split()
+    return role in PAGES[page.name].split()
+
+
+def everything() -> dict[str, list[Any]]:
+    """All our rows."""
+    return {
+        model._meta.label: list(model._default_manager.order_by("pk").values_list())
+        for app in OURS
+        for model in apps.get_app_config(app).get_models()
+        if model._meta.label not in LOOKING and model is not User
+    }
+
+
+def reached(answer: HttpResponse) -> bool:
+    """More than a refusal: a page, a file, or that something in the address is wrong."""
+    return answer.status_code in (200, 302, 400, 404)
+
+
+def test_every_page_is_in_the_table() -> None:
+    names = {name for name, _ in patterns(admin.site.urls[0])} - DJANGO_S
+    standard = {name for name in names if name.rpartition("_")[2] in STANDARD}
+
+    assert names - standard - set(PAGES) == set()
+    assert set(PAGES) - names == set()
+
+
+def test_each_role_sees_its_pages_and_no_others_and_changes_nothing_by_looking(
+    role: str, browser: Client
+) -> None:
+    """Trap: a link in a mail that accepts a claim when it is followed."""
+    before, wrong = everything(), {}
+    for page in walked():
+        answer = browser.get(page.address) if page.name != "logout" else None
+        # What is only ever sent has no page to be seen: 405, whoever asks.
+        if answer and answer.status_code != 405 and reached(answer) != may(role, page):
+            wrong[page.address] = answer.status_code
+
+    assert wrong == {}
+    assert everything() == before
+
+
+def test_who_may_not_look_may_not_send_either(role: str, browser: Client) -> None:
+    pages = [page for page in walked() if not may(role, page)]
+    before = everything()
+    wrong = {
+        page.address: answer.status_code
+        for page in pages
+        if (answer := browser.post(page.address, {"post": "yes"})).status_code != 403
+    }
+
+    assert wrong == {}
+    assert everything() == before
+
+
+def test_each_role_has_its_actions(role: str, person: User) -> None:
+    request = RequestFactory().get("/")
+    request.user = person
+    found = {
+        model._meta.label: sorted(desk.get_actions(request))
+        for model, desk in admin.site._registry.items()
+        if desk.has_view_permission(request)
+    }
+    # Django's own, for whoever may delete.
+    lines = [
+        f"{label}: {' '.join(one for one in names if one != 'delete_selected')}"
+        for label, names in sorted(found.items())
+        if set(names) - {"delete_selected"}
+    ]
+
+    assert lines == sorted(ACTIONS[role])
+
+
+def test_nobody_who_has_an_action_withheld_can_send_it(role: str, browser: Client) -> None:
+    """Trap: an action without permissions runs for staff who have none at all."""
+    ticket = Ticket.objects.get()
+    before = everything()
+    for action in ("give", "move_to_accepted", "delete_selected"):
+        if f"{action} " in f"{' '.join(ACTIONS[role])} ":
+            continue
+        body = {"action": action, "_selected_action": [ticket.pk], "post": "yes"}
+        html = browser.post("/admin/tickets/ticket/", body).content.decode()
+        assert 'name="ticket"' not in html
+
+    assert everything() == before
+
+
+def test_an_action_in_the_address_does_nothing() -> None:
+    """Trap: actions that run on GET."""
+    ticket = Ticket.objects.get()
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    before = everything()
+    for desk in admin.site._registry.values():
+        address = reverse(f"admin:{desk.opts.app_label}_{desk.opts.model_name}_changelist")
+        for action in [name for _, name, _ in map(desk.get_action, desk.actions or ())]:
+            client.get(address, {"action": action, "_selected_action": ticket.pk})
+
+    assert everything() == before
+
+
+def test_unfold_s_own_actions_all_ask_for_a_permission() -> None:
+    """Trap: Unfold's actions ask for none unless told to, and run on GET without a dialog."""
+    kinds = ("actions_list", "actions_row", "actions_detail", "actions_submit_line")
+    bare = [
+        f"{desk}.{name}"
+        for desk in admin.site._registry.values()
+        for kind in kinds
+        for name in getattr(desk, kind, None) or ()
+        if not getattr(getattr(desk, str(name), None), "allowed_permissions", None)
+    ]
+
+    assert bare == []
+
+
+def test_strangers_are_asked_to_sign_in(client: Client) -> None:
+    for page in walked():
+        if page.name in ("login", "logout", "jsi18n"):
+            continue
+        answer = client.get(page.address)
+        assert answer.status_code == 302, page.address
+        assert answer["Location"].startswith("/admin/login/"), page.address
+
+
+def test_a_form_of_a_stale_page_reopens_nothing(company: Company) -> None:
+    """Trap: the admin's own form saves what it showed, and with it an accepted ticket's status."""
+    ticket = build.ticket(company, status=2)
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    before = everything()
+
+    address = reverse("admin:tickets_ticket_change", args=[ticket.pk])
+    client.post(address, {"status": 6, "version": 1, "comments": "x", "_save": "Save"})
+
+    assert everything() == before
+    assert TicketType.objects.exists()

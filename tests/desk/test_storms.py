@@ -1,0 +1,278 @@
+"""A storm from the first heap of tickets to the last reply."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from desk import storm_replies, storms, tasks
+from desk.models import Storm, StormReply
+from tests import builders as build
+from tickets import working
+from tickets.models import Agent, Comment, Ticket
+from tickets.statuses import Status
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+STORM = "/admin/desk/storm/"
+PROPOSED, OPEN, DISMISSED, CLOSED = Storm.State
+
+
+def heap(company: Company, number: int, at: datetime = NOON, **changes: Any) -> list[Ticket]:
+    """Tickets about a carrier, all in the hour before."""
+    values = {
+        "carrier_name": "redpack",
+        "updated_at": at,
+        "created_at": at - HOUR / 2,
+        "type_id": 3,
+    }
+    tickets = [Ticket(company=company, **{**values, **changes}) for _ in range(number)]
+    return Ticket.objects.bulk_create(tickets)
+
+
+def storm(**changes: Any) -> Storm:
+    values = {"carrier_name": "redpack", "hour": NOON - HOUR, "found": 12, "usual": 1.0}
+    return Storm.objects.create(**{**values, "state": OPEN, "title": "Strike", **changes})
+
+
+@pytest.fixture
+def eve(db: None) -> Agent:
+    return build.agent("eve", group="lead", available=False)
+
+
+@pytest.fixture
+def lead(eve: Agent) -> Client:
+    client = Client()
+    client.force_login(eve.user)
+    return client
+
+
+def test_proposes_a_storm_and_no_second_one_beside_it(company: Company) -> None:
+    heap(company, 12)
+    heap(company, 3, carrier_name="dhl")
+    heap(company, 30, carrier_name="")
+
+    (proposed,) = storms.watch(NOON)
+
+    assert (proposed.carrier_name, proposed.state, proposed.found) == ("redpack", PROPOSED, 12)
+    assert (proposed.usual, proposed.hour) == (1.0, NOON - HOUR)
+    assert storms.watch(NOON + HOUR / 4) == []
+    assert not proposed.tickets.exists()
+
+
+def test_compares_with_the_same_hour_of_the_weeks_before(company: Company) -> None:
+    for week in range(1, 5):
+        heap(company, 12, NOON - timedelta(weeks=week))
+    heap(company, 14)
+    assert storms.watch(NOON) == []
+
+    # So many are no wonder at noon, and are one at night.
+    heap(company, 14, NOON + 14 * HOUR)
+    assert len(storms.watch(NOON + 14 * HOUR)) == 1
+
+
+def test_takes_back_what_nobody_took_up(company: Company) -> None:
+    heap(company, 12)
+    (proposed,) = storms.watch(NOON)
+
+    storms.watch(NOON + HOUR / 2)
+    proposed.refresh_from_db()
+    assert proposed.state == PROPOSED
+
+    storms.watch(NOON + 2 * HOUR)
+    proposed.refresh_from_db()
+    assert (proposed.state, proposed.decided_by) == (DISMISSED, "")
+
+
+def test_lets_a_carrier_rest_after_a_lead_has_decided(company: Company, eve: Agent) -> None:
+    now = timezone.now()
+    heap(company, 12, now)
+    (proposed,) = storms.watch(now)
+    storms.decide(proposed.pk, DISMISSED, user=eve.user)
+    assert storms.watch(now) == []
+
+    later = now + timedelta(hours=7)
+    heap(company, 12, later)
+    assert len(storms.watch(later)) == 1
+
+
+def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent) -> None:
+    known = heap(company, 12)
+    heap(company, 1, status=Status.ACCEPTED)
+    heap(company, 1, NOON - 3 * HOUR)
+    heap(company, 1, carrier_name="dhl")
+    proposed = storm(state=PROPOSED, title="")
+
+    storms.decide(proposed.pk, OPEN, user=eve.user, title=" Strike at the hub ")
+
+    proposed.refresh_from_db()
+    assert (proposed.state, proposed.title) == (OPEN, "Strike at the hub")
+    assert (proposed.decided_by, proposed.closed_at) == ("eve", None)
+    assert set(proposed.tickets.all()) == set(known)
+
+    (more,) = heap(company, 1, NOON + HOUR)
+    tasks.watch_for_storms()
+    assert set(proposed.tickets.all()) == {*known, more}
+    assert list(storms.storms_of(more)) == [proposed]
+
+    storms.decide(proposed.pk, CLOSED, user=eve.user)
+    heap(company, 1, NOON + HOUR)
+    tasks.watch_for_storms()
+    assert proposed.tickets.count() == 13
+
+
+@pytest.mark.parametrize(
+    ("state", "to"),
+    [(OPEN, OPEN), (OPEN, DISMISSED), (PROPOSED, CLOSED), (CLOSED, OPEN), (DISMISSED, PROPOSED)],
+)
+def test_refuses_what_does_not_follow(eve: Agent, state: str, to: str) -> None:
+    known = storm(state=state)
+
+    with pytest.raises(storms.StormRefused):
+        storms.decide(known.pk, Storm.State(to), user=eve.user, title="x")
+
+    known.refresh_from_db()
+    assert (known.state, known.decided_by) == (state, "")
+
+
+def test_tells_every_company_once(company: Company, eve: Agent) -> None:
+    tickets = heap(company, 3)
+    known = storm()
+    storms.gather(known.pk)
+    Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED)
+    key = uuid4()
+
+    replies = [storm_replies.answer(known.pk, "Late.", user=eve.user, key=key) for _ in range(2)]
+
+    assert replies[0] == replies[1]
+    assert str(replies[0]) == "2 answered, 1 closed meanwhile"
+    said = list(Comment.objects.order_by("ticket").values_list("ticket", "actor", "public", "text"))
+    assert said == [(ticket.pk, "eve", True, "Late.") for ticket in (tickets[0], tickets[2])]
+
+
+def test_goes_on_where_it_stopped(
+    company: Company, eve: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heap(company, 7)
+    known = storm()
+    storms.gather(known.pk)
+    monkeypatch.setattr(storm_replies, "AT_ONCE", 3)
+    monkeypatch.setattr(storm_replies, "ring", lambda reply_id: None)
+    reply = storm_replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
+    assert not Comment.objects.exists()
+    # Who comes after the reply is answered by the next one.
+    heap(company, 1)
+    storms.gather(known.pk)
+
+    assert storm_replies.answer_some(reply.pk)
+    assert Comment.objects.count() == 3
+    # A batch that dies leaves nothing, neither texts nor the place up to which it went.
+    write, left = working.write, [1]
+
+    def die_at_the_second(*args: Any, **kwargs: Any) -> None:
+        if not left:
+            raise RuntimeError
+        left.pop()
+        write(*args, **kwargs)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(working, "write", die_at_the_second)
+        with pytest.raises(RuntimeError):
+            storm_replies.go_on(reply.pk)
+    assert Comment.objects.count() == 3
+
+    tasks.watch_for_storms()
+
+    reply.refresh_from_db()
+    assert (reply.answered, reply.closed, bool(reply.finished_at)) == (7, 0, True)
+    assert Comment.objects.values("ticket").distinct().count() == Comment.objects.count() == 7
+    tasks.answer_storm(reply.pk)
+    assert Comment.objects.count() == 7
+
+
+def test_stops_when_the_lead_is_one_no_more(
+    company: Company, eve: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heap(company, 4)
+    known = storm()
+    storms.gather(known.pk)
+    monkeypatch.setattr(storm_replies, "AT_ONCE", 2)
+    monkeypatch.setattr(storm_replies, "ring", lambda reply_id: None)
+    reply = storm_replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
+    eve.user.groups.clear()
+
+    storm_replies.go_on(reply.pk)
+
+    reply.refresh_from_db()
+    assert (reply.answered, reply.stopped) == (0, "eve may not decide on storms.")
+    assert reply.finished_at
+    assert not Comment.objects.exists()
+
+
+def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> None:
+    heap(company, 2)
+    known = storm(state=PROPOSED, title="")
+
+    def post(way: str, **body: Any) -> str:
+        return lead.post(f"{STORM}{known.pk}/{way}/", body, follow=True).content.decode()
+
+    assert "Open the storm" in lead.get(f"{STORM}{known.pk}/change/").content.decode()
+    assert "Say what happened" in post("decide/open", title=" ")
+    assert "2 tickets of 1 company" in post("decide/open", title="Strike")
+
+    body = {"key": uuid4(), "text": "The carrier is on <strike>."}
+    html = post("reply", **body)
+    assert "2 answered." in html
+    assert "on &lt;strike&gt;." in html
+    post("reply", **body)
+    assert Comment.objects.count() == 2
+    assert "Write something." in post("reply", key=uuid4())
+
+    assert "Nothing: it is closed." in post("decide/closed")
+    assert Storm.objects.get().closed_at
+
+
+def test_agents_read_and_decide_nothing(desk: Client, company: Company) -> None:
+    heap(company, 2)
+    known = storm()
+    storms.gather(known.pk)
+    page = f"{STORM}{known.pk}/"
+
+    html = desk.get(f"{page}change/").content.decode()
+    assert "2 tickets of 1 company" in html
+    assert "Reply to all" not in html
+    before = list(Storm.objects.values())
+    for way, body in (("open", {"title": "x"}), ("closed", {}), ("dismissed", {})):
+        assert desk.post(f"{page}decide/{way}/", body).status_code == 403
+    assert desk.post(f"{page}reply/", {"key": uuid4(), "text": "x"}).status_code == 403
+    assert desk.post(f"{page}change/", {"state": "closed"}).status_code == 403
+
+    assert list(Storm.objects.values()) == before
+    assert not StormReply.objects.exists()
+    assert not Comment.objects.exists()
+
+
+def test_changes_nothing_on_get_and_survives_addresses_of_nothing(lead: Client) -> None:
+    known = storm(state=PROPOSED)
+
+    for way in ("decide/open", "decide/dismissed", "reply"):
+        assert lead.get(f"{STORM}{known.pk}/{way}/").status_code == 405
+    assert lead.post(f"{STORM}{known.pk}/decide/proposed/").status_code == 404
+    assert lead.post(f"{STORM}999/decide/dismissed/").status_code == 404
+    assert Storm.objects.get().state == PROPOSED
+
+
+def test_shows_many_tickets_in_as_many_queries_as_one(
+    lead: Client, company: Company, django_assert_max_num_queries: Any
+) -> None:
+    known = storm()
+    heap(company, 30)
+    storms.gather(known.pk)
+    lead.get(f"{STORM}{known.pk}/change/")
+
+    with django_assert_max_num_queries(10):
+        lead.get(f"{STORM}{known.pk}/change/")

@@ -1,0 +1,541 @@
+"""One ticket, one page: what it shows, to whom, and what is sent from it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries import publishing
+from desk.models import Storm
+from shipments import services as feed
+from shipments.models import Shipment, TrackingUpdate
+from tests import builders as build
+from tickets import updating, working
+from tickets.history import Actor
+from tickets.models import Agent, Comment, Document, HistoryEntry, Rating, Ticket
+from tickets.statuses import By, Status
+
+LIST = "/admin/tickets/ticket/"
+EVIL = '<script>alert("x")</script>\'">'
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    return build.ticket(
+        company, type_id=4, status=Status.IN_REVIEW, shipment_id=4101, comments="It is lost."
+    )
+
+
+@pytest.fixture
+def auditor(db: None) -> Client:
+    """The browser of somebody who may look and nothing else."""
+    client = Client()
+    auditor = build.agent("olga", group="auditor").user
+    client.force_login(auditor)
+    return client
+
+
+def shown(desk: Client, ticket: Ticket, **query: Any) -> str:
+    answer = desk.get(f"{LIST}{ticket.pk}/change/", query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def write(desk: Client, ticket: Ticket, text: str = "Hello.", **more: Any) -> HttpResponse:
+    button = {} if "note" in more else {"reply": "1"}
+    return desk.post(f"{LIST}{ticket.pk}/write/", {"text": text, **button, **more})
+
+
+def say(ticket: Ticket, text: str, *, by: str = "company", ago: float = 0, **more: Any) -> Comment:
+    at = timezone.now() - timedelta(minutes=ago)
+    return Comment.objects.create(
+        ticket=ticket, by=by, text=text, status=ticket.status, created_at=at, **more
+    )
+
+
+def scan(shipment: Shipment, days: float, status: str = "Shipped") -> None:
+    TrackingUpdate.objects.create(
+        shipment=shipment,
+        digest=uuid4().bytes,
+        status=status,
+        occurred_at=timezone.now() - timedelta(days=days),
+    )
+
+
+def everything() -> list[Any]:
+    return [
+        list(model.objects.order_by("pk").values()) for model in (Ticket, Comment, HistoryEntry)
+    ]
+
+
+def test_tells_company_agent_and_note_apart_in_words(desk: Client, ticket: Ticket) -> None:
+    say(ticket, "from them")
+    say(ticket, "from us", by="agent", actor="ben")
+    say(ticket, "among us", by="agent", actor="ben", public=False)
+
+    html = shown(desk, ticket)
+
+    parts = html.split('<article class="desk-say ')[1:]
+    assert [part.split('"')[0] for part in parts] == [
+        *("desk-company", "desk-company", "desk-agent", "desk-note")
+    ]
+    for part, words in zip(
+        parts, ("opened the ticket", ">company<", ">reply<", "note, agents only"), strict=True
+    ):
+        assert words in part
+        assert " UTC</time>" in part
+
+
+def test_shows_moves_in_line_and_a_reason_once(desk: Client, agent: Agent, ticket: Ticket) -> None:
+    working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No proof came.")
+
+    thread = shown(desk, ticket).split('id="thread"')[1].split('class="desk-composer"')[0]
+
+    assert thread.count("No proof came.") == 1
+    assert 'class="desk-event"' in thread
+    assert "desk-status-declined" in thread
+
+
+def test_shows_the_newest_fifty_and_the_way_to_the_earlier_ones(
+    desk: Client, ticket: Ticket
+) -> None:
+    comments = [say(ticket, f"word-{number:03}.", ago=200 - number) for number in range(120)]
+
+    newest = shown(desk, ticket)
+    assert "word-119." in newest
+    assert "word-070." in newest
+    assert "word-069." not in newest
+    assert f'href="?before={comments[70].pk}"' in newest
+
+    earlier = shown(desk, ticket, before=comments[70].pk)
+    assert "word-020." in earlier
+    assert "word-069." in earlier
+    assert "word-070." not in earlier
+    assert "Newest messages" in earlier
+    assert "It is lost." in earlier
+
+
+@pytest.mark.parametrize("before", ["x", "-1", "9" * 40, "\u0661", "²"])
+def test_survives_a_place_in_the_thread_that_is_none(
+    desk: Client, ticket: Ticket, before: str
+) -> None:
+    assert "It is lost." in shown(desk, ticket, before=before)
+
+
+def test_keeps_the_text_of_a_stale_reply_and_says_what_changed(
+    desk: Client, agent: Agent, ticket: Ticket
+) -> None:
+    working.move(ticket.pk, Status.DECLINED, user=build.agent("ben").user, reason="Too late.")
+    before = everything()
+
+    answer = write(desk, ticket, "We <look> into it.", version=1)
+
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "We &lt;look&gt; into it." in html
+    assert "The ticket has changed: it is in Declined now." in html
+    assert "ben moved it from In review to Declined" in html
+    assert 'name="version" value="2"' in html
+    assert everything() == before
+
+    assert write(desk, ticket, "Sorry.", version=2).status_code == 302
+
+
+def test_takes_a_note_from_a_stale_page(desk: Client, ticket: Ticket) -> None:
+    Ticket.objects.filter(pk=ticket.pk).update(version=5)
+
+    assert write(desk, ticket, "hm", note="1", version=1).status_code == 302
+    assert not Comment.objects.get().public
+
+
+def test_says_a_reply_once_that_is_sent_twice(desk: Client, ticket: Ticket) -> None:
+    key = str(uuid4())
+
+    for _ in range(2):
+        assert write(desk, ticket, "Once.", key=key)["Location"].endswith("/change/")
+    assert Comment.objects.count() == 1
+
+    # From a page that the browser kept: other words are another answer.
+    write(desk, ticket, "More.", key=key)
+    assert Comment.objects.count() == 2
+
+
+def test_moves_once_what_is_sent_twice(desk: Client, ticket: Ticket) -> None:
+    body = {"ticket": f"{ticket.pk}:1", "reason": "No.", "key": str(uuid4())}
+
+    for _ in range(2):
+        assert desk.post(f"{LIST}move/3/", body).status_code == 302
+    assert Comment.objects.count() == 1
+    assert HistoryEntry.objects.count() == 1
+
+
+def test_takes_a_form_again_that_was_refused(desk: Client, ticket: Ticket) -> None:
+    key = str(uuid4())
+    assert write(desk, ticket, "Hi.", key=key, version=9).status_code == 409
+
+    assert write(desk, ticket, "Hi.", key=key, version=1).status_code == 302
+    assert Comment.objects.get().text == "Hi."
+
+
+def test_asks_for_documents_by_name_and_shows_them_until_an_answer_comes(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    body = {
+        "ticket": f"{ticket.pk}:1",
+        "reason": "We file the claim.",
+        "requested": ["Invoice", "Photo", "Photo"],
+        "others": " Letter of the receiver \n\n",
+    }
+    assert desk.post(f"{LIST}move/4/", body).status_code == 302
+
+    names = ["Invoice", "Photo", "Letter of the receiver"]
+    assert HistoryEntry.objects.get().changes == {"requested": names}
+    told = Comment.objects.get().text
+    assert told.startswith("We file the claim.\nPlease send:\n- Invoice\n")
+    html = shown(desk, ticket)
+    assert html.count(", waiting<") == 3
+    assert "waiting for the company" in html
+
+    updating.comment(company, ticket.pk, Actor(By.COMPANY, "tok"), "Here they are.")
+
+    html = shown(desk, ticket)
+    assert html.count(", answered<") == 3
+    assert "the company has answered since" in html
+
+
+def test_takes_documents_for_a_reason_to_ask_for_more(desk: Client, ticket: Ticket) -> None:
+    body = {"ticket": f"{ticket.pk}:1", "requested": ["Invoice"]}
+
+    assert desk.post(f"{LIST}move/4/", body).status_code == 302
+    assert Comment.objects.get().text == "Please send:\n- Invoice"
+
+
+def test_asks_for_more_documents_where_the_ticket_stays(desk: Client, ticket: Ticket) -> None:
+    write(desk, ticket, "And this.", requested=["Photo"])
+
+    assert Comment.objects.get().text == "And this.\nPlease send:\n- Photo"
+    assert HistoryEntry.objects.get().changes == {"requested": ["Photo"]}
+    assert shown(desk, ticket).count(", waiting<") == 1
+
+
+def test_asks_nobody_in_a_note(desk: Client, ticket: Ticket) -> None:
+    write(desk, ticket, "hm", note="1", requested=["Photo"])
+
+    assert Comment.objects.get().text == "hm"
+    assert not HistoryEntry.objects.exists()
+
+
+def test_asks_for_documents_in_no_other_move(desk: Client, ticket: Ticket) -> None:
+    desk.post(f"{LIST}move/2/", {"ticket": f"{ticket.pk}:1", "requested": ["Invoice"]})
+
+    assert HistoryEntry.objects.get().changes == {}
+    assert not Comment.objects.exists()
+
+
+@pytest.mark.parametrize("names", [["x" * 201], [str(number) for number in range(31)], ["a\x00b"]])
+def test_refuses_documents_that_nobody_could_name(
+    desk: Client, ticket: Ticket, names: list[str]
+) -> None:
+    before = everything()
+
+    desk.post(f"{LIST}move/4/", {"ticket": f"{ticket.pk}:1", "reason": "x", "requested": names})
+
+    assert everything() == before
+
+
+def test_gives_the_dialogs_the_fields_of_their_moves(desk: Client, ticket: Ticket) -> None:
+    html = shown(desk, ticket)
+    dialogs = {
+        part.split('"')[0]: part.split("</dialog>")[0] for part in html.split('id="move-')[1:]
+    }
+    assert set(dialogs) == {"accepted", "declined", "incomplete"}
+    assert "may stay empty" in dialogs["accepted"]
+    assert " required" in dialogs["declined"]
+    assert 'name="others"' in dialogs["incomplete"]
+    for dialog in dialogs.values():
+        assert f'value="{ticket.pk}:1"' in dialog
+        assert "csrfmiddlewaretoken" in dialog
+
+
+def test_marks_what_is_new_until_the_visit_ends(desk: Client, agent: Agent, ticket: Ticket) -> None:
+    shown(desk, ticket)
+    ticket.visits.update(
+        seen_at=timezone.now() - timedelta(days=2), alive_at=timezone.now() - timedelta(hours=1)
+    )
+    say(ticket, "old words", ago=90)
+    say(ticket, "new words", ago=5)
+    say(ticket, "my own", by="agent", actor="ada", ago=4)
+
+    for _ in range(2):
+        html = shown(desk, ticket)
+        assert "1 new since you last looked" in html
+        assert html.count('class="desk-new"') == 1
+        assert html.index("old words") < html.index('id="new"') < html.index("new words")
+
+    ticket.visits.update(alive_at=timezone.now() - timedelta(minutes=1))
+    assert 'class="desk-new"' not in shown(desk, ticket)
+    assert ticket.visits.count() == 1
+
+
+def test_marks_nothing_on_the_first_visit(desk: Client, ticket: Ticket) -> None:
+    say(ticket, "words", ago=5)
+
+    assert 'class="desk-new"' not in shown(desk, ticket)
+
+
+def test_reads_variables_in_their_order_and_with_their_digits(
+    desk: Client, company: Company
+) -> None:
+    data = '{"z": 1.50, "a": {"k": [true, null, 10000000000000000000001]}, "e": {}, "b": "x"}'
+    html = shown(desk, build.ticket(company, data=data))
+
+    listed = html.split('class="desk-variables"')[1].split("</details>")[0]
+    order = [">z<", ">1.50<", ">a<", ">k<", ">true<", ">null<", ">10000000000000000000001<"]
+    places = [listed.index(word) for word in [*order, ">e<", ">{}<", ">b<", ">x<"]]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *("{", "[" * 100_000, "nul", '"text"', "[1" + ",1" * 999 + "]", "NaN"),
+        '{"a":' * 50 + "1" + "}" * 50,
+        "{" + ",".join(f'"k{number}": {number}' for number in range(5000)) + "}",
+    ],
+)
+def test_survives_whatever_the_variables_are(desk: Client, company: Company, data: str) -> None:
+    assert "desk-variables" in shown(desk, build.ticket(company, data=data))
+
+
+def test_escapes_every_text_that_others_wrote(desk: Client, company: Company) -> None:
+    company.name = EVIL
+    company.save()
+    shipment = build.shipment(company, tracking_number=EVIL, carrier_name=EVIL, status=EVIL)
+    scan(shipment, 1, EVIL)
+    build.incidence(shipment, kind=EVIL, description=EVIL)
+    feed.record_fact(
+        "surcharge",
+        surcharge_id=1,
+        shipment_id=shipment.pk,
+        surcharge_type=EVIL,
+        reason=EVIL,
+        amount=1,
+        currency="EUR",
+        transaction_type="surcharge",
+    )
+    ticket = build.ticket(
+        *(company,),
+        **{"type_id": 4, "shipment_id": shipment.pk, "warehouse_package_id": EVIL},
+        **{"comments": EVIL, "data": '{"<script>k": "<script>v"}', "status": Status.INCOMPLETE},
+    )
+    say(ticket, EVIL, actor=EVIL)
+    say(ticket, EVIL, by="agent", actor=EVIL, public=False)
+    Document.objects.create(ticket=ticket, position=0, field_id=EVIL, key=EVIL, value=EVIL)
+    Rating.objects.create(ticket=ticket, rating=1, comment=EVIL, created_at=timezone.now())
+    HistoryEntry.objects.create(
+        **{"ticket": ticket, "by": "agent", "actor": EVIL, "was": 1, "now": 4, "reason": EVIL},
+        changes={EVIL: EVIL, "requested": [EVIL], "agent": [None, EVIL], "loads": {EVIL: [1, 2]}},
+        created_at=timezone.now(),
+    )
+    build.macro("evil", text=EVIL, requested=EVIL)
+
+    html = shown(desk, ticket) + shown(desk, ticket, macro=ticket.pk)
+
+    assert html.count("&lt;script&gt;") > 30
+    for raw in ("<script>alert", "<script>k", "<script>v"):
+        assert raw not in html
+
+
+def test_shows_the_shipment_s_time_line_with_its_silences(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    shipment = build.shipment(company, 4101, status="Shipped")
+    for days in (20, 19, 7.5):
+        scan(shipment, days)
+    build.incidence(shipment, kind="lost", description="wet", open=False)
+    build.webhook(company)
+    publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
+    other = build.ticket(company, shipment_id=4101, status=Status.ACCEPTED)
+
+    html = shown(desk, ticket)
+    line = html.split('class="desk-strip"')[1].split("</ol>")[0]
+
+    for words in (
+        *("no scan for 7 days", "501: lost", "wet", "closed", f"ticket {other.pk}", "Accepted"),
+        *("tracking.simple to webhook", "waiting"),
+    ):
+        assert words in line
+    assert line.count("no scan for") == 2
+    assert line.index("no scan for 7 days") < line.index("no scan for 11 days")
+
+
+def test_counts_no_silence_after_the_delivery(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    scan(build.shipment(company, 4101, status="Delivered"), 30, "Delivered")
+
+    assert "no scan for" not in shown(desk, ticket)
+
+
+def test_shows_nothing_of_another_company_s_shipment(
+    desk: Client, company: Company, birch: Company, ticket: Ticket
+) -> None:
+    theirs = build.shipment(birch, 4101, tracking_number="SECRET")
+    scan(theirs, 1, "Hidden")
+    build.incidence(theirs, description="confidential")
+    build.webhook(birch)
+    publishing.publish([build.news(birch, 4101, tracking_number="SECRET")])
+
+    html = shown(desk, ticket)
+
+    assert "4101: unknown shipment" in html
+    for words in ("SECRET", "Hidden", "confidential", "tracking.simple"):
+        assert words not in html
+
+
+def test_shows_no_delivery_of_another_company_s_parcel_of_the_same_number(
+    desk: Client, company: Company, birch: Company, ticket: Ticket
+) -> None:
+    shipment = build.shipment(company, 4101)
+    build.webhook(birch)
+    publishing.publish([build.news(birch, 4101, tracking_number=shipment.tracking_number)])
+
+    assert "to webhook" not in shown(desk, ticket)
+
+
+def test_explains_an_assignment_by_the_loads_of_then(desk: Client, ticket: Ticket) -> None:
+    HistoryEntry.objects.create(
+        **{"ticket": ticket, "by": "system", "now": 6, "was": 6, "public": False},
+        reason="assigned to ben: the least loaded",
+        changes={"agent": [None, "ben"], "loads": {"ada": [7, 50], "ben": [2, 50]}},
+        created_at=timezone.now(),
+    )
+
+    html = shown(desk, ticket)
+
+    table = html.split("Why this agent")[1].split("</table>")[0]
+    assert table.index("ben") < table.index("ada")
+    assert "the least loaded" in table
+    assert "more loaded" in table
+
+
+def test_shows_clocks_that_are_set(desk: Client, company: Company) -> None:
+    now = timezone.now()
+    ticket = build.ticket(
+        *(company,),
+        **{"first_response_due_at": now - timedelta(hours=2), "first_responded_at": None},
+        **{"resolution_due_at": now + timedelta(hours=1), "filing_due_at": now + timedelta(days=9)},
+    )
+
+    html = shown(desk, ticket)
+
+    for state in ("desk-clock-overdue", "desk-clock-soon", "desk-clock-running"):
+        assert state in html
+
+
+def test_lets_an_auditor_look_and_do_nothing(
+    auditor: Client, agent: Agent, ticket: Ticket, company: Company
+) -> None:
+    say(ticket, "words")
+    html = shown(auditor, ticket)
+    assert "It is lost." in html
+    for part in (
+        "/write/",
+        "/claim/",
+        "/take/",
+        "/move/",
+        "<textarea",
+        "data-presence",
+        "<dialog id",
+    ):
+        assert part not in html
+    assert not ticket.visits.exists()
+
+    before = everything()
+    for address, body in (
+        (f"{LIST}{ticket.pk}/write/", {"text": "x", "reply": "1"}),
+        (f"{LIST}{ticket.pk}/presence/", {"writing": "1"}),
+        (f"{LIST}{ticket.pk}/claim/", {}),
+        (f"{LIST}take/", {}),
+        (f"{LIST}move/2/", {"ticket": f"{ticket.pk}:1"}),
+        (f"{LIST}{ticket.pk}/change/", {"status": 2}),
+    ):
+        assert auditor.post(address, body).status_code == 403
+    assert everything() == before
+    assert not ticket.visits.exists()
+
+
+@pytest.mark.parametrize("page", ["write", "presence", "claim"])
+def test_does_nothing_by_a_link(desk: Client, ticket: Ticket, page: str) -> None:
+    before = everything()
+
+    assert desk.get(f"{LIST}{ticket.pk}/{page}/").status_code == 405
+    assert desk.get(f"{LIST}take/").status_code == 405
+    assert everything() == before
+    assert not ticket.visits.exists()
+
+
+def test_changes_nothing_by_being_read_but_the_mark_of_the_visit(
+    desk: Client, ticket: Ticket
+) -> None:
+    before = everything()
+
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        shown(desk, ticket)
+
+    assert everything() == before
+    written = [one["sql"] for one in queries if not one["sql"].startswith("SELECT")]
+    assert ["desk_visit" in sql for sql in written if "INSERT" in sql or "UPDATE" in sql] == [True]
+
+
+def test_shows_much_in_as_many_queries_as_little(
+    desk: Client,
+    company: Company,
+    ticket: Ticket,
+    django_assert_num_queries: Callable[..., Any],
+) -> None:
+    shipment = build.shipment(company, 4101)
+    build.webhook(company)
+    publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
+    shown(desk, ticket)
+
+    # Session, user, two for permissions; ticket; visit and who else is there; history, comments;
+    # shipment, what was told of it, earlier tickets, events, deliveries; documents; macros.
+    with django_assert_num_queries(17):
+        shown(desk, ticket)
+
+    for number in range(30):
+        scan(shipment, number)
+        build.ticket(company, shipment_id=4101, status=Status.ACCEPTED)
+        Document.objects.create(ticket=ticket, position=number, field_id="a", value="b")
+        build.macro(f"macro {number}")
+    Comment.objects.bulk_create(
+        Comment(ticket=ticket, by="company", text=str(number), status=6, created_at=timezone.now())
+        for number in range(500)
+    )
+    publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)] * 30)
+
+    with django_assert_num_queries(17):
+        shown(desk, ticket)
+
+
+def test_says_which_storm_a_ticket_belongs_to(desk: Client, ticket: Ticket) -> None:
+    seen = {"carrier_name": "Fast", "hour": timezone.now(), "found": 40, "usual": 2.0}
+    storm = Storm.objects.create(**seen, state=Storm.State.OPEN, title="Hub under water")
+    storm.tickets.add(ticket)
+    Storm.objects.create(**seen, state=Storm.State.DISMISSED, title="No news").tickets.add(ticket)
+
+    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+
+    assert "Hub under water" in html
+    assert "No news" not in html
