@@ -1,0 +1,49 @@
+"""What beat rings for, every so many seconds. A ring that is lost does no harm: the next comes."""
+
+from typing import Any
+
+SCHEDULE: dict[str, dict[str, Any]] = {
+    # Finds whatever a lost doorbell, a killed worker or an elapsed wait has left due.
+    "ring for due deliveries": {
+        "task": "deliveries.tasks.sweep",
+        "schedule": 2.0,
+        # A ring that waited longer than the next one is of no use.
+        "options": {"expires": 10.0},
+    },
+    "assign waiting tickets": {
+        "task": "tickets.tasks.assign_waiting",
+        "schedule": 10.0,
+        "options": {"expires": 30.0},
+    },
+    # Finds all that a change of targets left to do; where nothing is, one statement.
+    "wind the clocks of tickets again": {
+        "task": "tickets.tasks.rewind",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    "file claims whose shipment became known": {
+        "task": "tickets.tasks.file_late",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
+    },
+    "watch for storms": {
+        "task": "desk.tasks.watch_for_storms",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    # Twice in the time for which they are kept, so that no lead waits for them.
+    "count the figures ahead": {
+        "task": "desk.tasks.count_figures",
+        "schedule": 30.0,
+        "options": {"expires": 30.0},
+    },
+    "pause webhooks that only fail": {
+        "task": "deliveries.tasks.pause_failing",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
+    },
+    "make partitions ahead": {
+        "task": "deliveries.tasks.make_partitions",
+        "schedule": 21600.0,
+    },
+}

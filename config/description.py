@@ -1,0 +1,61 @@
+"""The frame of the service's description: GET /schema, and the page GET /docs (drf-spectacular).
+
+What an endpoint takes and answers is in the schema.py of its app.
+"""
+
+ABOUT = """\
+Companies open support tickets and register webhooks.
+
+**Authentication.** Every request carries `Authorization: Bearer <API token>`.
+
+**Errors.** Every answer is JSON. Management paths answer `statusCode`, `error`, `message` and, when
+fields are wrong, `errors`. Paths under `/ship/` answer `meta` "error" and the same inside `error`.
+
+**Strictness.** Unknown fields are refused by name. Numbers are not strings: `"5"`, `true` and `5.0`
+are not integers. Bodies are at most 1 MiB.
+
+**Limits.** Requests are counted per company and minute: see the `RateLimit-*` headers.
+
+**Repeating.** A POST with an `Idempotency-Key` may be sent again within 24 hours and is done once.
+"""
+
+SPECTACULAR = {
+    "TITLE": "Support tickets and webhooks",
+    "DESCRIPTION": ABOUT,
+    "OAS_VERSION": "3.1.1",
+    "TAGS": [
+        {"name": "Tickets", "description": "Open, update, comment, rate and list tickets."},
+        {"name": "Webhooks", "description": "Register URLs that receive events."},
+        {"name": "Deliveries", "description": "What was sent, and sending it again."},
+        {"name": "Shipping", "description": "Tracking, and a test of a receiver."},
+    ],
+    "WEBHOOKS": [
+        "shipments.schema.on_shipment_status_update",
+        "shipments.schema.status_update_with_ecommerce_info",
+        "shipments.schema.tracking_simple",
+        "shipments.schema.ecommerce_tracking",
+        "shipments.schema.surcharge",
+    ],
+    "PATH_CONVERTER_OVERRIDES": {
+        "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+    },
+    "COMPONENT_SPLIT_REQUEST": True,
+    # Choices stay where they are: names made up for them would only need looking up.
+    "POSTPROCESSING_HOOKS": ["companies.schema.without_marks"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # Docstrings are for who reads the code.
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    "SORT_OPERATIONS": False,
+    "SORT_OPERATION_PARAMETERS": False,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "defaultModelsExpandDepth": 0,
+        # Else the page asks a service elsewhere whether the schema is valid.
+        "validatorUrl": None,
+    },
+}

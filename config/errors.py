@@ -1,0 +1,125 @@
+"""Every refusal and failure as JSON, one body per face of the service (decisions E1 to E3)."""
+
+import json
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views import csrf, defaults
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from companies.api import Refusal
+
+logger = logging.getLogger(__name__)
+
+NOT_FOUND = "There is nothing here by this address."
+BROKEN = "Something went wrong on our side. Try again in a moment."
+AWAY = "The service cannot reach its database. Try again in a few seconds."
+
+
+def body(path: str, status: int, message: str, **extra: Any) -> dict[str, Any]:
+    """The error body of the face that `path` belongs to."""
+    phrase = HTTPStatus(status).phrase
+    if path.startswith("/ship/"):
+        error = {"code": status, "description": phrase, "message": message, **extra}
+        return {"meta": "error", "error": error}
+    return {"statusCode": status, "error": phrase, "message": message, **extra}
+
+
+def answer_exception(error: Exception, context: dict[str, Any]) -> Response | None:
+    """REST framework's exception handler."""
+    path = context["request"].path
+    if isinstance(error, Http404):
+        error = exceptions.NotFound(NOT_FOUND)
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    elif isinstance(error, OperationalError | InterfaceError):
+        logger.exception("the database did not answer %s", path)
+        return Response(body(path, 503, AWAY), status=503, headers={"Retry-After": "5"})
+    if not isinstance(error, exceptions.APIException):
+        return None
+    headers = {}
+    if header := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = header
+    if (wait := getattr(error, "wait", None)) is not None:
+        headers["Retry-After"] = str(max(1, int(wait)))
+    message, extra = described(error)
+    return Response(
+        body(path, error.status_code, message, **extra), status=error.status_code, headers=headers
+    )
+
+
+def described(error: exceptions.APIException) -> tuple[str, dict[str, Any]]:
+    if isinstance(error, exceptions.ValidationError):
+        errors = list(flat(error.detail))
+        first = ": ".join(part for part in errors[0].values() if part)
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        return first + more, {"errors": errors}
+    if isinstance(error, Refusal):
+        return str(error.detail), error.extra
+    return str(error.detail), {}
+
+
+def flat(detail: Any, field: str = "") -> Any:
+    """Nested validation errors as (field, message) pairs: `documents[0].field_id`."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            if name == "non_field_errors":
+                yield from flat(inner, field)
+            elif isinstance(name, int):
+                yield from flat(inner, f"{field}[{name}]")
+            else:
+                yield from flat(inner, f"{field}.{name}" if field else name)
+    elif isinstance(detail, list):
+        for position, inner in enumerate(detail):
+            nested = isinstance(inner, dict | list)
+            if not nested or inner:
+                yield from flat(inner, f"{field}[{position}]" if nested else field)
+    else:
+        yield {"field": field, "message": str(detail)}
+
+
+def answer(request: HttpRequest, status: int, message: str) -> HttpResponse:
+    return HttpResponse(
+        json.dumps(body(request.path, status, message)),
+        status=status,
+        content_type="application/json",
+    )
+
+
+def for_people(request: HttpRequest) -> bool:
+    return request.path.startswith("/admin/")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        return answer(request, 413, "The body is larger than 1 MiB.")
+    return answer(request, 400, "The request is malformed.")
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if for_people(request):
+        return defaults.permission_denied(request, exception)
+    return answer(request, 403, "This is not allowed.")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if for_people(request):
+        return defaults.page_not_found(request, exception)
+    return answer(request, 404, NOT_FOUND)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    if for_people(request):
+        return csrf.csrf_failure(request, reason)
+    return answer(request, 403, "This is not allowed.")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if for_people(request):
+        return defaults.server_error(request)
+    return answer(request, 500, BROKEN)

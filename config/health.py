@@ -1,0 +1,106 @@
+"""For operators and their machines: alive, ready, measured (decisions, section 4)."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from celery import current_app
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+
+from deliveries import backlog
+from tickets.models import Ticket
+
+BEAT_MAY_BE_AWAY = timedelta(seconds=30)
+DUE_MAY_WAIT = timedelta(minutes=2)
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 while this process answers at all."""
+    return JsonResponse({"status": "ok"})
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when every part does its work, else 503; the body says which part does not, and why."""
+    checks = {check.__name__: outcome(check) for check in CHECKS}
+    ready = all(checked["ok"] for checked in checks.values())
+    answer = {"status": "ready" if ready else "not ready", "checks": checks}
+    return JsonResponse(answer, status=200 if ready else 503)
+
+
+def outcome(check: Callable[[], str]) -> dict[str, object]:
+    try:
+        return {"ok": True, "detail": check()}
+    except Exception as error:  # a readiness page must describe a failure, never be one
+        return {"ok": False, "detail": str(error).strip().partition("\n")[0]}
+
+
+def database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return "answers"
+
+
+def migrations() -> str:
+    executor = MigrationExecutor(connection)
+    if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise RuntimeError(f"{len(missing)} migrations are not applied: run manage.py migrate")
+    return "applied"
+
+
+def broker() -> str:
+    with current_app.connection_for_write() as link:
+        link.ensure_connection(max_retries=1, interval_start=0, timeout=1)
+    return "answers"
+
+
+def beat() -> str:
+    last = backlog.last_pulse()
+    if last is None:
+        raise RuntimeError("no pulse yet: is beat running, and a worker?")
+    age = timezone.now() - last
+    if age > BEAT_MAY_BE_AWAY:
+        raise RuntimeError(f"last pulse {age.total_seconds():.0f} s ago: beat or workers are away")
+    return f"last pulse {age.total_seconds():.1f} s ago"
+
+
+def oldest_due_delivery() -> str:
+    oldest = backlog.oldest_due()
+    if oldest is None:
+        return "nothing is due"
+    age = timezone.now() - oldest
+    if age > DUE_MAY_WAIT:
+        raise RuntimeError(f"due for {age.total_seconds():.0f} s: workers do not keep up")
+    return f"due for {max(0.0, age.total_seconds()):.1f} s"
+
+
+CHECKS = (database, migrations, broker, beat, oldest_due_delivery)
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Prometheus. Read from the database at each scrape: the same for every web process."""
+    registry = CollectorRegistry()
+
+    def gauge(name: str, text: str, value: float) -> None:
+        Gauge(f"parceldesk_{name}", text, registry=registry).set(value)
+
+    now = timezone.now()
+    oldest, pulse = backlog.oldest_due(), backlog.last_pulse()
+    gauge("deliveries_waiting", "Deliveries not finished (an estimate)", backlog.waiting())
+    gauge(
+        "delivery_oldest_due_seconds",
+        "How long the longest-due delivery of a receiver that is well has waited",
+        max(0.0, (now - oldest).total_seconds()) if oldest else 0,
+    )
+    gauge("webhooks_resting", "Webhooks resting after failures", backlog.resting())
+    if pulse:
+        gauge("beat_age_seconds", "Since beat was last heard", (now - pulse).total_seconds())
+    gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
+    gauge(
+        "tickets_unassigned",
+        "Running tickets without an agent",
+        Ticket.objects.running().filter(agent=None).count(),
+    )
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,27 @@
+"""What is logged: one line each, to standard error, for whoever collects them."""
+
+from typing import Any
+
+
+def logging(level: str) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            # A line for each doorbell would drown what matters.
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
+            # Failures and locks, not each sign-in with all that was looked up for it.
+            "axes": {"level": "WARNING"},
+            # Refusals are answers, not incidents; only failures of our own are worth a line.
+            "django.request": {"level": "ERROR"},
+            "django.security.DisallowedHost": {"level": "CRITICAL"},
+            # The body of an answer to HEAD is left to the server, which drops it and says so.
+            "gunicorn.http.wsgi": {"level": "ERROR"},
+        },
+    }

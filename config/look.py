@@ -1,0 +1,63 @@
+"""How the desk looks, and where its side bar leads: the settings of django-unfold."""
+
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+
+def icon(request: HttpRequest) -> str:
+    return static("desk/icon.svg")
+
+
+def focus(request: HttpRequest) -> str:
+    return static("desk/focus.js")
+
+
+UNFOLD = {
+    "SITE_TITLE": "parceldesk",
+    "SITE_HEADER": "parceldesk",
+    "SITE_SYMBOL": "package_2",
+    "SITE_URL": None,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": icon}],
+    "SCRIPTS": [focus],
+    "DASHBOARD_CALLBACK": "desk.dashboard.first_page",
+    "LOGIN": {"form": "desk.signing_in.LoginForm"},
+    "ACCOUNT": {
+        "navigation": [{"title": "Second factor", "link": reverse_lazy("second_factor_device")}]
+    },
+    "ENVIRONMENT": "config.pages.environment_badge",
+    # A search over all tables would be the dearest page there is: tickets alone, and a few.
+    "COMMAND": {
+        "search_models": False,
+        "search_callback": "desk.search.palette",
+        "show_history": False,
+    },
+    "COLORS": {
+        # Darker in the light, lighter in the dark than Unfold's own, for contrast of 4.5 to 1.
+        "font": {
+            "subtle-light": "var(--color-base-600)",
+            "subtle-dark": "var(--color-base-300)",
+            "default-light": "var(--color-base-700)",
+            "default-dark": "var(--color-base-200)",
+            "important-light": "var(--color-base-900)",
+            "important-dark": "var(--color-base-100)",
+        },
+        "primary": {
+            "50": "oklch(97.1% .013 230)",
+            "100": "oklch(93.6% .03 230)",
+            "200": "oklch(88.5% .06 230)",
+            "300": "oklch(82% .1 230)",
+            "400": "oklch(74% .13 232)",
+            "500": "oklch(60% .13 240)",
+            "600": "oklch(50% .13 245)",
+            "700": "oklch(44% .12 247)",
+            "800": "oklch(38% .1 248)",
+            "900": "oklch(33% .08 249)",
+            "950": "oklch(25% .06 250)",
+        },
+    },
+    "SIDEBAR": {
+        "navigation": "desk.sidebar.navigation",
+        "show_all_applications": True,
+    },
+}

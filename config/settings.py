@@ -1,0 +1,243 @@
+"""Every variable of the environment is read here, once. docs/operating.md lists them all.
+
+Order: what we are, database, broker and cache, apps, API, tickets, webhooks and deliveries,
+admin, security, logging.
+"""
+
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+
+import environ
+
+from config import beat, description, logs, look
+
+env = environ.Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+PRODUCT = "parceldesk"
+VERSION = "1.0.0"
+ENVIRONMENT = env.str("ENVIRONMENT", default="production")
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+DATABASES = {
+    "default": {
+        **env.db_url("DATABASE_URL"),
+        "ENGINE": "django.db.backends.postgresql",
+        # A request costs half as much on a kept connection; web threads bound their number.
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "connect_timeout": 5,
+            # Off unless set. Only those of deliveries.statements ask for it.
+            "prepare_threshold": 0,
+            # No request or task statement is meant to take longer; bulk commands raise it.
+            "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
+        },
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CELERY_BROKER_URL = env.str("BROKER_URL")
+CELERY_TASK_IGNORE_RESULT = True
+# A doorbell that cannot be rung is answered by the sweep: never make a request wait for it.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
+CELERY_BROKER_CONNECTION_TIMEOUT = 0.5
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Concerns tasks that are acknowledged late, which ours are not; unset, Celery warns of it.
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_TASK_DEFAULT_QUEUE = "parceldesk"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = beat.SCHEDULE
+
+
+def beside_the_broker(broker: str) -> str:
+    """A cache on the broker's own server, in database 1: celery's keys stay apart from ours."""
+    if broker.startswith("redis+socket://"):
+        return f"unix://{broker.removeprefix('redis+socket://').partition('?')[0]}?db=1"
+    if broker.startswith(("redis://", "rediss://")):
+        scheme, _, rest = broker.partition("://")
+        return f"{scheme}://{rest.partition('/')[0]}/1"
+    return "locmem://"
+
+
+CACHE_URL = env.str("CACHE_URL", default=beside_the_broker(CELERY_BROKER_URL))
+if CACHE_URL.startswith("locmem"):
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+else:
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": CACHE_URL,
+            "KEY_PREFIX": PRODUCT,
+            # Counting requests must never be what makes them wait.
+            "OPTIONS": {"socket_timeout": 0.2, "socket_connect_timeout": 0.2},
+        }
+    }
+
+INSTALLED_APPS = [
+    # Before the admin, whose templates they replace; the desk's own come before theirs.
+    "desk",
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.forms",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "axes",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "companies",
+    "webhooks",
+    "deliveries",
+    "shipments",
+    "tickets",
+    "config",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.GzipDesk",
+    "config.security.SecurityHeaders",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "desk.gate.SecondFactor",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+STATIC_URL = "static/"
+# Files are served from where the packages hold them: no collectstatic step to forget.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+# A trailing slash is part of an address here: /ship/webhooktest/ has one, /webhooks has none.
+APPEND_SLASH = False
+
+UNFOLD = look.UNFOLD
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["companies.authentication.BearerToken"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["companies.rates.CompanyRate"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "companies.negotiation.JSONOnly",
+    "DEFAULT_PARSER_CLASSES": ["companies.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.errors.answer_exception",
+    "UNAUTHENTICATED_USER": None,
+    "COMPACT_JSON": True,
+}
+SPECTACULAR_SETTINGS = {**description.SPECTACULAR, "VERSION": VERSION}
+# Decision E6. The parser and Django's own form reader stop at the same size.
+MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# Decision E7: requests a minute, per company and class of route.
+RATE_LIMITS = {
+    "read": env.int("RATE_LIMIT_READ", default=12000),
+    "write": env.int("RATE_LIMIT_WRITE", default=6000),
+    "send": env.int("RATE_LIMIT_SEND", default=120),
+}
+
+# Decision T9: (ticket, text, data) -> may the ticket come back to an agent?
+RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_something")
+# Decision T19: who hears of an incidence, in its transaction. Shipments do not know tickets.
+INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
+
+# Newest first: the first encrypts, all of them decrypt.
+FIELD_KEYS = env.list("FIELD_KEYS", default=[])
+WEBHOOK_ALLOWED_NETWORKS = tuple(
+    ip_network(cidr, strict=False) for cidr in env.list("WEBHOOK_ALLOWED_NETWORKS", default=[])
+)
+WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)
+DELIVERY_CA_BUNDLE = env.str("DELIVERY_CA_BUNDLE", default="")
+DELIVERY_TIMEOUT_SECONDS = env.float("DELIVERY_TIMEOUT_SECONDS", default=5.0)
+# Decision W19: waits after the first, second, … failure.
+DELIVERY_RETRY_SECONDS = tuple(
+    env.list(
+        "DELIVERY_RETRY_SECONDS",
+        cast=float,
+        default=[5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400],
+    )
+)
+# Engine loops at once, over all workers of one database: about one per core of the workers.
+DELIVERY_LOOPS = env.int("DELIVERY_LOOPS", default=2)
+DELIVERY_USER_AGENT = f"{PRODUCT}/{VERSION}"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
+# Proxies in front that append to X-Forwarded-For: their word is taken for the client's address.
+PROXY_COUNT = env.int("PROXY_COUNT", default=0)
+AXES_CLIENT_IP_CALLABLE = "desk.signing_in.client_address"
+# A name is locked for who guesses at it, not for its owner at another address.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+# Who tries again while locked out does not wait for longer.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "desk.signing_in.locked_out"
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+REQUIRE_TOTP = env.bool("REQUIRE_TOTP", default=False)
+OTP_TOTP_ISSUER = PRODUCT
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
+SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_HTTPONLY = True
+EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+
+# Behind a proxy that ends TLS. `./dev run` serves plain HTTP on loopback and says ENVIRONMENT=test.
+HTTPS = env.bool("HTTPS", default=ENVIRONMENT == "production")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+LOGGING = logs.logging(env.str("LOG_LEVEL", default="INFO"))

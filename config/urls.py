@@ -1,0 +1,29 @@
+"""The two faces for companies (management paths and /ship/ paths), the desk, the operator's."""
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularSwaggerSplitView
+
+from config import errors, health, pages
+
+# The desk has no public site behind it to view.
+admin.site.site_url = None
+
+urlpatterns = [
+    path("", include("webhooks.urls")),
+    path("", include("deliveries.urls")),
+    path("", include("shipments.urls")),
+    path("", include("tickets.urls")),
+    path("admin/", include("desk.urls")),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", health.metrics),
+    path("schema", pages.schema, name="schema"),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])),
+]
+
+handler400 = errors.bad_request
+handler403 = errors.permission_denied
+handler404 = errors.not_found
+handler500 = errors.server_error

@@ -1,0 +1,25 @@
+"""The WSGI application that the Procfile's web process serves."""
+
+import os
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from typing import Any
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+django = get_wsgi_application()
+
+
+def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+    """Django reads no further than Content-Length says: a chunked body gets one here.
+
+    It is read to one byte beyond the largest body, which is enough to be refused as too large.
+    """
+    if environ.get("wsgi.input_terminated") and "CONTENT_LENGTH" not in environ:
+        body = environ["wsgi.input"].read(settings.MAX_BODY_BYTES + 1)
+        environ["wsgi.input"] = BytesIO(body)
+        environ["CONTENT_LENGTH"] = str(len(body))
+    return django(environ, start_response)

@@ -1,0 +1,104 @@
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from config import health
+from deliveries import publishing
+from deliveries.models import Delivery, Pulse
+from tests import builders as build
+
+
+def pulse(age: timedelta = timedelta(0)) -> None:
+    Pulse.objects.update_or_create(name="sweep", defaults={"at": timezone.now() - age})
+
+
+def test_is_alive_without_asking_anybody(client: Client) -> None:
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
+    pulse()
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 200, answer.json()
+    assert answer.json()["status"] == "ready"
+    assert list(answer.json()["checks"]) == [
+        "database",
+        "migrations",
+        "broker",
+        "beat",
+        "oldest_due_delivery",
+    ]
+
+
+def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise ConnectionRefusedError("Connection refused\nwith details")
+
+    monkeypatch.setattr(health.current_app, "connection_for_write", away)
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["checks"]["broker"] == {"ok": False, "detail": "Connection refused"}
+    assert answer.json()["checks"]["beat"]["detail"].startswith("no pulse yet")
+    assert answer.json()["checks"]["database"]["ok"]
+
+
+def test_is_not_ready_when_beat_is_silent(client: Client, db: None) -> None:
+    pulse(age=timedelta(minutes=1))
+
+    assert "last pulse 60 s ago" in client.get("/readyz").json()["checks"]["beat"]["detail"]
+
+
+def test_is_not_ready_when_deliveries_pile_up(client: Client, company: Company) -> None:
+    pulse()
+    build.webhook(company)
+    publishing.publish([build.news(company)])
+    assert client.get("/readyz").status_code == 200
+
+    Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=3))
+
+    check = client.get("/readyz").json()["checks"]["oldest_due_delivery"]
+    assert check == {"ok": False, "detail": "due for 180 s: workers do not keep up"}
+
+
+def test_a_paused_webhook_does_not_make_it_unready(client: Client, company: Company) -> None:
+    pulse()
+    build.webhook(company, active=False)
+    publishing.publish([build.news(company)])
+    Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=3))
+
+    assert client.get("/readyz").status_code == 200
+
+
+def test_is_not_ready_before_its_migrations(client: Client, db: None) -> None:
+    pulse()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM django_migrations WHERE id = (SELECT max(id) FROM django_migrations)"
+        )
+
+    check = client.get("/readyz").json()["checks"]["migrations"]
+    assert check["detail"] == "1 migrations are not applied: run manage.py migrate"
+
+
+def test_gives_prometheus_its_figures(client: Client, company: Company) -> None:
+    pulse()
+    build.webhook(company)
+    publishing.publish([build.news(company, n) for n in range(3)])
+
+    answer = client.get("/metrics")
+
+    assert answer["Content-Type"].startswith("text/plain")
+    lines = answer.content.decode().splitlines()
+    assert "parceldesk_deliveries_waiting 3.0" in lines
+    assert "parceldesk_tickets_unassigned 0.0" in lines
+    assert any(line.startswith("parceldesk_beat_age_seconds ") for line in lines)

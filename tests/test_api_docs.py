@@ -1,0 +1,109 @@
+"""docs/api.md: its calls work as they stand, its tables are those of the code."""
+
+import re
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from deliveries.answers import Reply
+from shipments import samples
+from tests import builders as build
+from tests.described import Operation, operations
+from tickets.models import TicketType
+from tickets.statuses import MOVES, By, Status
+from webhooks.types import CATALOGUE
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
+BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+CALLS = [call for block in BLOCKS for call in re.split(r"^(?=curl )", block, flags=re.M)[1:]]
+BASE = "http://127.0.0.1:8000"
+
+
+def table(first: str) -> list[list[str]]:
+    """The rows of the table whose first row holds `first`, as cells."""
+    text = PAGE.read_text()
+    rows = text[text.index(first) :].partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_work_as_they_stand(
+    api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    reply = Reply(None, 200, None, "", b"", 12, None, datetime.now(UTC))
+    monkeypatch.setattr(samples, "send_one", lambda *_, **__: reply)
+    known = {
+        "BASE": BASE,
+        "AUTH": "Authorization: kept by the client",
+        "JSON": "Content-Type: application/json",
+        "TICKET": build.ticket(company, type_id=2, status=Status.IN_REVIEW).pk,
+        "WEBHOOK": build.webhook(company).pk,
+    }
+    words = shlex.split(re.sub(r"\$([A-Z]+)", lambda name: str(known[name[1]]), call))
+    options = {"-X": "GET", "-d": ""}
+    headers = []
+    rest = iter(words[1:-1])
+    for option in rest:
+        if option == "-H":
+            headers.append(next(rest).split(": ", 1))
+        elif option in options:
+            options[option] = next(rest)
+    method = "POST" if options["-d"] and options["-X"] == "GET" else options["-X"]
+    url = urlsplit(words[-1])
+
+    answer = api.generic(
+        method,
+        f"{url.path}?{url.query}",
+        options["-d"],
+        content_type=dict(headers).get("Content-Type", "application/octet-stream"),
+        headers={name: value for name, value in headers if name == "Idempotency-Key"},
+    )
+
+    assert words[-1].startswith(BASE)
+    assert answer.status_code == 200, answer.content
+
+
+def test_tells_every_status_and_what_may_be_asked_for() -> None:
+    told = {int(row[0]): row[1:] for row in table("| id | status |")}
+
+    assert told.keys() == set(Status)
+    for status in Status:
+        name, may, _ = [*told[status], "", ""][:3]
+        assert name.startswith(status.label)
+        assert (may == "yes") == (status in MOVES[By.COMPANY])
+
+
+@pytest.mark.django_db
+def test_tells_every_ticket_type_and_what_it_needs() -> None:
+    fields = {"guide": "`shipment_id`", "credit": "`credit_id`", "legal-credit": "`documents`"}
+    told = {
+        (int(id), name, needs)
+        for ids, names, needs in table("| id | type |")
+        for id, name in zip(ids.split(", "), names.split(", "), strict=True)
+    }
+
+    assert told == {
+        (each.pk, each.name, fields[each.reference] if each.reference_required else "nothing")
+        for each in TicketType.objects.all()
+    }
+
+
+def test_tells_every_webhook_type() -> None:
+    told = [(int(row[0]), row[1], row[3]) for row in table("| id | name |")]
+
+    assert told == [
+        (entry.id.value, entry.name, "yes" if entry.signed else "no")
+        for entry in CATALOGUE.values()
+    ]
+
+
+@pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])
+def test_names_every_query_of_an_endpoint(operation: Operation) -> None:
+    names = [each["name"] for each in operation.told.get("parameters", []) if each["in"] == "query"]
+
+    assert [name for name in names if f"`{name}`" not in PAGE.read_text()] == []

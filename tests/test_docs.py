@@ -1,0 +1,115 @@
+"""Every document names only what exists, and leaves out nothing that an operator may call."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from django.urls import Resolver404, get_resolver, resolve
+from rest_framework.views import APIView
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+OURS = sorted(name for name, app in get_commands().items() if app in APPS)
+
+
+def words(document: Path) -> list[str]:
+    """What stands between backticks, and in indented or fenced blocks line by line."""
+    text = document.read_text()
+    blocks = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    return [*inline, *(line for block in blocks for line in block.splitlines())]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", document.read_text())
+    local = [target for target in targets if "://" not in target]
+
+    assert [target for target in local if not (document.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_files_it_names_exist(document: Path) -> None:
+    named = [
+        word
+        for word in words(document)
+        if re.fullmatch(r"[\w.-]+/[\w./-]*\.(py|md|html|jsonl|tsv)|[\w./-]+/", word)
+        and not word.startswith(("/", ".dev"))
+    ]
+    assert [word for word in named if not (ROOT / word).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_it_names_exist(document: Path) -> None:
+    calls = [
+        re.findall(r"(?:manage\.py|\./dev manage) ([a-z_]+)", word) for word in words(document)
+    ]
+    named = {name for call in calls for name in call}
+
+    assert named - set(get_commands()) - {"help"} == set()
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_operator_s_manual_has_every_command_and_option(name: str) -> None:
+    manual = (ROOT / "docs" / "operating.md").read_text()
+    rows = [row for row in manual.splitlines() if row.startswith(f"| `{name}")]
+    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+    own = [
+        option
+        for action in parser._actions
+        for option in action.option_strings
+        if option.startswith("--") and option not in DJANGO_S_OPTIONS
+    ]
+
+    assert len(rows) == 1
+    assert [option for option in own if option not in rows[0]] == []
+
+
+DJANGO_S_OPTIONS = {
+    *("--help", "--version", "--verbosity", "--settings", "--pythonpath", "--traceback"),
+    *("--no-color", "--force-color", "--skip-checks"),
+}
+
+
+def company_endpoints() -> set[str]:
+    """Methods and paths of the API, ids written as in the interface."""
+    found = set()
+    for pattern in get_resolver().url_patterns:
+        for leaf in getattr(pattern, "url_patterns", []):
+            view = getattr(leaf.callback, "cls", None)
+            if view is None or not issubclass(view, APIView):
+                continue
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(leaf.pattern))
+            methods = {"get", "post", "put", "delete"} & set(dir(view))
+            found |= {f"{method.upper()} /{path}" for method in methods}
+    return found
+
+
+def test_the_api_s_page_has_every_endpoint() -> None:
+    page = (ROOT / "docs" / "api.md").read_text()
+
+    assert sorted(each for each in company_endpoints() if each not in page) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_addresses_it_names_exist(document: Path) -> None:
+    named = re.findall(r"\b(?:GET|POST|PUT|DELETE) (/[\w/{}-]*)", document.read_text())
+    unknown = []
+    for path in named:
+        concrete = re.sub(r"\{delivery_id\}", "01a1fa12-91b9-736b-934f-6c5b515fd1da", path)
+        try:
+            resolve(re.sub(r"\{\w+\}|ID\b", "1", concrete))
+        except Resolver404:
+            unknown.append(path)
+    assert unknown == []
+
+
+def test_settings_the_manual_names_exist() -> None:
+    manual = (ROOT / "docs" / "operating.md").read_text()
+    table = set(re.findall(r"^\| `([A-Z_]+)` \|", manual, re.MULTILINE))
+    settings = (ROOT / "config" / "settings.py").read_text()
+    read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', settings))
+
+    assert table == read

@@ -1,0 +1,229 @@
+"""GET /schema says what the service does: every endpoint, body, answer, refusal and payload."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import OperationalError, transaction
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from companies import idempotency
+from companies.api import CompanyView
+from companies.authentication import BearerToken
+from companies.models import Company
+from deliveries import publishing
+from deliveries.answers import Reply
+from deliveries.models import Attempt, Delivery
+from shipments import samples
+from shipments.models import TrackingUpdate
+from tests import builders as build
+from tests.conftest import signed_in
+from tests.described import (
+    Operation,
+    conforms,
+    examples,
+    has_headers,
+    operation,
+    operations,
+    schema,
+)
+from tickets.models import Comment, Document, HistoryEntry
+from tickets.statuses import By, Status
+
+METHODS = ("get", "post", "put", "delete", "patch")
+EVERY = [pytest.param(each, id=str(each)) for each in operations()]
+
+
+@dataclass
+class Stock:
+    """Something of everything that a path can name, owned by the caller and by a stranger."""
+
+    api: APIClient
+    ids: dict[str, dict[str, Any]]
+
+    def send(
+        self, operation: Operation, body: Any = None, owner: str = "acme", **headers: str
+    ) -> Any:
+        ids = self.ids[owner]
+        path = operation.path.format(**ids | ids.get(str(operation), {}))
+        given = {} if body is None else {"data": body}
+        return getattr(self.api, operation.method)(path, headers=headers, **given)
+
+
+@pytest.fixture
+def stock(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> Stock:
+    reply = Reply(None, 200, None, "", b"", 12, None, datetime.now(UTC))
+    monkeypatch.setattr(samples, "send_one", lambda *_, **__: reply)
+    return Stock(signed_in(company), {"acme": owned(company, 4101), "birch": owned(birch, 9)})
+
+
+def owned(company: Company, shipment_id: int) -> dict[str, Any]:
+    now = timezone.now()
+    shipment = build.shipment(company, shipment_id, carrier_id=3, delivered_at=now)
+    TrackingUpdate.objects.create(shipment=shipment, digest=b"1", status="Lost", occurred_at=now)
+    of_shipment = {"shipment_id": shipment.pk, "carrier_id": 3, "data": '{"a":1}'}
+    ticket = build.ticket(company, status=Status.IN_REVIEW, **of_shipment)
+    Document.objects.create(ticket=ticket, position=0, field_id="rfc", type="input", value="x")
+    HistoryEntry.objects.create(ticket=ticket, by=By.COMPANY, now=1, created_at=now)
+    for by in (By.COMPANY, By.AGENT):
+        Comment.objects.create(ticket=ticket, by=by, text="hello", status=6, created_at=now)
+    webhook = build.webhook(company, auth_token="tok-1234")
+    publishing.publish([build.news(company, shipment_id)])
+    delivery = Delivery.objects.get(webhook=webhook)
+    Attempt.objects.create(
+        delivery=delivery, number=1, started_at=now, duration_ms=5, url=webhook.url, answer=b"no"
+    )
+    decided = build.ticket(company, type_id=2, status=Status.ACCEPTED)
+    return {
+        "ticket_id": ticket.pk,
+        "webhook_id": webhook.pk,
+        "delivery_id": delivery.pk,
+        "rateTicket": {"ticket_id": decided.pk},
+    }
+
+
+def test_the_description_is_valid() -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", "/dev/null")
+
+
+def test_describes_exactly_the_endpoints_for_companies() -> None:
+    served = {
+        (re.sub(r"<\w+:(\w+)>", r"{\1}", path), method)
+        for path, view in routes(get_resolver().url_patterns, "/")
+        if issubclass(view, CompanyView)
+        for method in METHODS
+        if hasattr(view, method)
+    }
+
+    assert {(each.path, each.method) for each in operations()} == served
+
+
+def routes(patterns: list[URLPattern | URLResolver], before: str) -> Iterator[tuple[str, type]]:
+    for pattern in patterns:
+        path = f"{before}{pattern.pattern}"
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, path)
+        else:
+            yield path, getattr(pattern.callback, "view_class", object)
+
+
+@pytest.mark.parametrize("operation", EVERY)
+def test_does_what_the_description_shows(stock: Stock, operation: Operation) -> None:
+    """Every example of a body is taken as it stands, and the answer has the shape that is told."""
+    told = operation.responses["200"]
+
+    for body in operation.bodies() or [None]:
+        answer = stock.send(operation, body)
+
+        assert answer.status_code == 200, answer.json()
+        conforms(answer.json(), schema(told))
+        has_headers(answer, told)
+
+
+@pytest.mark.parametrize("operation", EVERY)
+def test_shows_examples_of_the_shape_it_tells(operation: Operation) -> None:
+    told = [*operation.responses.values()]
+
+    for part in [*told, operation.told["requestBody"]] if operation.takes_body else told:
+        for example in examples(part).values():
+            conforms(example, schema(part))
+
+
+def wrong(stock: Stock, operation: Operation, *_: Any) -> Any:
+    return stock.send(operation, {"colour": "red"})
+
+
+def anonymous(stock: Stock, operation: Operation, *_: Any) -> Any:
+    return Stock(APIClient(), stock.ids).send(operation)
+
+
+def foreign(stock: Stock, operation: Operation, *_: Any) -> Any:
+    return stock.send(operation, *operation.bodies()[:1], owner="birch")
+
+
+def running(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Settings) -> Any:
+    patch.setattr(idempotency, "taken", lambda _: False)
+    return stock.send(operation, {}, **{"Idempotency-Key": "one"})
+
+
+def large(stock: Stock, operation: Operation, *_: Any) -> Any:
+    return stock.send(operation, {"x": "x" * 2**20})
+
+
+def compressed(stock: Stock, operation: Operation, *_: Any) -> Any:
+    return stock.send(operation, {}, **{"Content-Encoding": "gzip"})
+
+
+def bad_key(stock: Stock, operation: Operation, *_: Any) -> Any:
+    return stock.send(operation, {}, **{"Idempotency-Key": "é"})
+
+
+def too_many(stock: Stock, operation: Operation, _: Any, settings: Settings) -> Any:
+    limits = settings.RATE_LIMITS
+    settings.RATE_LIMITS = dict.fromkeys(limits, 0)
+    answer = stock.send(operation)
+    settings.RATE_LIMITS = limits
+    return answer
+
+
+def away(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Settings) -> Any:
+    def fail(*_: object) -> None:
+        raise OperationalError("connection refused")
+
+    patch.setattr(BearerToken, "authenticate", fail)
+    return stock.send(operation)
+
+
+PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], Any]] = {
+    "400": wrong,
+    "401": anonymous,
+    "404": foreign,
+    "409": running,
+    "413": large,
+    "415": compressed,
+    "422": bad_key,
+    "429": too_many,
+    "503": away,
+}
+
+
+@pytest.mark.parametrize("operation", EVERY)
+def test_refuses_as_it_tells(
+    stock: Stock, operation: Operation, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    for status in sorted(operation.responses.keys() - {"200"}):
+        told = operation.responses[status]
+
+        with transaction.atomic(), monkeypatch.context() as patch:
+            answer = PROVOKE[status](stock, operation, patch, settings)
+
+        assert str(answer.status_code) == status, answer.json()
+        conforms(answer.json(), schema(told))
+        has_headers(answer, told)
+
+
+@pytest.mark.parametrize("operation", EVERY)
+def test_tells_of_every_refusal_that_any_endpoint_can_make(operation: Operation) -> None:
+    expected = {"401", "429", "503"}
+    expected |= {"400", "413", "415"} if operation.takes_body else set()
+    expected |= {"404"} if "{" in operation.path else set()
+    expected |= {"409", "422"} if operation.idempotent else set()
+
+    assert expected <= operation.responses.keys()
+
+
+def test_tells_a_duplicate_as_it_is_answered(stock: Stock) -> None:
+    opening = operation("openTicket")
+
+    answer = stock.send(opening, {"type_id": 3, "shipment_id": 4101})
+
+    assert answer.status_code == 409
+    conforms(answer.json(), schema(opening.responses["409"]))
+    assert answer.json().keys() == examples(opening.responses["409"])["Duplicate"].keys()
