@@ -1,0 +1,139 @@
+"""A part that the service depends on goes away and comes back, or forgets everything."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from django.db import connection
+
+from companies.models import Company
+from companies.services import issue_token
+from deliveries import backlog
+from faults import ledger
+from faults.feeding import Feed
+from faults.receiver import Receiver
+from faults.scenarios import settled, slowly, until
+from faults.service import Service
+from faults.storms import feed_until_taken, patiently
+from webhooks import services
+
+
+def silent_broker(
+    service: Service,
+    company: Company,
+    receiver: Receiver,
+    feed: Feed,
+    *,
+    stop_broker: Callable[[], None],
+    start_broker: Callable[[], None],
+    down: float = 5.0,
+) -> dict[str, Any]:
+    """Events are published while the broker is down, tickets opened; it comes back.
+
+    It is down for `down` seconds at least, the first five of them without events.
+    """
+    services.register(company, type_id=3, url=f"{receiver.url}/3")
+    for kind in ("web", "beat", "worker"):
+        service.start(kind)
+    until(lambda: backlog.last_pulse() is not None)
+    until(lambda: answers(service, "/healthz"))
+    stop_broker()
+    stopped = time.monotonic()
+    # Whatever loop was running has looked for the last time.
+    time.sleep(5)
+    service.manage("ingest", "-", given=feed.text())
+    opened = open_ticket(service, company)
+    time.sleep(max(0.0, stopped + down - time.monotonic()))
+    meanwhile = len(receiver.log)
+    start_broker()
+    seconds = until(settled(receiver, feed.updates))
+    return {
+        **ledger.summary(receiver.log, feed.updates),
+        "received_while_down": meanwhile,
+        "ticket_opened_while_down": opened,
+        "seconds_after_it_was_back": round(seconds, 1),
+    }
+
+
+def flushed_broker(
+    service: Service,
+    company: Company,
+    receiver: Receiver,
+    feed: Feed,
+    *,
+    flush: Callable[[], None],
+    times: int,
+) -> dict[str, Any]:
+    """The broker loses everything it knows, again and again, while a feed comes in."""
+    services.register(company, type_id=3, url=f"{receiver.url}/3")
+    for kind in ("beat", "worker"):
+        service.start(kind)
+    until(lambda: backlog.last_pulse() is not None)
+    feeder = threading.Thread(target=feed_until_taken, args=(service, feed.text()))
+    feeder.start()
+    for _ in range(times):
+        time.sleep(0.5)
+        flush()
+    feeder.join()
+    seconds = until(settled(receiver, feed.updates))
+    return {
+        **ledger.summary(receiver.log, feed.updates),
+        "flushes": times,
+        "seconds_after_the_feed": round(seconds, 1),
+    }
+
+
+def restarted_database(
+    service: Service,
+    company: Company,
+    receiver: Receiver,
+    feed: Feed,
+    *,
+    stop_database: Callable[[], None],
+    start_database: Callable[[], None],
+) -> dict[str, Any]:
+    """PostgreSQL is stopped in the middle of a feed and of its deliveries, and started again."""
+    services.register(company, type_id=3, url=f"{receiver.url}/3")
+    receiver.answer = slowly(receiver)
+    for kind in ("beat", "worker"):
+        service.start(kind)
+    feeder = threading.Thread(target=feed_until_taken, args=(service, feed.text()))
+    feeder.start()
+    until(lambda: len(receiver.log) >= feed.updates // 4)
+    connection.close()
+    stop_database()
+    start_database()
+    at_the_restart = len(receiver.log)
+    first = until(lambda: len(receiver.log) > at_the_restart)
+    feeder.join()
+    seconds = first + until(patiently(settled(receiver, feed.updates)))
+    return {
+        **ledger.summary(receiver.log, feed.updates),
+        "received_at_the_restart": at_the_restart,
+        "seconds_to_the_first_delivery": round(first, 1),
+        "seconds_to_the_last": round(seconds, 1),
+    }
+
+
+def answers(service: Service, path: str) -> bool:
+    try:
+        return requests.get(address(service, path), timeout=5).ok
+    except requests.RequestException:
+        return False
+
+
+def open_ticket(service: Service, company: Company) -> bool:
+    """Does the API take a ticket?"""
+    answer = requests.post(
+        address(service, "/company/tickets"),
+        json={"type_id": 4, "shipment_id": 99_000_001, "comments": "Where is it?"},
+        headers={"Authorization": f"Bearer {issue_token(company.pk)}"},
+        timeout=10,
+    )
+    return answer.status_code == 200
+
+
+def address(service: Service, path: str) -> str:
+    return f"http://127.0.0.1:{service.environment['PORT']}{path}"

@@ -1,0 +1,84 @@
+"""A receiver on loopback: a real HTTP server that writes down what it gets."""
+
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+
+class Received(NamedTuple):
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b"ok"
+
+
+class Receiver:
+    """`with Receiver() as receiver:`. `answer` may be replaced by any function of a Received."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.log: list[Received] = []
+        self.answer: Callable[[Received], Answer] = lambda received: Answer()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+            wbufsize = -1
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                received = Received(self.path, dict(self.headers), body, time.time())
+                receiver.log.append(received)
+                answer = receiver.answer(received)
+                self.send_response(answer.status)
+                for name, value in answer.headers:
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(answer.body)))
+                self.end_headers()
+                self.wfile.write(answer.body)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 1024
+
+            def handle_error(self, *_: Any) -> None:
+                """A sender that is killed breaks its connections; that is no news here."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        if tls is not None:
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
+        self.scheme = "http" if tls is None else "https"
+        self.port = self.server.server_port
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> "Receiver":
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    def wait_for(self, count: int, seconds: float = 30) -> list[Received]:
+        """The log once it holds `count` requests; whatever it holds when the time is over."""
+        deadline = time.monotonic() + seconds
+        while len(self.log) < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self.log

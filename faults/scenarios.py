@@ -1,0 +1,111 @@
+"""What is done to the service, and what its receiver must have got in the end.
+
+Each takes the size as arguments: the suite runs them small, the commands in this folder large.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from companies.models import Company
+from deliveries.models import Delivery
+from faults import ledger
+from faults.feeding import Feed
+from faults.receiver import Received, Receiver
+from faults.service import Service
+from webhooks import services
+from webhooks.models import Webhook
+from webhooks.types import CATALOGUE
+
+# Longer than the second wait of the retry ladder: a busy receiver may time out twice.
+WAIT_SECONDS = 400
+
+
+def until(done: Callable[[], bool], seconds: float = WAIT_SECONDS) -> float:
+    """Wait for it; the seconds it took. Raises TimeoutError."""
+    start = time.monotonic()
+    while not done():
+        if time.monotonic() - start > seconds:
+            raise TimeoutError(f"not done after {seconds} seconds")
+        time.sleep(0.02)
+    return time.monotonic() - start
+
+
+def nothing_waits() -> bool:
+    return not Delivery.objects.open().exists()
+
+
+def settled(receiver: Receiver, expected: int) -> Callable[[], bool]:
+    return lambda: len(receiver.log) >= expected and nothing_waits()
+
+
+def register_all(company: Company, receiver: Receiver) -> dict[int, Webhook]:
+    """A webhook of each of the five types, at a path of its own."""
+    return {
+        type_id: services.register(company, type_id=type_id, url=f"{receiver.url}/{type_id}")
+        for type_id in CATALOGUE
+    }
+
+
+def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> dict[str, Any]:
+    """A feed against webhooks of all five types; then the same feed once more."""
+    webhooks = register_all(company, receiver)
+    service.start("worker")
+    service.start("beat")
+    text, expected = feed.text(), feed.expected()
+    start = time.monotonic()
+    first = service.manage("ingest", "-", given=text).splitlines()[-1]
+    ingested = time.monotonic() - start
+    until(settled(receiver, sum(expected.values())))
+    arrived = time.monotonic() - start
+    second = service.manage("ingest", "-", given=text).splitlines()[-1]
+    time.sleep(3)
+    by_type: dict[int, list[Received]] = {type_id: [] for type_id in webhooks}
+    for received in receiver.log:
+        by_type[int(received.path.strip("/"))].append(received)
+    return {
+        "first_ingest": first,
+        "second_ingest": second,
+        "expected": {type_id: expected[type_id] for type_id in webhooks},
+        "received": {type_id: len(log) for type_id, log in by_type.items()},
+        "verified": {
+            type_id: sum(ledger.verified(webhook.secret, received) for received in by_type[type_id])
+            for type_id, webhook in webhooks.items()
+            if webhook.secret
+        },
+        "out_of_order": sum(ledger.out_of_order(by_type[type_id]) for type_id in (3, 4)),
+        "ingest_seconds": round(ingested, 1),
+        "arrived_seconds": round(arrived, 1),
+    }
+
+
+def killed_worker(
+    service: Service, company: Company, receiver: Receiver, feed: Feed
+) -> dict[str, Any]:
+    """kill -9 of the worker and its children in the middle; a new one finishes."""
+    services.register(company, type_id=3, url=f"{receiver.url}/3")
+    service.manage("ingest", "-", given=feed.text())
+    receiver.answer = slowly(receiver)
+    service.start("beat")
+    service.start("worker")
+    until(lambda: len(receiver.log) >= feed.updates // 3)
+    service.kill("worker")
+    at_the_kill = len(receiver.log)
+    service.start("worker")
+    seconds = until(nothing_waits)
+    return {
+        **ledger.summary(receiver.log, feed.updates),
+        "received_at_the_kill": at_the_kill,
+        "seconds_after_the_kill": round(seconds, 1),
+    }
+
+
+def slowly(receiver: Receiver) -> Callable[[Received], Any]:
+    """Answer as before, 20 ms later: so that there is a middle to kill in."""
+    answer = receiver.answer
+
+    def wait(received: Received) -> Any:
+        time.sleep(0.02)
+        return answer(received)
+
+    return wait

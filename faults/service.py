@@ -1,0 +1,80 @@
+"""The service's own processes, started from the Procfile as production does, to be hurt."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parent.parent
+PROCFILE = dict(
+    line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines() if line
+)
+STOP_WITHIN_SECONDS = 15
+
+
+class Service:
+    """`with Service(environment, logs) as service: service.start("worker")`."""
+
+    def __init__(self, environment: Mapping[str, str], logs: Path) -> None:
+        self.environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            **environment,
+        }
+        self.logs = logs
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> "Service":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self.processes):
+            self.stop(name)
+
+    def start(self, kind: str, name: str = "") -> None:
+        """Start a line of the Procfile in a process group of its own."""
+        with self.log(name or kind) as log:
+            self.processes[name or kind] = subprocess.Popen(
+                ["/bin/sh", "-c", f"exec {PROCFILE[kind]}"],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def log(self, name: str) -> IO[bytes]:
+        return (self.logs / f"{name}.log").open("ab")
+
+    def kill(self, name: str) -> None:
+        """kill -9 of the process and of all it has forked."""
+        process = self.processes.pop(name)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def stop(self, name: str) -> None:
+        """A clean stop, as a deployment does it; raises TimeoutExpired where that takes long."""
+        process = self.processes.pop(name)
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_WITHIN_SECONDS)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def manage(self, *arguments: str, given: bytes = b"") -> str:
+        """A management command; its stdout. Raises CalledProcessError with what it said."""
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, input=given, capture_output=True
+        )
+        if done.returncode:
+            raise subprocess.CalledProcessError(
+                done.returncode, command, done.stdout, done.stderr[-2000:]
+            )
+        return done.stdout.decode()

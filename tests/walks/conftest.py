@@ -1,0 +1,65 @@
+"""The whole service as real processes, on the database and the broker of the test."""
+
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+from django.conf import settings
+from django.db import connection
+
+from companies.models import Company
+from faults.environment import environment
+from faults.receiver import Receiver
+from faults.running import free_port
+from faults.service import Service
+from tests import builders as build
+
+
+def service_environment(tmp_path: Path) -> dict[str, str]:
+    database = connection.settings_dict
+    address = f"{database['USER']}@/{database['HOST']}/{database['NAME']}"
+    return {
+        **environment(
+            database=f"postgres://{address}",
+            broker=settings.CELERY_BROKER_URL,
+            cache=settings.CACHE_URL,
+            folder=tmp_path,
+        ),
+        "SECRET_KEY": settings.SECRET_KEY,
+        "FIELD_KEYS": ",".join(settings.FIELD_KEYS),
+        # A lease is six times this: a test need not wait half a minute for a dead worker's rows.
+        "DELIVERY_TIMEOUT_SECONDS": "2",
+        # On a busy machine an attempt may time out; the test need not wait five minutes for it.
+        "DELIVERY_RETRY_SECONDS": ",".join(["1"] * 20),
+        "WORKER_CONCURRENCY": "3",
+        "PORT": str(free_port()),
+    }
+
+
+@pytest.fixture
+def acme(rows_to_keep: None) -> Company:
+    """Acme, in rows that other processes can see."""
+    return build.company("Acme")
+
+
+@pytest.fixture
+def certificates() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def receiver(certificates: trustme.CA, loopback: object) -> Iterator[Receiver]:
+    """A receiver with TLS, as receivers must be."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    certificates.issue_cert("127.0.0.1").configure_cert(context)
+    with Receiver(tls=context) as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def service(acme: Company, certificates: trustme.CA, tmp_path: Path) -> Iterator[Service]:
+    certificates.cert_pem.write_to_path(tmp_path / "ca.pem")
+    with Service(service_environment(tmp_path), tmp_path) as service:
+        yield service

@@ -1,0 +1,110 @@
+"""The walk of docs/receiving.md: a company finds out why nothing arrives, with the API alone."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from deliveries import engine, publishing
+from deliveries.models import Delivery
+from deliveries.transport import Transport
+from faults import ledger
+from faults.receiver import Answer, Received, Receiver
+from tests import builders as build
+from webhooks.targets import Policy
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "receiving.md").read_text()
+STEPS = re.findall(r"```\n(GET|POST) (\S+)(?: (\{.*\}))?\n(\{.*\})\n```", PAGE)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+def deliver(policy: Policy) -> None:
+    with closing(Transport(policy, concurrency=engine.CONCURRENCY)) as transport:
+        engine.Engine(transport, stop=lambda: False).run()
+
+
+def shape(value: Any) -> Any:
+    """What must be alike between the page and the service: names and kinds, not values."""
+    if isinstance(value, dict):
+        return {name: shape(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [shape(inner) for inner in value]
+    return type(value)
+
+
+class Walk:
+    """Takes the page's steps one by one, with this run's ids and times for the page's."""
+
+    def __init__(self, api: APIClient, **ours: str) -> None:
+        self.api = api
+        self.ours = ours
+        self.steps = iter(STEPS)
+
+    def step(self) -> dict[str, Any]:
+        method, path, body, promised = next(self.steps)
+        for theirs, ours in self.ours.items():
+            path, body = path.replace(theirs, ours), body.replace(theirs, ours)
+        send = getattr(self.api, method.lower())
+        answer = send(path, body, content_type="application/json") if body else send(path)
+        assert answer.status_code == 200, (path, answer.content)
+        assert shape(answer.json()) == shape(json.loads(promised)), path
+        return answer.json()
+
+
+def test_a_company_finds_and_mends_a_failing_receiver(
+    api: APIClient,
+    company: Company,
+    receiver: Receiver,
+    loopback: Policy,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engine, "LINGER_SECONDS", 0.0)
+    settings.DELIVERY_RETRY_SECONDS = ()
+    webhook = build.webhook(company, url=receiver.url)
+    known = {"secret": "the one that was lost"}
+
+    def answer(received: Received) -> Answer:
+        good = ledger.verified(known["secret"], received)
+        return Answer(200) if good else Answer(401, body=b"bad signature")
+
+    receiver.answer = answer
+    began = timezone.now() - timedelta(seconds=5)
+    publishing.publish([build.news(company, 4101, body=b"%d" % n) for n in range(3)])
+    for _ in range(3):
+        deliver(loopback)
+        Delivery.objects.open().update(due_at=began)
+    walk = Walk(
+        api,
+        **{"/webhooks/1/": f"/webhooks/{webhook.pk}/", "2026-01-31T12:00:00Z": began.isoformat()},
+    )
+
+    assert walk.step()["data"]["condition"] == "failing"
+    newest = walk.step()["data"][0]
+    assert newest["last_status"] == 401
+    walk.ours["01a1fa12-91b9-736b-934f-6c5b515fd1da"] = newest["id"]
+    assert walk.step()["data"]["log"][0]["answer"] == "bad signature"
+    known["secret"] = walk.step()["data"]["secret"]
+    assert walk.step() == {"data": {"redelivered": 3}}
+    receiver.log.clear()
+    for _ in range(3):
+        deliver(loopback)
+        Delivery.objects.open().update(due_at=began)
+
+    assert walk.step()["data"]["condition"] == "well"
+    assert [received.body for received in receiver.log] == [b"0", b"1", b"2"]
+    assert next(walk.steps, None) is None

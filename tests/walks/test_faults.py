@@ -1,0 +1,125 @@
+"""What breaks heals by itself and loses nothing: small versions of the commands in faults/."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from kombu import Connection
+
+from companies.models import Company
+from devtools.places import throwaway_place
+from devtools.valkey import Valkey
+from faults import outages, scenarios, storms
+from faults.feeding import Feed
+from faults.receiver import Receiver
+from faults.service import Service
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_killed_worker_loses_nothing(service: Service, acme: Company, receiver: Receiver) -> None:
+    feed = Feed(acme.pk, shipments=100, updates=600)
+
+    outcome = scenarios.killed_worker(service, acme, receiver, feed)
+
+    assert outcome["received_at_the_kill"] < 600, "the kill came too late to prove anything"
+    assert outcome["lost"] == 0
+    assert outcome["dishonest_repeats"] == 0
+    assert outcome["out_of_order"] == 0
+
+
+@pytest.fixture
+def broker() -> Iterator[Valkey]:
+    """A broker of our own, as this test takes it away."""
+    valkey = Valkey(throwaway_place("parceldesk-fault-"))
+    valkey.start_and_wait()
+    yield valkey
+    valkey.stop()
+
+
+def test_a_silent_broker_loses_nothing(
+    service: Service, acme: Company, receiver: Receiver, broker: Valkey, tmp_path: Path
+) -> None:
+    urls = {"BROKER_URL": broker.url, "CACHE_URL": f"unix://{broker.socket}?db=1"}
+    service.environment = {**service.environment, **urls}
+    feed = Feed(acme.pk, shipments=20, updates=100)
+
+    outcome = outages.silent_broker(
+        service,
+        acme,
+        receiver,
+        feed,
+        stop_broker=broker.stop,
+        start_broker=broker.start_and_wait,
+    )
+
+    assert outcome["received_while_down"] == 0
+    assert outcome["ticket_opened_while_down"]
+    assert outcome["lost"] == outcome["repeats"] == outcome["out_of_order"] == 0
+
+
+def test_a_broker_that_forgets_loses_nothing(
+    service: Service, acme: Company, receiver: Receiver, broker: Valkey
+) -> None:
+    urls = {"BROKER_URL": broker.url, "CACHE_URL": f"unix://{broker.socket}?db=1"}
+    service.environment = {**service.environment, **urls}
+    feed = Feed(acme.pk, shipments=50, updates=500)
+
+    with Connection(broker.url) as opened:
+        flush = opened.default_channel.client.flushall
+        outcome = outages.flushed_broker(service, acme, receiver, feed, flush=flush, times=2)
+
+    assert outcome["lost"] == outcome["repeats"] == outcome["out_of_order"] == 0
+
+
+def test_a_database_that_drops_everybody_loses_nothing(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    outcome = outages.restarted_database(
+        service,
+        acme,
+        receiver,
+        Feed(acme.pk, shipments=50, updates=400),
+        stop_database=terminate_everybody,
+        start_database=lambda: None,
+    )
+
+    assert outcome["received_at_the_restart"] < 400, "it came too late to prove anything"
+    assert outcome["lost"] == outcome["dishonest_repeats"] == outcome["out_of_order"] == 0
+
+
+def terminate_everybody() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_a_storm_of_kills_loses_and_reorders_nothing(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    feed = Feed(acme.pk, shipments=50, updates=1000)
+
+    outcome = storms.storm(
+        service,
+        acme,
+        receiver,
+        feed,
+        kills=4,
+        pause=(0.5, 2.0),
+        kill_backend=storms.terminate_backend,
+    )
+
+    assert outcome["lost"] == outcome["out_of_order"] == outcome["dishonest_repeats"] == 0
+    assert outcome["repeats"] <= outcome["repeats_at_most"]
+
+
+def test_clean_restarts_lose_and_repeat_nothing(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    outcome = storms.restarts(service, acme, receiver, events=400, per_second=100, times=2)
+
+    assert outcome["restarts"] == 2
+    assert outcome["lost"] == outcome["repeats"] == outcome["out_of_order"] == 0

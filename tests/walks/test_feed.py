@@ -1,0 +1,36 @@
+"""From the platform's feed to a receiver, by the processes that production runs."""
+
+import json
+
+import pytest
+
+from companies.models import Company
+from faults import scenarios
+from faults.feeding import Feed
+from faults.receiver import Receiver
+from faults.service import Service
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_the_feed_says_arrives_once_at_all_five_types(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    feed = Feed(acme.pk, shipments=100, updates=500, surcharges=25)
+
+    outcome = scenarios.feed(service, acme, receiver, feed)
+
+    assert json.loads(outcome["first_ingest"]) == {
+        "read": 625,
+        "changed": 625,
+        "events": 525,
+        "bad": 0,
+    }
+    assert outcome["received"] == outcome["expected"]
+    assert outcome["verified"] == {id: outcome["expected"][id] for id in (3, 4, 5)}
+    assert outcome["out_of_order"] == 0
+    assert json.loads(outcome["second_ingest"]) == {
+        "read": 625,
+        "changed": 0,
+        "events": 0,
+        "bad": 0,
+    }
