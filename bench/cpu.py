@@ -1,0 +1,63 @@
+"""Processor time of whole process trees, read from /proc."""
+
+import os
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def parent(pid: int) -> int:
+    """Raises FileNotFoundError when there is no such process."""
+    return stat(Path(f"/proc/{pid}/stat"))[0]
+
+
+def stat(path: Path) -> tuple[int, int]:
+    """The parent, and the ticks used by the process and by its children that have ended."""
+    # The second field is the program's name in brackets and may hold anything.
+    fields = path.read_text(errors="replace").rpartition(")")[2].split()
+    return int(fields[1]), sum(int(ticks) for ticks in fields[11:15])
+
+
+def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
+    """Seconds used so far by each process and all below it, the dead among them included.
+
+    By descent and not by process group, because each of PostgreSQL's processes has its own. A
+    process that is not there (a server on another machine) has used nothing.
+    """
+    ticks: dict[int, int] = {}
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            above, used = stat(path)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        pid = int(path.parent.name)
+        ticks[pid] = used
+        children[above].append(pid)
+
+    def total(pid: int) -> int:
+        # 0 is the parent of the first process, and has all of the machine below it.
+        return ticks[pid] + sum(map(total, children[pid])) if pid in ticks else 0
+
+    return {name: total(pid) / TICKS_PER_SECOND for name, pid in roots.items()}
+
+
+class Meter:
+    """What each of some trees uses between `start` and `read`."""
+
+    def __init__(self, roots: Mapping[str, int]) -> None:
+        self.roots = roots
+        self.start()
+
+    def start(self) -> None:
+        self.before = of_trees(self.roots)
+        self.started = monotonic()
+
+    def read(self) -> tuple[dict[str, float], float]:
+        """Seconds of the processor by name, and seconds of the clock."""
+        now = of_trees(self.roots)
+        used = {name: round(now[name] - self.before[name], 2) for name in self.roots}
+        return used, monotonic() - self.started

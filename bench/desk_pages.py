@@ -1,0 +1,112 @@
+"""The pages that the desk is measured by, and who asks for each."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.urls import NoReverseMatch, reverse
+
+from bench import tickets
+from companies.models import Company
+from desk.queues import QUEUES
+from tickets import agents
+
+LIST = "admin:tickets_ticket_changelist"
+
+
+class Page(NamedTuple):
+    name: str
+    address: str
+    user: User
+
+
+def pages(size: int) -> list[Page]:
+    """Of a desk with so many tickets."""
+    lead = User.objects.get(username="agent007")
+    lead.groups.add(agents.group("lead"))
+    operator = User.objects.create_superuser("operator")
+    address = reverse(LIST)
+    lists = {
+        **{f"queue {queue.title}": {"queue": queue.slug} for queue in QUEUES},
+        **deeper(),
+        **filtered(size),
+        **{f"search {name}": {"q": term} for name, term in searched(size).items()},
+    }
+    return [
+        *(Page(name, f"{address}?{urlencode(query)}", lead) for name, query in lists.items()),
+        *(Page(name, where, lead) for name, where in single(size)),
+        *(Page(name, where, operator) for name, where in tables()),
+    ]
+
+
+def deeper() -> dict[str, dict[str, object]]:
+    return {
+        "All open, sorted by due": {"queue": "open", "o": 4},
+        "All open, sorted by filing": {"queue": "open", "o": 5},
+        "Unassigned, sorted by due": {"queue": "unassigned", "o": 4},
+        "All open, last page": {"queue": "open", "p": 400},
+        "Everything, last page": {"queue": "everything", "p": 400},
+    }
+
+
+def filtered(size: int) -> dict[str, dict[str, object]]:
+    company = Company.objects.order_by("pk")[1].name
+    everything = {
+        "status": {"status": 3},
+        "an open status": {"status": 10},
+        "type": {"type": 4},
+        "type that none has": {"type": 1},
+        "agent": {"agent": "agent007"},
+        "company": {"company": company},
+        "carrier": {"carrier_name": "tardy"},
+        "carrier that none has": {"carrier_name": "nobody"},
+        "dates": {"opened_from": "2026-01-10", "opened_to": "2026-02-10"},
+        "type, carrier and agent": {"type": 4, "carrier_name": "tardy", "agent": "agent007"},
+        "status and carrier": {"status": 10, "carrier_name": "tardy"},
+        "company and dates": {"company": company, "opened_from": "2026-01-10"},
+    }
+    return {
+        **{f"Everything, {name}": {"queue": "everything", **q} for name, q in everything.items()},
+        "All open, company": {"queue": "open", "company": company},
+        "All open, agent": {"queue": "open", "agent": "agent007"},
+        "All open, type that none has": {"queue": "open", "type": 1},
+    }
+
+
+def searched(size: int) -> dict[str, str]:
+    return {
+        "ticket or shipment": str(size // 2),
+        "tracking number": f"TRACK{size // 4 * 2:09}",
+        "company": "Company 17",
+        "companies that begin so": "comp",
+        "word of half of them": tickets.COMMON,
+        "word of a few": tickets.RARE,
+        "word of none": "quagga",
+        "two words": f"{tickets.COMMON} glass",
+        "words, one of none": f"{tickets.COMMON} quagga",
+    }
+
+
+def single(size: int) -> Iterator[tuple[str, str]]:
+    yield "one ticket, open", reverse("admin:tickets_ticket_change", args=[size - 1])
+    yield "one ticket, decided", reverse("admin:tickets_ticket_change", args=[size // 2])
+    names = reverse("admin:tickets_ticket_names")
+    for what in ("company", "agent", "carrier"):
+        yield f"names of a filter, {what}", f"{names}?what={what}&begin=c"
+    palette = reverse("admin:search")
+    yield "palette (kept five minutes)", f"{palette}?s={tickets.COMMON}&extended=1"
+
+
+def tables() -> Iterator[tuple[str, str]]:
+    yield "front page", reverse("admin:index")
+    for model in sorted(admin.site._registry, key=lambda one: one._meta.label):
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
+        if name != LIST:
+            yield f"list of {model._meta.verbose_name_plural}", reverse(name)
+    for name in ("desk_dashboard", "tickets_ticket_dashboard"):
+        try:
+            yield "dashboard", reverse(f"admin:{name}")
+        except NoReverseMatch:
+            continue

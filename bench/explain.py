@@ -1,0 +1,18 @@
+"""How PostgreSQL goes about a statement, without leaving a trace."""
+
+from typing import Any
+
+from django.db import transaction
+
+from deliveries import statements
+
+
+def plan(statement: str, values: dict[str, Any] | None) -> str:
+    """The plan as it was carried out, with what it read; changes are rolled back."""
+    with transaction.atomic():
+        with statements.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 0")
+            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", values)
+            text = "\n".join(line for (line,) in cursor.fetchall())
+        transaction.set_rollback(True)
+    return text

@@ -1,0 +1,47 @@
+"""Companies, webhooks and events to measure with."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from bench.bodies import body
+from companies.models import Company
+from deliveries import publishing
+from deliveries.publishing import News
+from webhooks import services
+from webhooks.models import Webhook
+from webhooks.types import WebhookType
+
+PUBLISH_AT_ONCE = 500
+
+
+@transaction.atomic
+def webhooks(urls: Sequence[str]) -> list[Webhook]:
+    """A webhook for each URL, each of a company of its own, so that an event is one delivery."""
+    companies = [Company.objects.create(name=f"Company {number}") for number in range(len(urls))]
+    return [
+        services.register(company, type_id=WebhookType.TRACKING_SIMPLE, url=url)
+        for company, url in zip(companies, urls, strict=True)
+    ]
+
+
+def news(company_id: int, number: int) -> News:
+    """An event of a shipment of its own."""
+    return News(
+        company_id=company_id,
+        type=WebhookType.TRACKING_SIMPLE,
+        shipment_id=number + 1,
+        tracking_number=f"TRACK{number + 1:08}",
+        body=body(number),
+    )
+
+
+def publish(company_ids: Sequence[int], size: int) -> int:
+    """Publish `size` events, the companies in turn; returns how many deliveries they make."""
+    made = 0
+    for start in range(0, size, PUBLISH_AT_ONCE):
+        numbers = range(start, min(start + PUBLISH_AT_ONCE, size))
+        made += publishing.publish(
+            [news(company_ids[number % len(company_ids)], number) for number in numbers]
+        )
+    return made

@@ -1,0 +1,41 @@
+"""What a scenario has to show: a table for people, figures for programs, and its books."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Table = Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`figures` is what the last line says. `troubles` void the run."""
+
+    table: Table
+    figures: dict[str, Any]
+    troubles: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def show(self) -> None:
+        for note in self.notes:
+            print(f"{note}\n")
+        print(aligned(self.table))
+        for trouble in self.troubles:
+            print(f"void: {trouble}")
+        line = json.dumps({"void": True, **self.figures} if self.troubles else self.figures)
+        # Out before the servers are stopped: nothing on the way there may lose it.
+        print(line, flush=True)
+
+
+def aligned(table: Table) -> str:
+    """Columns as wide as they must be; the first to the left, figures to the right."""
+    rows = [[str(cell) for cell in row] for row in table]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if number == 0 else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )

@@ -1,0 +1,127 @@
+"""Two pictures of the figures, as SVG in plain text, for light pages and dark ones."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+from xml.sax.saxutils import escape
+
+WIDTH, HEIGHT = 720, 360
+LEFT, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
+STYLE = """
+text { font: 13px sans-serif; fill: #1f2328 }
+.line { stroke: #59636e; stroke-opacity: .35 } .ours { stroke: #0969da; fill: #0969da }
+.curve { fill: none; stroke-width: 2.5 } .peer { stroke: #bc4c00; stroke-dasharray: 5 4 }
+.one { fill: #0969da } .two { fill: #bc4c00 }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3 } .ours { stroke: #4493f8; fill: #4493f8 }
+  .peer { stroke: #f0883e } .one { fill: #4493f8 } .two { fill: #f0883e }
+}
+"""
+PEERS = {"django-webhook": "django-webhook", "plain": "a task per delivery"}
+
+
+class Scale:
+    """From a value to a place, by powers of ten."""
+
+    def __init__(self, values: Iterable[float], start: float, end: float) -> None:
+        logs = [math.log10(value) for value in values]
+        self.low, self.high = math.floor(min(logs)), math.ceil(max(logs))
+        self.high = max(self.high, self.low + 1)
+        self.start, self.end = start, end
+
+    def place(self, value: float) -> float:
+        share = (math.log10(value) - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 1)
+
+    def marks(self) -> list[int]:
+        return [10**power for power in range(self.low, self.high + 1)]
+
+
+def throughput(figures: dict[str, Any]) -> str:
+    """Both axes by powers of ten: the peers would otherwise lie on the ground."""
+    ours = [(each["size"], each["deliveries_per_s"]) for each in figures["by_size"]]
+    peers = {
+        words: figures["peers"][name]["deliveries_per_s"]
+        for name, words in PEERS.items()
+        if name in figures["peers"]
+    }
+    across = Scale([size for size, _ in ours], LEFT, WIDTH - RIGHT)
+    up = Scale([*(rate for _, rate in ours), *peers.values()], HEIGHT - BOTTOM, TOP)
+    parts = [text(LEFT, 20, "Deliveries a second, over how many wait")]
+    for mark in up.marks():
+        parts += [level(up.place(mark), "line"), text(LEFT - 8, up.place(mark) + 4, mark, "end")]
+    for mark in across.marks():
+        parts.append(text(across.place(mark), HEIGHT - BOTTOM + 22, mark, "middle"))
+    points = [(across.place(size), up.place(rate)) for size, rate in ours]
+    line = " ".join(f"{x},{y}" for x, y in points)
+    parts.append(f'<polyline class="ours curve" points="{line}"/>')
+    parts += [f'<circle class="ours" cx="{x}" cy="{y}" r="4"/>' for x, y in points]
+    labels = {
+        "parceldesk": points[-1][1],
+        **{words: up.place(rate) for words, rate in peers.items()},
+    }
+    parts += [level(labels[words], "peer") for words in peers]
+    for words, y in apart(labels).items():
+        parts.append(text(WIDTH - RIGHT + 10, y + 4, words))
+    return svg(parts)
+
+
+def isolation(figures: dict[str, Any]) -> str:
+    """Bars for p50 and p99 at each rate, without silent receivers and with them."""
+    groups = [
+        (f"{each['events_per_s']:g}/s, {name}", [each[key]["healthy_ms"][name] for key in KEYS])
+        for each in figures["rates"]
+        for name in ("p50", "p99")
+    ]
+    tallest = max(value for _, values in groups for value in values)
+    room = (WIDTH - LEFT - RIGHT) / len(groups)
+    ground = HEIGHT - BOTTOM
+    parts = [text(LEFT, 20, "Milliseconds to the healthy receivers"), level(ground, "line")]
+    for number, (words, values) in enumerate(groups):
+        middle = LEFT + room * (number + 0.5)
+        parts.append(text(middle, ground + 22, words, "middle"))
+        for side, value in enumerate(values):
+            height = round((ground - TOP - 10) * value / tallest, 1)
+            x = round(middle + (side - 1) * room * 0.36, 1)
+            parts.append(
+                f'<rect class="{COLOURS[side]}" x="{x}" y="{ground - height}"'
+                f' width="{room * 0.34:.1f}" height="{height}"/>'
+            )
+            parts.append(text(x + room * 0.17, ground - height - 5, f"{value:.0f}", "middle"))
+    parts += key("one", TOP, "all healthy") + key("two", TOP + 24, "some never answer")
+    return svg(parts)
+
+
+KEYS = ("without", "with")
+COLOURS = ("one", "two")
+
+
+def apart(labels: dict[str, float], by: float = 17) -> dict[str, float]:
+    """The same places, moved down where two would be written over each other."""
+    placed: dict[str, float] = {}
+    last = -math.inf
+    for words, y in sorted(labels.items(), key=lambda label: label[1]):
+        last = placed[words] = max(y, last + by)
+    return placed
+
+
+def key(colour: str, y: float, words: str) -> list[str]:
+    """What a colour means, at the right."""
+    x = WIDTH - RIGHT + 10
+    square = f'<rect class="{colour}" x="{x}" y="{y}" width="12" height="12"/>'
+    return [square, text(x + 18, y + 11, words)]
+
+
+def text(x: float, y: float, words: object, anchor: str = "start") -> str:
+    shown = f"{words:,}" if isinstance(words, int) else escape(str(words))
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{shown}</text>'
+
+
+def level(y: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+
+
+def svg(parts: list[str]) -> str:
+    inside = "\n".join([f"<style>{STYLE}</style>", *parts])
+    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n{inside}\n</svg>\n'

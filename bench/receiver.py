@@ -1,0 +1,100 @@
+"""The receiver as the scenarios use it: bench/sink.py in a process of its own."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import trustme
+
+from bench.cpu import Meter
+from devtools.bootstrap import ROOT
+from devtools.processes import stop, tether
+
+
+class Arrival(NamedTuple):
+    """A request. `at` is on the monotonic clock, which all processes of a machine share."""
+
+    at: float
+    path: str
+    id: str
+    body: str
+
+    @property
+    def answered(self) -> bool:
+        return not self.path.startswith("/silent")
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others: not every sender gives an id."""
+        return self.id or self.body
+
+
+class Receiver:
+    """`with Receiver(folder) as receiver:`; `tls` names the hosts it has a certificate for."""
+
+    def __init__(self, folder: Path, tls: list[str] | None = None) -> None:
+        self.file = folder / "arrivals.json"
+        command = [sys.executable, "-m", "bench.sink"]
+        if tls:
+            command += ["--tls", str(certified(folder, tls))]
+        self.process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=tether(signal.SIGKILL),
+        )
+        self.scheme = "https" if tls else "http"
+        self.port = self._hear()
+        self.meter = Meter({"receiver": self.process.pid})
+
+    def __enter__(self) -> "Receiver":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.stdin.close()
+        stop(self.process, [(signal.SIGTERM, 2)])
+        self.process.stdout.close()
+
+    def url(self, path: str = "", host: str = "127.0.0.1") -> str:
+        """Where a webhook may send to; paths that begin with `silent` get no answer."""
+        return f"{self.scheme}://{host}:{self.port}/{path}"
+
+    def count(self) -> int:
+        """How many requests were answered since the last `clear`."""
+        return self._say("count")
+
+    def arrivals(self) -> list[Arrival]:
+        self._say(f"log {self.file}")
+        return [Arrival(*row) for row in json.loads(self.file.read_text())]
+
+    def clear(self) -> None:
+        self._say("clear")
+        self.meter.start()
+
+    def share(self) -> float:
+        """How much of one core it has used since `clear`: near 1 it would be the limit."""
+        used, seconds = self.meter.read()
+        return round(used["receiver"] / seconds, 2)
+
+    def _say(self, line: str) -> int:
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        return self._hear()
+
+    def _hear(self) -> int:
+        return int(self.process.stdout.readline())
+
+
+def certified(folder: Path, hosts: list[str]) -> Path:
+    """A certificate for the hosts, with its key in the same file; `ca.pem` beside it proves it."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    file = folder / "receiver.pem"
+    authority.issue_cert(*hosts).private_key_and_cert_chain_pem.write_to_path(file)
+    return file

@@ -1,0 +1,72 @@
+"""Where a scenario runs: the service's own processes, its database and its broker."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from kombu import Connection
+
+from bench import cpu
+from bench.progress import say, until
+from deliveries.models import Pulse
+from faults.service import Service
+
+
+class Rig:
+    """The service on its servers; `folder` takes logs and whatever a scenario writes."""
+
+    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
+        self.service = Service(environment, folder)
+        self.folder = folder
+
+    def __enter__(self) -> "Rig":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.service.__exit__()
+
+    def start(self) -> None:
+        """Start worker and beat of the Procfile, unless they are up; wait for their first sweep."""
+        if self.service.processes:
+            return
+        say("starting worker and beat")
+        since = timezone.now()
+        for kind in ("worker", "beat"):
+            self.service.start(kind)
+        until(lambda: swept(since), "worker and beat did not start")
+
+    def stop(self) -> None:
+        for kind in ("beat", "worker"):
+            self.service.stop(kind)
+
+    def meter(self, **others: int) -> cpu.Meter:
+        """Processor time of worker, PostgreSQL and broker, and of other processes by id."""
+        worker = self.service.processes.get("worker")
+        roots = {"worker": worker.pid} if worker else {}
+        return cpu.Meter({**roots, "postgres": postgres(), "broker": broker(), **others})
+
+
+def swept(since: datetime) -> bool:
+    return Pulse.objects.filter(name="sweep", at__gte=since).exists()
+
+
+def postgres() -> int:
+    """The process that all of PostgreSQL's processes descend from; 0 if not on this machine."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return here(cursor.fetchone()[0])
+
+
+def here(backend: int) -> int:
+    try:
+        return cpu.parent(backend)
+    except FileNotFoundError:
+        return 0
+
+
+def broker() -> int:
+    with Connection(settings.CELERY_BROKER_URL) as opened:
+        return int(opened.default_channel.client.info("server")["process_id"])

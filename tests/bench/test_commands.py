@@ -1,0 +1,49 @@
+"""Through the front door: a script, on servers of its own, as anybody would call it."""
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from devtools.bootstrap import ROOT
+
+
+def bench(*command: str) -> subprocess.CompletedProcess[str]:
+    script = ROOT / "bench" / command[0]
+    return subprocess.run([script, *command[1:]], capture_output=True, text=True, timeout=120)
+
+
+def folders() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("parceldesk-bench-*"))
+
+
+def test_a_long_history_is_measured_and_nothing_is_left_behind() -> None:
+    before = folders()
+
+    done = bench(
+        "growth",
+        *["--small", "100", "--rows", "300", "--webhooks", "5", "--times", "1", "--explain"],
+    )
+
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert figures["rows"] == 300
+    assert {"claim", "health", "sweep"} <= {each["question"] for each in figures["questions"]}
+    assert "Index Scan" in done.stdout
+    assert folders() - before == set()
+
+
+def test_help_starts_nothing() -> None:
+    done = bench("drain", "--help")
+
+    assert done.returncode == 0
+    assert "--peer-size" in done.stdout
+    assert done.stderr == ""
+
+
+def test_every_script_explains_itself_and_is_in_the_manual() -> None:
+    manual = (ROOT / "docs" / "performance.md").read_text()
+    scripts = [path for path in (ROOT / "bench").iterdir() if path.is_file() and not path.suffix]
+
+    assert len(scripts) == 8
+    assert [path.name for path in scripts if f"`bench/{path.name}`" not in manual] == []

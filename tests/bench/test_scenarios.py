@@ -1,0 +1,60 @@
+"""A tiny version of each command: that it still works, and that its books balance."""
+
+import pytest
+
+from bench.outcome import Outcome
+from bench.peers import venv
+from bench.rig import Rig
+from bench.running import SCENARIOS, options
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def measured(rig: Rig, command: str) -> Outcome:
+    name, *arguments = command.split()
+    return SCENARIOS[name].run(options(name, arguments), rig)
+
+
+def test_what_the_service_is_measured_by(rig: Rig) -> None:
+    """One test, since most of its time goes into starting worker and beat."""
+    live = measured(rig, "live --rate 50 --seconds 1 --warm-up 1 --webhooks 3 --publishers 1")
+    silent = measured(
+        rig, "isolation --rates 50 --seconds 1 --warm-up 0 --webhooks 10 --silent 2 --publishers 1"
+    )
+    tls = measured(rig, "tls --size 200 --webhooks 50 --hosts 10")
+    peer = "django-webhook" if venv.is_installed() else "plain"
+    drain = measured(rig, f"drain --size 200 --also 50 --peer-size 50 --peers {peer}")
+
+    assert [outcome.troubles for outcome in (live, silent, tls, drain)] == [[], [], [], []]
+
+    assert live.figures["published"] == live.figures["delivered"] == 100
+    assert 0 < live.figures["from_schedule_ms"]["p50"] <= live.figures["from_schedule_ms"]["p99"]
+
+    (rate,) = silent.figures["rates"]
+    assert rate["without"]["delivered"] == 50
+    assert (rate["with"]["delivered"], rate["with"]["waiting"]) == (40, 10)
+
+    assert tls.figures["delivered"] == 200
+
+    assert [each["size"] for each in drain.figures["by_size"]] == [50, 200]
+    assert drain.figures["peers"][peer]["deliveries_per_s"] > 0
+    assert drain.figures["worker_cpu_s_per_1000"] > 0
+
+
+def test_claims_beside_a_dead_webhook_and_their_plans(rig: Rig) -> None:
+    outcome = measured(rig, "claim --waiting 1000 --dead 200 --webhooks 50 --rounds 2 --explain")
+
+    assert outcome.troubles == []
+    assert len(outcome.figures["queues"]) == 12
+    assert any("delivery_due" in note for note in outcome.notes)
+
+
+def test_the_desk_s_pages_and_their_plans(rig: Rig) -> None:
+    size = "--tickets 600 --open 60 --agents 10 --companies 20 --times 1"
+    outcome = measured(rig, f"desk {size} --only queue --explain")
+
+    assert outcome.troubles == []
+    pages = {each["page"]: each for each in outcome.figures["pages"]}
+    assert {"queue Mine", "queue Overdue", "queue Everything"} <= set(pages)
+    assert max(each["queries"] for each in pages.values()) <= 9
+    assert any("tickets_ticket" in note for note in outcome.notes)
