@@ -1,0 +1,193 @@
+"""Debian's Chromium, driven through Playwright, in a few words that tests can be read in."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+MISSING = "no Chromium on this machine: apt-get install chromium"
+QUIETLY = (
+    *("--headless", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+# Only what is broken takes so long: a busy machine does not.
+PATIENCE_MS = 20_000
+LEVELS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+
+Answer = TypeVar("Answer")
+
+
+def executable() -> str | None:
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Chromium:
+    """One browser for many tests, in a thread of its own.
+
+    Playwright keeps an event loop running in the thread that it is used from, and Django refuses
+    its database to such a thread.
+    """
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="chromium")
+        self.playwright, self.browser = self.do(self.start)
+
+    def start(self) -> tuple[Any, Browser]:
+        root = ("--no-sandbox",) if os.geteuid() == 0 else ()
+        # Playwright's own choice of a folder for the profile is a new one, removed in the end.
+        playwright = sync_playwright().start()
+        return playwright, playwright.chromium.launch(
+            executable_path=self.program, args=[*QUIETLY, *root]
+        )
+
+    def do(self, work: Callable[..., Answer], *given: Any, **named: Any) -> Answer:
+        return self.thread.submit(work, *given, **named).result()
+
+    def stop(self) -> None:
+        self.do(self.browser.close)
+        self.do(self.playwright.stop)
+        self.thread.shutdown()
+
+    @contextmanager
+    def tab(self, base: str, **options: Any) -> Iterator["Tab"]:
+        """A window of somebody new: no cookies, nothing kept. The service is at `base`."""
+        context = self.do(self.browser.new_context, base_url=base, **options)
+        try:
+            yield Tab(self, context, base)
+        finally:
+            # Nothing may be on its way to the service when the test's rows go.
+            self.do(context.close)
+
+
+class Tab:
+    """A page. It waits for what it is told to see, and never for a time."""
+
+    def __init__(self, chromium: Chromium, context: BrowserContext, base: str) -> None:
+        self.chromium = chromium
+        self.base = base
+        self.context = context
+        # What the browser complained of: scripts that failed, what the policy refused, and so on.
+        self.complaints: list[str] = []
+        self.page: Page = chromium.do(self.open)
+
+    def open(self) -> Page:
+        self.context.set_default_timeout(PATIENCE_MS)
+        page = self.context.new_page()
+        page.on("console", lambda said: said.type == "error" and self.complain(said.text))
+        page.on("pageerror", lambda error: self.complain(str(error)))
+        return page
+
+    def complain(self, text: str) -> None:
+        self.complaints.append(f"{self.page.url}: {text}")
+
+    def refused(self) -> None:
+        """The last page was a 409, which the browser complained of, and rightly."""
+        assert self.complaints.pop().endswith("409 (Conflict)")
+
+    def do(self, work: Callable[[Page], Answer]) -> Answer:
+        return self.chromium.do(work, self.page)
+
+    def sign_in(self, client: Client) -> None:
+        """Be who the test's client is."""
+        name = settings.SESSION_COOKIE_NAME
+        cookie = {"name": name, "value": client.cookies[name].value, "url": self.base}
+        self.chromium.do(self.context.add_cookies, [cookie])
+
+    def visit(self, address: str) -> int:
+        return self.do(lambda page: page.goto(address).status)
+
+    def theme(self, name: str) -> None:
+        """Light or dark from the next page on, as the system of the person at it says."""
+        looks = {"color_scheme": name, "reduced_motion": "reduce"}
+        self.do(lambda page: page.emulate_media(**looks))
+
+    def reload(self) -> None:
+        self.do(lambda page: page.reload())
+
+    def press(self, *keys: str) -> None:
+        """Keys, one after the other: a letter, or a name such as Enter or Control+Enter."""
+        self.do(lambda page: [page.keyboard.press(key) for key in keys])
+
+    def leave_by(self, *keys: str) -> None:
+        """Press keys that lead to another page, or to this one anew, and wait for it."""
+
+        def leave(page: Page) -> None:
+            with page.expect_navigation():
+                for key in keys:
+                    page.keyboard.press(key)
+
+        self.do(leave)
+
+    def type(self, text: str) -> None:
+        self.do(lambda page: page.keyboard.type(text))
+
+    def sees(self, selector: str, words: str = "") -> str:
+        """Wait until it is there to be seen, with these words in it; returns all it says."""
+
+        def look(page: Page) -> str:
+            found = page.locator(selector)
+            found = found.filter(has_text=words).first if words else found.first
+            found.wait_for(state="visible")
+            return found.inner_text()
+
+        return self.do(look)
+
+    def misses(self, selector: str) -> None:
+        """Wait until it is not to be seen."""
+        self.do(lambda page: page.locator(selector).first.wait_for(state="hidden"))
+
+    def focused(self, selector: str) -> None:
+        """Wait until this is where the keys go."""
+        script = "selector => document.activeElement?.matches(selector)"
+        self.do(lambda page: page.wait_for_function(script, arg=selector))
+
+    def value(self, selector: str) -> str:
+        return self.do(lambda page: page.locator(selector).input_value())
+
+    def tab_to(self, selector: str) -> None:
+        """Go by the Tab key, as somebody without a mouse does."""
+        matches = "selector => document.activeElement?.matches(selector) ?? false"
+
+        def go(page: Page) -> None:
+            for _ in range(200):
+                page.keyboard.press("Tab")
+                if page.evaluate(matches, selector):
+                    return
+            raise AssertionError(f"Tab never comes to {selector}.")
+
+        self.do(go)
+
+    def picture(self, file: Path) -> None:
+        """What is to be seen, as a PNG, without anything that moves."""
+        self.do(lambda page: page.evaluate("document.fonts.ready.then(() => true)"))
+        self.do(lambda page: page.screenshot(path=file, animations="disabled", caret="hide"))
+
+    @property
+    def url(self) -> str:
+        return self.do(lambda page: page.url)
+
+    @property
+    def ticket(self) -> int:
+        """The number of the ticket whose page this is."""
+        return int(re.search(r"/tickets/ticket/(\d+)/", self.url)[1])
+
+    def violations(self, **options: Any) -> list[str]:
+        """What axe finds against WCAG, levels A and AA: rule, where, and why."""
+        asked = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
+        found = self.do(lambda page: Axe().run(page, options={**asked, **options}))
+        return [
+            f"{rule['id']}: {node['target']} {node['html'][:150]}: {node['failureSummary']}"
+            for rule in found.response["violations"]
+            for node in rule["nodes"]
+        ]

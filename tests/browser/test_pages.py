@@ -1,0 +1,64 @@
+"""The desk's pages for everybody: nothing that axe would object to, room enough on a phone."""
+
+from collections.abc import Iterator, Sequence
+
+from django.test import Client
+from pytest_django.live_server_helper import LiveServer
+
+from tests.browser.chromium import Chromium, Tab
+from tests.browser.world import World
+
+LIST = "/admin/tickets/ticket/"
+THEMES = ("light", "dark")
+PHONE = {"width": 390, "height": 844}
+TOO_WIDE = f"document.documentElement.scrollWidth - {PHONE['width']}"
+
+
+def pages(world: World) -> dict[str, str]:
+    return {
+        "queue": f"{LIST}?queue=open",
+        "ticket": f"{LIST}{world.claim.pk}/change/",
+        "move": f"{LIST}move/4/?ticket={world.claim.pk}",
+        "dashboard": "/admin/",
+        "webhook health": f"/admin/webhooks/webhook/{world.sick.pk}/change/",
+    }
+
+
+def tour(tab: Tab, world: World, themes: Sequence[str] = THEMES) -> Iterator[str]:
+    """Each page in these themes, by name, as a lead sees it; the login first."""
+    for theme in themes:
+        visit(tab, "/admin/login/", theme)
+        yield f"login, {theme}"
+    lead = Client()
+    lead.force_login(world.eve.user)
+    tab.sign_in(lead)
+    for theme in themes:
+        for name, address in pages(world).items():
+            visit(tab, address, theme)
+            yield f"{name}, {theme}"
+            if name == "ticket":
+                tab.press("i")
+                tab.sees("#move-incomplete")
+                yield f"dialog, {theme}"
+
+
+def visit(tab: Tab, address: str, theme: str) -> None:
+    tab.theme(theme)
+    assert tab.visit(address) == 200
+    tab.sees("html.dark" if theme == "dark" else "html:not(.dark)")
+
+
+def test_axe_finds_no_violation_of_level_a_or_aa(tab: Tab) -> None:
+    found = {page: tab.violations() for page in tour(tab, World())}
+
+    assert len(found) == 14
+    assert {page: lines for page, lines in found.items() if lines} == {}
+
+
+def test_nothing_is_wider_than_a_phone(chromium: Chromium, live_server: LiveServer) -> None:
+    world = World()
+    with chromium.tab(live_server.url, viewport=PHONE, is_mobile=True, has_touch=True) as tab:
+        visited = tour(tab, world, ["light"])
+        wide = {name: tab.do(lambda page: page.evaluate(TOO_WIDE)) for name in visited}
+
+    assert {name: pixels for name, pixels in wide.items() if pixels > 0} == {}

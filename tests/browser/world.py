@@ -1,0 +1,275 @@
+"""A desk in the middle of its day: companies, agents, tickets in every state, a storm, webhooks."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, time, timedelta
+from itertools import cycle
+from typing import Any
+from unittest.mock import patch
+
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries import claiming, recording
+from desk import storms, visits
+from shipments import services as feed
+from tests import builders as build
+from tests.deliveries.test_record import failed, result
+from tickets import opening, targets, updating, working
+from tickets.history import Actor
+from tickets.models import Agent, Calendar, FilingRule, Target, Ticket
+from tickets.statuses import By, Status
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+THEM = Actor(By.COMPANY, "live_8Zk2")
+PLANS = {
+    "Café Altura": "gold",
+    "Librería Andén": "gold",
+    "Norte Repuestos": "",
+    "Casa Lumbre": "",
+    "Textiles Ixtle": "gold",
+    "Óptica Faro": "",
+}
+CARRIERS = ("redpack", "estafeta", "dhl", "fedex")
+# Ticket type, and what companies write about it.
+COMPLAINTS = (
+    (4, "The parcel has not moved for a week. The customer asks every day."),
+    (5, "The box arrived crushed and wet; two of six cups are broken."),
+    (3, "You charged 7.9 kg. Our scale says 5.2 kg, see the photo."),
+    (8, "Promised for Tuesday, still at the sorting centre."),
+    (6, "It went to number 18 instead of 81."),
+    (25, "They say nobody was at home. The shop was open all day."),
+    (13, "The seal was cut and the phone is gone."),
+)
+MACROS = (
+    (
+        "Ask for proof of value",
+        "Hello {company},\n\nto claim {tracking} with the carrier we need two papers from you. "
+        "Please send them as an answer to this ticket.\n\n{agent}",
+        Status.INCOMPLETE,
+        "Invoice with the value of the goods\nPhoto of the damage",
+    ),
+    (
+        "Weight corrected",
+        "Hello {company},\n\nthe carrier has accepted the photo of your scale. The surcharge on "
+        "{tracking} is refunded.\n\n{agent}",
+        Status.ACCEPTED,
+        "",
+    ),
+    (
+        "Search begun",
+        "Hello {company},\n\nthe carrier searches for {tracking} and answers within two working "
+        "days.\n\n{agent}",
+        Status.IN_REVIEW,
+        "",
+    ),
+)
+READ_ONLY = b'{"error": "database is read-only"}'
+
+
+@contextmanager
+def at(moment: datetime) -> Iterator[None]:
+    """What happens in here happened then."""
+    with patch("django.utils.timezone.now", lambda: moment):
+        yield
+
+
+class World:
+    """Made through the services, as of now. Ada (an agent) and Eve (a lead) can sign in."""
+
+    def __init__(self, *, past: int = 4, present: int = 8) -> None:
+        self.now = timezone.now()
+        self.shipments = iter(range(4101, 9999))
+        self.rules()
+        self.agents = [build.agent(name, capacity=30) for name in ("ada", "ben", "carla", "dev")]
+        self.ada, self.ben, *_ = self.agents
+        self.eve = build.agent("eve", group="lead", available=False)
+        self.companies = [
+            build.company(name, plan=plan, contact_email="") for name, plan in PLANS.items()
+        ]
+        for name, text, to, requested in MACROS:
+            build.macro(name, text=text, move_to=to, requested=requested)
+        self.complaints = zip(cycle(COMPLAINTS), cycle(CARRIERS), cycle(self.companies))
+        self.webhooks()
+        self.decided(past)
+        self.sent()
+        self.open(present)
+        self.sent()
+        self.claim = self.lost_parcel()
+        self.sent(failing=True)
+        self.storm()
+        self.waiting()
+
+    def rules(self) -> None:
+        always = Calendar.objects.create(name="Every hour of the week")
+        for day in range(7):
+            always.hours.create(weekday=day, starts=time(0), ends=time(0))
+        Target.objects.update(calendar=always)
+        Target.objects.create(
+            plan="gold", calendar=always, first_response_minutes=120, resolution_minutes=24 * 60
+        )
+        for type_id, days in ((4, 30), (5, 7), (13, 15), (8, 30)):
+            FilingRule.objects.create(type_id=type_id, days=days)
+        targets.forget()
+
+    def opened(self, ago: timedelta, **given: Any) -> Ticket:
+        """A ticket about a parcel, handed over four days before."""
+        (type_id, words), carrier, company = next(self.complaints)
+        type_id, carrier = given.get("type_id", type_id), given.get("carrier", carrier)
+        company, when = given.get("company", company), self.now - ago
+        shipment = next(self.shipments)
+        self.parcel(company, shipment, carrier)
+        for status, where, days in (("Picked Up", "Monterrey, MX", 4), ("In Transit", "", 3)):
+            self.scan(shipment, status, where, when - days * DAY)
+        with at(when):
+            return opening.open_ticket(
+                *(company, THEM),
+                type_id=type_id,
+                shipment_id=shipment,
+                comments=given.get("words", words),
+                data=given.get("data"),
+                documents=given.get("documents", ()),
+            )
+
+    def parcel(self, company: Company, shipment: int, carrier: str) -> None:
+        fields = {"company_id": company.pk, "carrier_name": carrier}
+        number = f"{carrier[:2].upper()}{shipment * 7919:010}MX"
+        feed.record_fact("shipment", shipment_id=shipment, tracking_number=number, **fields)
+
+    def scan(self, shipment: int, status: str, where: str, when: datetime, said: str = "") -> None:
+        feed.record_fact(
+            *("tracking",),
+            **{"shipment_id": shipment, "status": status, "status_description": said},
+            **{"location": where, "occurred_at": when.isoformat()},
+        )
+
+    def moved(self, ticket: Ticket, to: Status, ago: timedelta, **said: Any) -> None:
+        agent = Ticket.objects.get(pk=ticket.pk).agent or self.ada
+        with at(self.now - ago):
+            working.move(ticket.pk, to, user=agent.user, **said)
+
+    def decided(self, many: int) -> None:
+        """The week that is over, more of it accepted than not."""
+        for number in range(many):
+            ago = 7 * DAY * (number + 1) / (many + 1)
+            ticket = self.opened(ago + 3 * HOUR)
+            self.moved(ticket, Status.IN_REVIEW, ago + (1 + number % 3) * HOUR / 2)
+            with at(self.now - ago - (1 + number % 4) * HOUR / 3):
+                working.write(ticket.pk, "We look into it.", user=self.ben.user, public=True)
+            declined = number % 4 == 1
+            end = Status.DECLINED if declined else Status.ACCEPTED
+            done = max(ago - (number % 7) * 3 * HOUR, HOUR / 10)
+            reason = "The carrier shows a signature." if declined else "The carrier agrees."
+            self.moved(ticket, end, done, reason=reason)
+
+    def open(self, many: int) -> None:
+        """In every state, some of them late."""
+        ends = cycle((None, Status.IN_REVIEW, Status.INCOMPLETE, None))
+        for number, to in zip(range(many), ends, strict=False):
+            ago = (1 + number * 7 % 45) * HOUR
+            ticket = self.opened(ago)
+            if to:
+                self.moved(ticket, to, ago * 0.6, reason="Please send the invoice." * (to == 4))
+            if to == Status.INCOMPLETE and number % 8 == 2:
+                with at(self.now - ago * 0.2):
+                    self.answered(ticket, Status.FOLLOW_UP, "The invoice is attached.")
+            if to is None and number % 8 == 3:
+                with at(self.now - ago * 0.5):
+                    self.answered(ticket, Status.CLAIM_IN_REVIEW, "Please claim it.")
+
+    def answered(self, ticket: Ticket, to: Status, text: str) -> None:
+        updating.update_ticket(ticket.company, ticket.pk, THEM, to=to, text=text)
+
+    def lost_parcel(self) -> Ticket:
+        """Ada's ticket with everything on it: what the pictures show."""
+        company = self.companies[0]
+        ticket = self.opened(
+            30 * HOUR,
+            **{"company": company, "type_id": 4, "carrier": "estafeta"},
+            words="The parcel has not moved for a week. The customer asks every day and wants "
+            "the money back by Friday.",
+            data=json.dumps(
+                {"order": "ALT-20931", "value": 2480.50, "currency": "MXN", "contents": "6 cups"}
+            ),
+            documents=[
+                {
+                    "field_id": "label",
+                    "key": "Shipping label",
+                    "type": "file",
+                    "value": "https://files.example.com/altura/label-20931.pdf",
+                },
+                {"field_id": "sent", "key": "Sent on", "type": "date", "value": "2026-03-02"},
+            ],
+        )
+        Ticket.objects.filter(pk=ticket.pk).update(agent=self.ada)
+        where = ticket.shipment_id
+        feed.record_fact(
+            *("surcharge",),
+            **{"surcharge_id": where, "shipment_id": where, "surcharge_type": "Remote area"},
+            **{"amount": 48.5, "currency": "MXN", "transaction_type": "surcharge"},
+            reason="Delivery outside the network",
+        )
+        feed.record_fact(
+            *("incidence",),
+            **{"incidence_id": where, "shipment_id": where, "incidence_kind": "lost"},
+            description="Not seen since the truck from San Luis was unloaded",
+        )
+        user = self.ada.user
+        with at(self.now - 28 * HOUR):
+            working.write(ticket.pk, "Depot says: not on the shelf.", user=user, public=False)
+        with at(self.now - 27 * HOUR):
+            working.move(
+                *(ticket.pk, Status.INCOMPLETE),
+                **{"user": user, "requested": ["Invoice with the value of the goods"]},
+                reason="Hello Café Altura,\n\nthe carrier searches. Please send us the invoice, "
+                "so that we can claim the value if nothing is found.",
+            )
+            visits.visit(ticket.pk, user)
+        with at(self.now - 2 * HOUR):
+            text = "Here it is: https://files.example.com/altura/invoice-20931.pdf"
+            self.answered(ticket, Status.FOLLOW_UP, text)
+        visits.visit(ticket.pk, self.ben.user, writing=True)
+        return ticket
+
+    def storm(self) -> None:
+        """A strike at one carrier: more tickets in an hour than in a day."""
+        for number in range(11):
+            self.opened(HOUR * (number + 1) / 13, type_id=8, carrier="redpack")
+        storms.watch()
+
+    def waiting(self) -> None:
+        """Tickets that nobody has yet."""
+        Agent.objects.update(available=False)
+        for number in range(3):
+            self.opened((number + 1) * HOUR / 5)
+        Agent.objects.exclude(pk=self.eve.pk).update(available=True)
+
+    def webhooks(self) -> None:
+        """One that does well, one whose receiver fails, one that support has paused."""
+        company = self.companies[0]
+        address = "https://hooks.{}.example/parcels".format
+        self.well = build.webhook(company, url=address("altura"))
+        self.sick = build.webhook(company, url=address("erp.altura"))
+        build.webhook(
+            *(self.companies[2],),
+            **{"url": address("norte"), "active": False},
+            paused_reason="The certificate has expired; Norte renews it on Monday.",
+        )
+
+    def sent(self, *, failing: bool = False) -> None:
+        """Attempt what waits, as the engine would; `failing`: one receiver answers 503."""
+        broken = {"status": 503, "error": "", "answer": READ_ONLY, "unreachable": False}
+        while lanes := claiming.lanes(0, 100)[0]:
+            claimed = claiming.claim({lane.webhook_id: 20 for lane in lanes})
+            if not claimed:
+                return
+            recording.record(
+                [
+                    failed(one, wait=1800, duration_ms=2140, **broken)
+                    if failing and one.webhook_id == self.sick.pk
+                    else result(one, duration_ms=90 + one.shipment_id % 90)
+                    for one in claimed
+                ]
+            )
