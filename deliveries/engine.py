@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from http import HTTPStatus
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
@@ -105,6 +106,10 @@ class Engine:
         lanes, self.cursor = claiming.lanes(self.cursor, LANES_AT_ONCE)
         self.unwell.update(lane.webhook_id for lane in lanes if lane.failing)
         room = {lane.webhook_id: self.rooms.allowance(lane) for lane in lanes}
+        # An answer that says "leave me alone" holds from when it came, not from when it is written.
+        for result in self.results:
+            if result.rest or result.status == HTTPStatus.GONE:
+                room.pop(result.webhook_id, None)
         room = {webhook_id: allowed for webhook_id, allowed in room.items() if allowed > 0}
         if not room:
             return 0
@@ -151,7 +156,7 @@ class Engine:
         kept = recording.record(self.results, self.unwell)
         if kept < len(self.results):
             logger.warning("%d results came after their lease", len(self.results) - kept)
-        gone = {result.webhook_id for result in self.results if result.status == 410}
+        gone = {result.webhook_id for result in self.results if result.status == HTTPStatus.GONE}
         recorded, self.results, self.recorded_at = len(self.results), [], now
         self.unwell.clear()
         for webhook_id in gone:
