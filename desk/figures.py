@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from tickets.clocks import FILING_SOON
 from tickets.models.tickets import OPEN_VALUES
 from tickets.statuses import Status
 
 # Ages of what is open, in days: up to, and beyond the last.
 AGES = (1, 3, 7, 14, 28)
-FILING_NEAR = timedelta(days=3)
 
 
 class Scope(NamedTuple):
@@ -192,7 +192,7 @@ def ask(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ...]]:
     values = {
         "now": now,
         "since": scope.since(now),
-        "near": now + FILING_NEAR,
+        "near": now + FILING_SOON,
         "ages": sorted(now - timedelta(days=days) for days in AGES),
         **given,
     }

@@ -1,6 +1,6 @@
 """What one row of the list of tickets says."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from django.contrib import admin
@@ -14,8 +14,10 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from shipments.models import Shipment
+from tickets import clocks
+from tickets.clocks import State
 from tickets.models import Comment, Ticket
-from tickets.statuses import TERMINAL, Status
+from tickets.statuses import Status
 
 PEEK = 120
 PILL = '<span class="desk-pill desk-status-{}">{}</span>'
@@ -25,8 +27,8 @@ ROW = (
     '<span class="desk-row-sub">{}</span>{}</a>'
 )
 LAST = '<span class="desk-row-sub desk-peek"><span class="desk-by">{}:</span> {}</span>'
-# A claim that must be filed within so many days is marked.
-NEAR = timedelta(days=3)
+# How a clock that runs looks.
+MARKS = {State.OVERDUE: "late", State.SOON: "near", State.RUNNING: ""}
 
 
 class Peek(NamedTuple):
@@ -76,26 +78,22 @@ class Deadline(NamedTuple):
 
 
 def due(ticket: Ticket, now: datetime) -> Deadline:
-    if ticket.status in TERMINAL:
-        return Deadline("")
-    if ticket.status == Status.INCOMPLETE:
+    state = clocks.awaited(ticket, now)
+    if state == State.PAUSED:
         return Deadline("paused")
-    return told(ticket.due_at, now, "overdue by", timedelta(hours=1))
+    return told(ticket.due_at, now, "overdue by", state)
 
 
 def filing(ticket: Ticket, now: datetime) -> Deadline:
-    if ticket.status in TERMINAL:
-        return Deadline("")
-    return told(ticket.filing_due_at, now, "missed by", NEAR)
+    return told(ticket.filing_due_at, now, "missed by", clocks.filing(ticket, now))
 
 
-def told(at: datetime | None, now: datetime, late: str, near: timedelta) -> Deadline:
-    if at is None:
+def told(at: datetime | None, now: datetime, late: str, state: State) -> Deadline:
+    if at is None or state not in MARKS:
         return Deadline("")
     left = (at - now).total_seconds()
-    if left < 0:
-        return Deadline(f"{late} {distance(-left)}", at, "late")
-    return Deadline(f"in {distance(left)}", at, "near" if at - now < near else "")
+    text = f"{late} {distance(-left)}" if state == State.OVERDUE else f"in {distance(left)}"
+    return Deadline(text, at, MARKS[state])
 
 
 def said(deadline: Deadline) -> SafeString | str:

@@ -1,6 +1,6 @@
 """All that the page of one ticket shows, in a fixed number of queries."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -10,12 +10,13 @@ from django.utils import timezone
 from desk import conversation, macros, timeline, values, visits
 from desk.moves import VERBS
 from desk.storms import storms_of
+from tickets import clocks
+from tickets.clocks import State
 from tickets.models import HistoryEntry, Ticket
 from tickets.picking import Explained, explain
 from tickets.statuses import TERMINAL, TOLD, By, Status, allows, needs_reason
 from tickets.working import NotAllowed, acting
 
-SOON = timedelta(hours=4)
 # The keys that open the dialogs; ticket.js knows them too.
 LETTERS = {
     Status.ACCEPTED: "a",
@@ -26,11 +27,11 @@ LETTERS = {
 
 
 class Clock(NamedTuple):
-    """Something that is due; its state is one of done, paused, overdue, soon and running."""
+    """Something that is due; paused, nobody may know when."""
 
     name: str
-    at: datetime
-    state: str
+    at: datetime | None
+    state: State
 
 
 class Move(NamedTuple):
@@ -81,7 +82,7 @@ def context(
             for one in ticket.documents.order_by("position")
         ],
         "variables": values.variables(ticket.data),
-        "clocks": clocks(ticket),
+        "clocks": clocks_of(ticket, timezone.now()),
         "storms": storms_of(ticket),
         "may_work": may_work,
         "present": visits.others(ticket.pk, user),
@@ -128,25 +129,11 @@ def entry(row: HistoryEntry) -> Entry:
     return Entry(row, told, explain(row.changes, by_hand=by_hand))
 
 
-def clocks(ticket: Ticket) -> list[Clock]:
+def clocks_of(ticket: Ticket, now: datetime) -> list[Clock]:
     """What is due when; nothing for a clock that nobody has set."""
-    answered, decided = ticket.first_responded_at, ticket.decided_at
-    set_ = (
-        ("First response", ticket.first_response_due_at, answered or decided),
-        ("Resolution", ticket.resolution_due_at, decided),
-        ("Filing with the carrier", ticket.filing_due_at, decided),
+    told = (
+        ("First response", ticket.first_response_due_at, clocks.first_response(ticket, now)),
+        ("Resolution", ticket.resolution_due_at, clocks.resolution(ticket, now)),
+        ("Filing with the carrier", ticket.filing_due_at, clocks.filing(ticket, now)),
     )
-    return [
-        Clock(name, at, state(at, done, paused=ticket.status == Status.INCOMPLETE and n < 2))
-        for n, (name, at, done) in enumerate(set_)
-        if at is not None
-    ]
-
-
-def state(at: datetime, done: datetime | None, *, paused: bool) -> str:
-    if done is not None:
-        return "done" if done <= at else "done late"
-    if paused:
-        return "paused"
-    left = at - timezone.now()
-    return "overdue" if left < timedelta(0) else "soon" if left < SOON else "running"
+    return [Clock(*clock) for clock in told if clock[2] != State.NONE]

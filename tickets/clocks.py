@@ -13,7 +13,9 @@ from typing import NamedTuple, Protocol
 from tickets.calendars import Calendar, add, between
 from tickets.statuses import RUNNING, TERMINAL, TOLD, By, Status
 
+# Marked as soon when so much is left; of a claim to be filed, the days that it takes to gather.
 SOON = timedelta(hours=2)
+FILING_SOON = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,15 @@ def answers(by: By, to: Status) -> bool:
 
 
 class State(StrEnum):
-    """What a list shows of a ticket's clock."""
+    """How a clock of a ticket stands."""
 
-    OVERDUE = "overdue"
-    DUE_SOON = "due soon"
     RUNNING = "running"
+    SOON = "soon"
+    OVERDUE = "overdue"
     PAUSED = "paused"
+    DONE = "done"
+    DONE_LATE = "done late"
+    # Nothing is promised, or nothing is awaited any more.
     NONE = "none"
 
 
@@ -98,32 +103,54 @@ class Clocked(Protocol):
     first_response_due_at: datetime | None
     first_responded_at: datetime | None
     resolution_due_at: datetime | None
+    filing_due_at: datetime | None
     decided_at: datetime | None
 
 
-def state(ticket: Clocked, now: datetime) -> State:
-    """How its clock stands; none where it is decided, or nobody has promised anything."""
-    if ticket.status == Status.INCOMPLETE:
+def first_response(ticket: Clocked, now: datetime) -> State:
+    """A decision is an answer too."""
+    done_at = ticket.first_responded_at or ticket.decided_at
+    return state(ticket.first_response_due_at, done_at, now, paused=waits(ticket))
+
+
+def resolution(ticket: Clocked, now: datetime) -> State:
+    return state(ticket.resolution_due_at, ticket.decided_at, now, paused=waits(ticket))
+
+
+def awaited(ticket: Clocked, now: datetime) -> State:
+    """The earlier of the two promises that still run."""
+    due_at = None if ticket.status in TERMINAL else ticket.due_at
+    return state(due_at, None, now, paused=waits(ticket))
+
+
+def filing(ticket: Clocked, now: datetime) -> State:
+    """The carrier does not wait for the company's documents."""
+    return state(ticket.filing_due_at, ticket.decided_at, now, soon=FILING_SOON)
+
+
+def waits(ticket: Clocked) -> bool:
+    """Does the company owe us something?"""
+    return ticket.status == Status.INCOMPLETE
+
+
+def state(
+    due_at: datetime | None,
+    done_at: datetime | None,
+    now: datetime,
+    *,
+    paused: bool = False,
+    soon: timedelta = SOON,
+) -> State:
+    """How a clock stands that runs up to `done_at`, if that has come."""
+    if done_at is not None and due_at is not None:
+        return State.DONE if done_at <= due_at else State.DONE_LATE
+    if paused and done_at is None:
         return State.PAUSED
-    if ticket.status in TERMINAL or ticket.due_at is None:
+    if due_at is None:
         return State.NONE
-    if ticket.due_at <= now:
+    if due_at <= now:
         return State.OVERDUE
-    return State.DUE_SOON if ticket.due_at - now <= SOON else State.RUNNING
-
-
-def answered_late(ticket: Clocked, now: datetime) -> bool:
-    """Was the first answer late, or is it by now?"""
-    return late(ticket.first_response_due_at, ticket.first_responded_at, now)
-
-
-def decided_late(ticket: Clocked, now: datetime) -> bool:
-    """Was the decision late, or is it by now?"""
-    return late(ticket.resolution_due_at, ticket.decided_at, now)
-
-
-def late(due_at: datetime | None, done_at: datetime | None, now: datetime) -> bool:
-    return due_at is not None and due_at < (done_at or now)
+    return State.SOON if due_at - now <= soon else State.RUNNING
 
 
 class Filing(NamedTuple):

@@ -441,6 +441,17 @@ def test_shows_clocks_that_are_set(desk: Client, company: Company) -> None:
         assert state in html
 
 
+def test_says_that_a_clock_rests_though_nobody_knows_until_when(
+    desk: Client, company: Company
+) -> None:
+    ticket = build.ticket(company, status=Status.INCOMPLETE, resolution_due_at=None)
+
+    html = shown(desk, ticket)
+
+    assert "desk-clock-paused" in html
+    assert "desk-clock-overdue" not in html
+
+
 def test_lets_an_auditor_look_and_do_nothing(
     auditor: Client, agent: Agent, ticket: Ticket, company: Company
 ) -> None:

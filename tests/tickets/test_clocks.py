@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from tests.tickets.test_calendars import LUNCH, WEEK, calendars, instants, zones
 from tickets.calendars import Calendar, add, between
-from tickets.clocks import Due, Move, Promise, State, answered_late, decided_late, due, state
+from tickets.clocks import (
+    Due,
+    Move,
+    Promise,
+    State,
+    awaited,
+    due,
+    filing,
+    first_response,
+    resolution,
+)
 from tickets.statuses import RUNNING, TERMINAL, Status
 
 MANY = settings(max_examples=100, deadline=None)
@@ -93,7 +103,7 @@ def test_it_is_due_at_the_same_instant_in_every_zone(
     assert ours == theirs
     ticket = SimpleNamespace(status=moves[-1].status, due_at=ours.next)
     now = moves[-1].at + HOUR
-    assert state(ticket, now) == state(ticket, now.astimezone(viewer))
+    assert awaited(ticket, now) == awaited(ticket, now.astimezone(viewer))
 
 
 @MANY
@@ -157,10 +167,10 @@ def test_the_badge_is_right_in_another_zone(zone: str) -> None:
     ticket = clocked(due_at=at(2, 12))
 
     def seen(*when: int) -> State:
-        return state(ticket, at(*when).astimezone(ZoneInfo(zone)))
+        return awaited(ticket, at(*when).astimezone(ZoneInfo(zone)))
 
     assert [seen(2, 9), seen(2, 10), seen(2, 11, 59), seen(2, 12), seen(3, 1)] == [
-        *(State.RUNNING, State.DUE_SOON, State.DUE_SOON, State.OVERDUE, State.OVERDUE),
+        *(State.RUNNING, State.SOON, State.SOON, State.OVERDUE, State.OVERDUE),
     ]
 
 
@@ -173,7 +183,7 @@ def test_a_decision_out_of_a_pause_keeps_the_time_of_the_pause() -> None:
     ticket = clocked(
         status=ACCEPTED, resolution_due_at=decided.resolution, decided_at=at(23, 9), due_at=None
     )
-    assert not decided_late(ticket, at(31, 9))
+    assert resolution(ticket, at(31, 9)) == State.DONE
 
 
 def test_a_pause_counts_in_business_time_and_not_in_hours() -> None:
@@ -202,7 +212,7 @@ def test_a_late_first_answer_stays_late() -> None:
     assert waiting.first_response == answered.first_response == at(2, 18)
     assert answered.next == answered.resolution
     ticket = clocked(first_response_due_at=answered.first_response, first_responded_at=at(4, 9))
-    assert answered_late(ticket, at(4, 9))
+    assert first_response(ticket, at(4, 9)) == State.DONE_LATE
     # Neither a pause, nor a decision, nor coming back hides it.
     later = [
         *(Move(INCOMPLETE, at(5, 9)), Move(FOLLOW_UP, at(9, 9))),
@@ -235,8 +245,8 @@ def test_who_answered_in_time_is_not_overdue() -> None:
     )
 
     assert found.next == at(6, 18)
-    assert state(ticket, at(3, 12)) == State.RUNNING
-    assert not answered_late(ticket, at(3, 12))
+    assert awaited(ticket, at(3, 12)) == State.RUNNING
+    assert first_response(ticket, at(3, 12)) == State.DONE
 
 
 def test_a_reopened_ticket_goes_on_where_it_stood() -> None:
@@ -259,6 +269,7 @@ def test_a_pause_over_the_change_of_the_clocks_is_as_long_as_the_hours_worked() 
 
 def clocked(**changes: Any) -> SimpleNamespace:
     names = ("due_at", "first_response_due_at", "first_responded_at", "resolution_due_at")
+    names += ("filing_due_at",)
     return SimpleNamespace(
         **{"status": PENDING, "decided_at": None, **dict.fromkeys(names), **changes}
     )
@@ -268,14 +279,21 @@ def clocked(**changes: Any) -> SimpleNamespace:
 def test_nothing_is_late_where_nothing_is_promised(status: Status) -> None:
     ticket = clocked(status=status)
 
-    assert state(ticket, at(2, 9)) == (State.PAUSED if status == INCOMPLETE else State.NONE)
-    assert not answered_late(ticket, at(2, 9))
-    assert not decided_late(ticket, at(2, 9))
+    for clock in (awaited, first_response, resolution):
+        assert clock(ticket, at(2, 9)) == (State.PAUSED if status == INCOMPLETE else State.NONE)
+
+
+def test_the_carrier_does_not_wait_for_the_company() -> None:
+    ticket = clocked(status=INCOMPLETE, filing_due_at=at(12, 9))
+
+    assert [filing(ticket, at(day, 9)) for day in (8, 9, 11, 12)] == [
+        *(State.RUNNING, State.SOON, State.SOON, State.OVERDUE),
+    ]
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
 def test_a_decided_ticket_is_not_overdue(status: Status) -> None:
-    assert state(clocked(status=status, due_at=at(1, 9)), at(2, 9)) == State.NONE
+    assert awaited(clocked(status=status, due_at=at(1, 9)), at(2, 9)) == State.NONE
 
 
 def test_the_working_hours_may_end_at_midnight() -> None:

@@ -81,7 +81,7 @@ def test_a_ticket_s_life_as_the_clocks_see_it(api: APIClient, agent: Agent, cloc
     working.move(ticket.pk, Status.ACCEPTED, user=agent.user)
     assert dues(ticket) == (at(3, 10), at(10, 15), None)
     assert (ticket.decided_at, ticket.first_responded_at) == (at(6, 9), at(2, 12))
-    assert not clocks.decided_late(ticket, at(31, 9))
+    assert clocks.resolution(ticket, at(31, 9)) == clocks.State.DONE
 
     clock(9, 9)
     lead = build.agent("bea", group="lead")
@@ -101,7 +101,7 @@ def test_a_move_that_the_company_is_told_of_is_an_answer(
 
     assert dues(ticket)[0] == at(3, 10)
     assert ticket.first_responded_at == at(4, 10)
-    assert clocks.answered_late(ticket, at(4, 11))
+    assert clocks.first_response(ticket, at(4, 11)) == clocks.State.DONE_LATE
 
 
 def test_taking_into_review_is_no_answer(api: APIClient, agent: Agent, clock: Clock) -> None:
