@@ -6,20 +6,25 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from bench import tickets
 from companies.models import Company
+from desk.dashboard import SPANS
 from desk.queues import QUEUES
 from tickets import agents
+from tickets.models import Agent
 
 LIST = "admin:tickets_ticket_changelist"
 
 
 class Page(NamedTuple):
+    """`counted`: without what is kept of it for a minute."""
+
     name: str
     address: str
     user: User
+    counted: bool = False
 
 
 def pages(size: int) -> list[Page]:
@@ -37,6 +42,7 @@ def pages(size: int) -> list[Page]:
     return [
         *(Page(name, f"{address}?{urlencode(query)}", lead) for name, query in lists.items()),
         *(Page(name, where, lead) for name, where in single(size)),
+        *(Page(name, where, lead, counted=True) for name, where in figures()),
         *(Page(name, where, operator) for name, where in tables()),
     ]
 
@@ -95,18 +101,46 @@ def single(size: int) -> Iterator[tuple[str, str]]:
     names = reverse("admin:tickets_ticket_names")
     for what in ("company", "agent", "carrier"):
         yield f"names of a filter, {what}", f"{names}?what={what}&begin=c"
+    picked = urlencode({"ticket": f"{size - 1}:2"})
+    yield "dialog of a move", f"{reverse('admin:tickets_ticket_move', args=[6])}?{picked}"
+    yield "dialog of giving", f"{reverse('admin:tickets_ticket_give')}?{picked}"
+    events = reverse("admin:tickets_ticket_events")
+    yield "why no event, by tracking number", f"{events}?tracking_number=TRACK{size // 4 * 2:09}"
     palette = reverse("admin:search")
     yield "palette (kept five minutes)", f"{palette}?s={tickets.COMMON}&extended=1"
 
 
 def tables() -> Iterator[tuple[str, str]]:
-    yield "front page", reverse("admin:index")
+    yield (
+        "form of a user",
+        reverse("admin:auth_user_change", args=[User.objects.all()[:1].get().pk]),
+    )
+    yield (
+        "form of an agent",
+        reverse("admin:tickets_agent_change", args=[Agent.objects.all()[:1].get().pk]),
+    )
     for model in sorted(admin.site._registry, key=lambda one: one._meta.label):
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
         if name != LIST:
             yield f"list of {model._meta.verbose_name_plural}", reverse(name)
-    for name in ("desk_dashboard", "tickets_ticket_dashboard"):
-        try:
-            yield "dashboard", reverse(f"admin:{name}")
-        except NoReverseMatch:
-            continue
+
+
+def figures() -> Iterator[tuple[str, str]]:
+    """The lead's front page, and what is behind it."""
+    front = reverse("admin:index")
+    agent = Agent.objects.get(user__username="agent007").pk
+    asked = {
+        "all": {},
+        "a type": {"type": 4},
+        "an agent": {"agent": agent},
+        "a carrier": {"carrier": "tardy"},
+        "type and carrier": {"type": 4, "carrier": "tardy"},
+        "type, carrier and agent": {"type": 4, "carrier": "tardy", "agent": agent},
+    }
+    for days in SPANS:
+        for name, narrowed in asked.items():
+            yield (
+                f"figures, {days} days, {name}",
+                f"{front}?{urlencode({'days': days, **narrowed})}",
+            )
+    yield "fairness, 28 days", f"{reverse('desk_fairness')}?days=28"

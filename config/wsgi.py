@@ -7,10 +7,16 @@ from typing import Any
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
+
+from config.memory import settle
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 django = get_wsgi_application()
+# With its addresses come all pages; Django would load them with the first request.
+get_resolver().url_patterns  # noqa: B018
+settle()
 
 
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:

@@ -9,6 +9,7 @@ import shutil
 import time
 from typing import Any, NamedTuple
 
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
@@ -19,6 +20,7 @@ from bench.measure import in_ms
 from bench.outcome import Outcome, Table
 from bench.progress import say
 from bench.rig import Rig
+from config import memory
 from devtools.trouble import Trouble
 
 SPARE_BYTES = 2 * 2**30
@@ -63,6 +65,7 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
     say(f"making {given.tickets} tickets")
     tickets.fill(given.tickets, given.open, given.agents, given.companies)
     asked, troubles = [], []
+    memory.settle()
     with override_settings(ALLOWED_HOSTS=["testserver"]):
         for page in desk_pages.pages(given.tickets):
             if given.only not in page.name:
@@ -85,6 +88,8 @@ def ask(page: desk_pages.Page, times: int, *, explain: bool) -> Asked:
     client.force_login(page.user)
     seconds, size = [], 0
     for turn in range(-UNTIMED, times):
+        if page.counted:
+            cache.clear()
         started = time.perf_counter()
         answer = client.get(page.address)
         size = len(answer.getvalue())
@@ -92,6 +97,8 @@ def ask(page: desk_pages.Page, times: int, *, explain: bool) -> Asked:
             seconds.append(time.perf_counter() - started)
         if answer.status_code != 200:
             raise Trouble(f"{page.name}: {page.address} answers {answer.status_code}")
+    if page.counted:
+        cache.clear()
     with CaptureQueriesContext(connection) as captured:
         client.get(page.address).getvalue()
     plans = []
