@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-import socket
 import ssl
 import sys
 import time
@@ -22,6 +21,7 @@ from kombu import Connection
 from companies.models import Company
 from companies.services import create_company
 from devtools.places import Place
+from devtools.ports import why_not
 from devtools.postgres import Postgres
 from devtools.valkey import Valkey
 from faults import outages, scenarios, storms
@@ -200,6 +200,11 @@ def run(arguments: list[str], place: Place) -> int:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port to listen on a little later.
+
+    Below those that the system hands out by itself: a connection of anybody's could take one of
+    them before it is listened on.
+    """
+    while why_not(port := random.randint(20_000, 32_000)):  # noqa: S311 - no secret
+        pass
+    return port

@@ -5,11 +5,12 @@ import pytest
 
 from devtools.ports import choose_port
 from devtools.trouble import Trouble
+from faults.running import free_port
 
 
 @pytest.fixture
 def taken() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with socket.create_server(("127.0.0.1", free_port())) as server:
         yield server.getsockname()[1]
 
 

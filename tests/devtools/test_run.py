@@ -14,7 +14,7 @@ import requests
 
 from devtools.bootstrap import ROOT
 from devtools.environment import DEFAULTS, NEVER_EMPTY
-from devtools.ports import choose_port
+from faults.running import free_port
 from tests.devtools.test_supervisor import is_running, wait_until
 
 # On a machine of two cores that others keep busy it has taken one minute.
@@ -26,7 +26,7 @@ class Service:
     """A `./dev run` on a data folder of its own, with everything it has printed so far."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = choose_port("PORT", None, 8500)
+        self.port = free_port()
         given = {k: v for k, v in os.environ.items() if k not in {*NEVER_EMPTY, *DEFAULTS}}
         self.environment = given | {"DATA_DIR": str(folder), "PORT": str(self.port)}
         self.out = folder.parent / f"{folder.name}.out"
@@ -85,7 +85,7 @@ def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(service
         f"{base}/company/tickets",
         json={"type_id": 4, "shipment_id": 1101},
         headers={"Authorization": f"Bearer {token}"},
-        timeout=10,
+        timeout=60,
     )
     assert opened.status_code == 200
     line = re.search(r"^echo .* ingest -$", printed, re.MULTILINE)[0]
@@ -98,10 +98,10 @@ def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(service
         env=service.environment,
     )
     assert json.loads(news.stdout) == {"read": 1, "changed": 1, "events": 1, "bad": 0}
-    wait_until(lambda: "out for delivery" in requests.get(receiver, timeout=5).text, 60)
+    wait_until(lambda: "out for delivery" in requests.get(receiver, timeout=30).text, 60)
     [delivery] = [
         one
-        for one in requests.get(f"{receiver}/deliveries.json", timeout=5).json()
+        for one in requests.get(f"{receiver}/deliveries.json", timeout=30).json()
         if "out for delivery" in one["body"]
     ]
     assert delivery["verdict"] == "verified"
