@@ -1,13 +1,16 @@
+import time
 from ipaddress import ip_network
+from types import SimpleNamespace
 
 import pytest
 from django.apps import AppConfig
+from django.core.cache import cache
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import services
+from companies import rates, services
 from companies.models import Company
 from tests import builders as build
 from tickets import targets
@@ -56,6 +59,14 @@ def keep_the_ticket_types(sender: AppConfig, **_: object) -> None:
 @pytest.fixture(autouse=True)
 def no_targets_of_another_test() -> None:
     targets.forget()
+
+
+@pytest.fixture
+def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All requests are counted in the same minute, of which nothing has been counted yet."""
+    cache.clear()
+    middle = time.time() // rates.WINDOW_SECONDS * rates.WINDOW_SECONDS + 20
+    monkeypatch.setattr(rates, "time", SimpleNamespace(time=lambda: middle))
 
 
 @pytest.fixture

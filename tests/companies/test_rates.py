@@ -1,14 +1,10 @@
 import pytest
-from django.core.cache import cache
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies import rates
 
-
-@pytest.fixture(autouse=True)
-def fresh_counts() -> None:
-    cache.clear()
+pytestmark = pytest.mark.usefixtures("one_minute")
 
 
 def test_says_on_every_answer_what_is_left(api: APIClient, settings: Settings) -> None:

@@ -1,4 +1,5 @@
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,9 +17,12 @@ UNREACHABLE = "The receiver cannot be reached."
 pytestmark = pytest.mark.usefixtures("loopback")
 
 
-def closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        return unused.getsockname()[1]
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """Where nobody listens, and nobody can begin to."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
 
 
 @pytest.mark.parametrize(
@@ -33,17 +37,17 @@ def test_an_answer_that_is_no_success_is_told(api: APIClient, answer: bytes, sta
     assert told["error"] == "The receiver must answer with a status from 200 to 299."
 
 
-def test_a_failure_is_told_in_a_general_sentence(api: APIClient, settings: Settings) -> None:
-    settings.DELIVERY_TIMEOUT_SECONDS = 0.3
+def test_a_failure_is_told_in_a_general_sentence(
+    api: APIClient, settings: Settings, closed_port: int
+) -> None:
+    settings.DELIVERY_TIMEOUT_SECONDS = 30
     with receiver(saying(b"what?")) as rude, receiver(silent) as mute:
         told = {
-            name: tried(api, url)
-            for name, url in {
-                "closed": f"http://127.0.0.1:{closed_port()}/",
-                "rude": rude.url,
-                "mute": mute.url,
-            }.items()
+            "closed": tried(api, f"http://127.0.0.1:{closed_port}/"),
+            "rude": tried(api, rude.url),
         }
+        settings.DELIVERY_TIMEOUT_SECONDS = 0.3
+        told["mute"] = tried(api, mute.url)
 
     assert {name: each["error"] for name, each in told.items()} == {
         "closed": UNREACHABLE,
@@ -106,6 +110,7 @@ def test_refuses_a_wrong_body_by_its_fields(
     assert [wrong["field"] for wrong in answer.json()["error"]["errors"]] == fields
 
 
+@pytest.mark.usefixtures("one_minute")
 def test_has_the_tightest_rate_limit(
     api: APIClient, listening: Receiver, settings: Settings
 ) -> None:
