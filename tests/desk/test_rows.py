@@ -21,7 +21,7 @@ def page(desk: Client, **query: Any) -> str:
 
 
 def from_now(**delta: float) -> Any:
-    return timezone.now() + timedelta(**delta, seconds=5)
+    return timezone.now() + timedelta(**delta, seconds=30)
 
 
 def test_says_whose_parcel_it_is_and_what_was_said_last(desk: Client, company: Company) -> None:
