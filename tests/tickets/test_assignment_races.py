@@ -3,14 +3,14 @@
 import time
 from collections import Counter
 from functools import partial
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 from django.db import connections, transaction
 
 from companies.models import Company
 from tests import builders as build
-from tests.tickets.racing import Racers, racers
+from tests.tickets.racing import PATIENCE_SECONDS, Racers, racers
 from tickets import assignment
 from tickets.assignment import assign, assign_waiting
 from tickets.history import Actor
@@ -25,6 +25,12 @@ CALLER = Actor(By.COMPANY, "test")
 @pytest.fixture
 def acme(transactional_db: None) -> Company:
     return build.company()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine sixteen in a row may take longer than a caller is made to wait."""
+    monkeypatch.setattr(assignment, "LOCK_TIMEOUT", f"{PATIENCE_SECONDS}s")
 
 
 def burst(together: Racers, company: Company, number: int = 16) -> Counter:
@@ -54,7 +60,11 @@ def test_shares_a_burst_of_sixteen_over_eight_agents(acme: Company) -> None:
 def test_would_see_a_picker_that_does_not_lock(
     acme: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    all_there = Barrier(16)
+
     def look_only(type_id: int) -> list[int]:
+        # A machine with little time for us might else let them come one after the other.
+        all_there.wait(PATIENCE_SECONDS)
         return list(Agent.objects.taking(type_id).values_list("pk", flat=True))
 
     monkeypatch.setattr(assignment, "lock_agents", look_only)
@@ -118,10 +128,10 @@ def test_leaves_the_ticket_to_the_sweep_when_the_agents_stay_locked(
         with transaction.atomic():
             list(Agent.objects.select_for_update().order_by("pk"))
             locked.set()
-            opened.wait(10)
+            opened.wait(PATIENCE_SECONDS)
 
     def come_late() -> Ticket:
-        locked.wait(10)
+        locked.wait(PATIENCE_SECONDS)
         try:
             return open_ticket(acme, CALLER, type_id=2)
         finally:
