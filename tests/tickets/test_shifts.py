@@ -110,8 +110,9 @@ def test_a_shift_that_begins_takes_what_has_waited(company: Company, agent: Agen
     ticket.refresh_from_db()
     assert ticket.agent is None
 
-    # The hour has come.
-    Shift.objects.filter(pk=other_days[0].pk).update(weekday=now.weekday())
+    # The hour has come, or does so at this very midnight.
+    for day, other in enumerate(other_days):
+        Shift.objects.filter(pk=other.pk).update(weekday=(now.weekday() + day) % 7)
     tasks.assign_waiting()
 
     ticket.refresh_from_db()
