@@ -119,7 +119,7 @@ def restarted_database(
 
 def answers(service: Service, path: str) -> bool:
     try:
-        return requests.get(address(service, path), timeout=5).ok
+        return requests.get(address(service, path), timeout=30).ok
     except requests.RequestException:
         return False
 
@@ -130,7 +130,7 @@ def open_ticket(service: Service, company: Company) -> bool:
         address(service, "/company/tickets"),
         json={"type_id": 4, "shipment_id": 99_000_001, "comments": "Where is it?"},
         headers={"Authorization": f"Bearer {issue_token(company.pk)}"},
-        timeout=10,
+        timeout=60,
     )
     return answer.status_code == 200
 

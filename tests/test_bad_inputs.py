@@ -82,11 +82,11 @@ def revoked(token: str) -> str:
 def test_answers_as_the_corpus_expects(world: World, row: BadInput, settings: Settings) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = ()
     settings.WEBHOOK_ALLOW_HTTP = False
-    started = time.process_time()
+    started = time.thread_time()
 
     answer = world.send(row)
 
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
     assert answer.status_code in row.expect, (row.reason, answer.content[:500])
     assert answer["Content-Type"] == "application/json"
     assert "Traceback" not in answer.content.decode()

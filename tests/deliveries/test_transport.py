@@ -137,11 +137,12 @@ def test_reads_no_proxy_and_no_netrc_from_the_environment(
 
 
 def test_says_that_nobody_listens() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        port = taken.getsockname()[1]
-    reply = send(f"http://127.0.0.1:{port}/")
+    with closing(socket.socket()) as held:
+        # Bound, so that nobody else listens there meanwhile, and not listened on.
+        held.bind(("127.0.0.1", 0))
+        reply = send(f"http://127.0.0.1:{held.getsockname()[1]}/")
     assert (reply.status, reply.error) == (None, Failure.REFUSED)
-    assert reply.duration_ms < 900
+    assert reply.duration_ms < 9_000, "it ended before the time allowed"
 
 
 def test_gives_up_early_where_packets_are_swallowed() -> None:
@@ -151,9 +152,9 @@ def test_gives_up_early_where_packets_are_swallowed() -> None:
             client = stack.enter_context(closing(socket.socket()))
             client.setblocking(False)
             client.connect_ex(full.getsockname())
-        reply = send(f"http://127.0.0.1:{full.getsockname()[1]}/", timeout_seconds=3.0)
+        reply = send(f"http://127.0.0.1:{full.getsockname()[1]}/", timeout_seconds=5.0)
     assert reply.error == Failure.TIMEOUT
-    assert 1_500 < reply.duration_ms < 2_900
+    assert 2_500 < reply.duration_ms < 4_900
 
 
 def test_reaches_a_name_whose_first_address_is_dead() -> None:
@@ -166,13 +167,13 @@ def test_reaches_a_name_whose_first_address_is_dead() -> None:
 def test_delivers_to_a_receiver_that_is_slow_but_good() -> None:
     def slow(visitor: Visitor) -> None:
         visitor.read_request()
-        visitor.rest(0.8)
+        visitor.rest(2.0)
         visitor.say(OK)
 
     with receiver(slow) as running:
-        reply = send(running.url, timeout_seconds=2.0)
+        reply = send(running.url, timeout_seconds=5.0)
     assert reply.ok
-    assert reply.duration_ms >= 790
+    assert reply.duration_ms >= 1_990
 
 
 def sleeping(seconds: float) -> Callable[[str], list[str]]:
@@ -184,26 +185,26 @@ def sleeping(seconds: float) -> Callable[[str], list[str]]:
 
 
 def test_ends_in_time_where_the_name_takes_too_long() -> None:
-    reply = send("https://hooks.example.com/", lookup=sleeping(5.0), timeout_seconds=0.3)
+    reply = send("https://hooks.example.com/", lookup=sleeping(30.0), timeout_seconds=0.3)
     assert (reply.status, reply.error) == (None, Failure.DNS)
-    assert reply.duration_ms < 3_000
+    assert reply.duration_ms < 20_000, "it ended before the lookup"
 
 
 def test_takes_the_time_of_the_lookup_from_the_answers() -> None:
     with receiver(silent) as running:
         policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
         url = f"http://hooks.example.com:{running.port}/"
-        reply = send(url, policy, lookup=sleeping(1.5), timeout_seconds=2.0)
+        reply = send(url, policy, lookup=sleeping(3.0), timeout_seconds=3.5)
     assert reply.error == Failure.TIMEOUT
-    assert 1_900 < reply.duration_ms < 3_300
+    assert 3_400 < reply.duration_ms < 6_300, "it got less than the whole time for itself"
 
 
 def test_lets_a_slow_name_hold_up_nobody_else() -> None:
-    transport = Transport(LOOPBACK, lookup=sleeping(6.0))
+    transport = Transport(LOOPBACK, lookup=sleeping(60.0), timeout_seconds=40.0)
     with receiver(good) as running, closing(transport):
         transport.start(Request("https://hooks.example.com/", b"{}", HEADERS, "slow"))
         transport.start(Request(running.url, b"{}", HEADERS, "good"))
-        assert [reply.key for reply in transport.wait(4.0)] == ["good"]
+        assert [reply.key for reply in transport.wait(30.0)] == ["good"]
 
 
 def test_sends_to_localhost_where_loopback_is_allowed() -> None:

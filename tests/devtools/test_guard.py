@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from devtools.bootstrap import ROOT
-from tests.devtools.test_supervisor import is_running, wait_until
+from tests.devtools.test_supervisor import WAIT_SECONDS, is_running, wait_until
 
 # A launcher in small: it works behind the guard, with a child that has a child of its own which
 # is deaf to everything. The three write down their ids.
@@ -69,7 +69,7 @@ def test_is_over_when_nothing_is_left_and_no_sooner(
 ) -> None:
     launcher.terminate()
 
-    assert launcher.wait(10) == 0
+    assert launcher.wait(WAIT_SECONDS) == 0
     assert (tmp_path / "stopped").exists()
     assert not any(map(is_running, ids(tmp_path)))
 
@@ -79,7 +79,7 @@ def test_ctrl_c_reaches_both_halves_and_is_one_stop(
 ) -> None:
     os.killpg(launcher.pid, signal.SIGINT)
 
-    assert launcher.wait(10) == 0
+    assert launcher.wait(WAIT_SECONDS) == 0
     assert not any(map(is_running, ids(tmp_path)))
 
 
@@ -87,7 +87,7 @@ def test_killed_for_good_it_still_stops_in_order(
     launcher: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
     launcher.kill()
-    launcher.wait(10)
+    launcher.wait(WAIT_SECONDS)
 
     worker, child, grandchild = ids(tmp_path)
     wait_until(lambda: not is_running(worker) and not is_running(child))
@@ -102,7 +102,7 @@ def test_with_its_other_half_killed_it_removes_what_that_has_left(
     worker, child, grandchild = ids(tmp_path)
     os.kill(worker, signal.SIGKILL)
 
-    assert launcher.wait(10) == 1
+    assert launcher.wait(WAIT_SECONDS) == 1
     assert not (tmp_path / "stopped").exists()
     assert not is_running(child)
     assert not is_running(grandchild)
