@@ -61,6 +61,16 @@ def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.M
     assert answer.json()["checks"]["database"]["ok"]
 
 
+def test_logs_no_failure_for_who_asks_whether_it_is_ready(
+    client: Client, db: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    Pulse.objects.all().delete()
+
+    assert client.get("/readyz").status_code == 503
+
+    assert caplog.messages == []
+
+
 def test_is_not_ready_when_beat_is_silent(client: Client, db: None, now: datetime) -> None:
     Pulse.objects.update_or_create(name="sweep", defaults={"at": now - timedelta(minutes=1)})
 
