@@ -40,7 +40,7 @@ def answer_once(request: Request, key: str, answer: Callable[[], Response]) -> R
         if kept and kept.created_at > timezone.now() - KEPT_FOR:
             if kept.fingerprint != fingerprint:
                 raise BadKey("This Idempotency-Key was used for another request.")
-            return Response(kept.body, status=kept.status)
+            return Response(kept.body, status=kept.status, headers=kept.headers)
         with transaction.atomic():
             response = answer()
             if response.status_code >= 400:
@@ -53,11 +53,17 @@ def answer_once(request: Request, key: str, answer: Callable[[], Response]) -> R
                 defaults={
                     "fingerprint": fingerprint,
                     "status": response.status_code,
+                    "headers": given(response),
                     "body": response.data,
                     "created_at": timezone.now(),
                 },
             )
         return response
+
+
+def given(response: Response) -> dict[str, str]:
+    """The headers that the view gave its answer; the others are given to each answer anew."""
+    return {name: value for name, value in response.items() if name != "Content-Type"}
 
 
 def taken(name: str) -> bool:

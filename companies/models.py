@@ -61,6 +61,7 @@ class KeptAnswer(models.Model):
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()
+    headers = models.JSONField(default=dict)
     body = models.JSONField()
     created_at = models.DateTimeField()
 

@@ -7,7 +7,9 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from companies.models import KeptAnswer
+from companies.models import Company, KeptAnswer
+from tests import builders as build
+from tickets.models import Comment
 from webhooks.models import Webhook
 
 BODY = {"url": "https://hooks.example.com/in"}
@@ -24,6 +26,19 @@ def test_answers_the_same_post_with_the_first_answer(api: APIClient) -> None:
     assert first[0] == 200
     assert post(api, "one") == first
     assert Webhook.objects.count() == 1
+
+
+def test_answers_with_the_first_answers_own_headers_too(api: APIClient, company: Company) -> None:
+    address = f"/company/tickets/{build.ticket(company).pk}/comments"
+
+    first, again = (
+        api.post(address, {"comment": "Any news?"}, headers={"Idempotency-Key": "one"})
+        for _ in range(2)
+    )
+
+    assert first["X-Ticket-Changed"] == again["X-Ticket-Changed"] == "1"
+    assert again["Content-Type"] == first["Content-Type"]
+    assert Comment.objects.count() == 1
 
 
 def test_does_another_key_anew(api: APIClient) -> None:
