@@ -117,6 +117,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "desk.gate.SecondFactor",
+    "desk.only_sent.OnlySent",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -140,6 +141,7 @@ TEMPLATES = [
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
+FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
 STATIC_URL = "static/"
 # Files are served from where the packages hold them: no collectstatic step to forget.
