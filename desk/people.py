@@ -18,6 +18,8 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from deliveries.webhook_admin import Readable
 from desk import second_factor
+from tickets.agent_admin import propose_to_hand_over
+from tickets.models import Agent
 
 # django-otp's own pages show the secrets of devices; the other two have ours in their place.
 admin.site.unregister([User, Group, TOTPDevice, StaticDevice])
@@ -101,6 +103,9 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
         if not change:
             obj.is_staff = True
         super().save_model(request, obj, form, change)
+        if change and "is_active" in form.changed_data and not obj.is_active:
+            for agent in Agent.objects.filter(user=obj).select_related("user"):
+                propose_to_hand_over(request, agent)
 
     def user_change_password(
         self, request: HttpRequest, id: str, form_url: str = ""

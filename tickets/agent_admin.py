@@ -18,6 +18,7 @@ from tickets.models import Absence, Agent, Shift, Ticket
 
 PAGE = "admin:tickets_agent_change"
 HAND_OVER = "admin:tickets_agent_hand_over"
+ASSIGN = "tickets.assign_ticket"
 
 
 class ShiftInline(TabularInline):
@@ -76,7 +77,7 @@ class AgentAdmin(ModelAdmin):
         return False
 
     def has_assign_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("tickets.assign_ticket")
+        return request.user.has_perm(ASSIGN)
 
     @admin.display(boolean=True, description="at work now")
     def there(self, agent: Agent) -> bool:
@@ -90,13 +91,7 @@ class AgentAdmin(ModelAdmin):
         # Only what was changed: assignment writes to the same row.
         agents.change_agent(obj, [name for name in form.changed_data if name != "skills"])
         if "available" in form.changed_data and not obj.available:
-            self.propose_to_hand_over(request, obj)
-
-    def propose_to_hand_over(self, request: HttpRequest, agent: Agent) -> None:
-        if self.has_assign_permission(request) and (kept := open_tickets(agent).count()):
-            page = reverse(HAND_OVER, args=[agent.pk])
-            said = '{} keeps {} open tickets. If they left, <a href="{}">hand them over</a>.'
-            messages.warning(request, format_html(said, agent, kept, page))
+            propose_to_hand_over(request, obj)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         super().save_formset(request, form, formset, change)
@@ -121,7 +116,6 @@ class AgentAdmin(ModelAdmin):
                 messages.warning(request, f"{left} are left: go on.")
         context = {
             **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": f"Hand over the tickets of {agent}",
             "original": agent,
             "held": open_tickets(agent).count(),
@@ -142,6 +136,19 @@ class AgentAdmin(ModelAdmin):
         said = "gets tickets again" if agent.available else "gets no more tickets"
         messages.success(request, f"{agent} {said}.")
         return redirect("admin:index")
+
+
+def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
+    """Tell who has sent an agent away what they still hold, and where others are given it."""
+    kept = open_tickets(agent).count()
+    if not kept:
+        return
+    said = f"{agent} keeps {kept} open ticket{'' if kept == 1 else 's'}."
+    if request.user.has_perm(ASSIGN):
+        link = '{} If they left, <a class="underline" href="{}">hand them over</a>.'
+        messages.warning(request, format_html(link, said, reverse(HAND_OVER, args=[agent.pk])))
+    else:
+        messages.warning(request, f"{said} Leads can hand them over.")
 
 
 def open_tickets(agent: Agent) -> QuerySet[Ticket]:

@@ -3,13 +3,15 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from companies.models import Company
 from tests import builders as build
 from tests.desk.forms import agent_form
-from tickets import agents, tasks
+from tickets import agents, roles, tasks
 from tickets.models import Agent, TicketType
+from tickets.statuses import Status
 
 
 def test_does_not_let_agents_change_agents_and_types(desk: Client, agent: Agent) -> None:
@@ -67,3 +69,42 @@ def test_lets_an_operator_add_a_type_that_companies_can_use_at_once(
     assert answer.status_code == 200
     operator.post("/admin/tickets/tickettype/77/change/", {"name": "x", "active": "on"})
     assert TicketType.objects.get(pk=77).name == "customs"
+
+
+def switch_off(client: Client, agent: Agent) -> str:
+    body = {"username": agent.user.username, "is_staff": "on"}
+    page = f"/admin/auth/user/{agent.user.pk}/change/"
+    html = client.post(page, body, follow=True).content.decode()
+    agent.user.refresh_from_db()
+    assert not agent.user.is_active
+    return html
+
+
+def test_switching_a_user_off_tells_what_they_leave_behind(
+    operator: Client, company: Company, agent: Agent
+) -> None:
+    build.ticket(company, agent=agent)
+    build.ticket(company, agent=agent, status=Status.ACCEPTED)
+
+    html = switch_off(operator, agent)
+
+    assert "ada keeps 1 open ticket." in html
+    assert f'href="/admin/tickets/agent/{agent.pk}/hand-over/"' in html
+
+
+def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> None:
+    build.ticket(company, agent=agent)
+    build.ticket(company, agent=agent)
+    operator = User.objects.create_user("oskar", is_staff=True)
+    operator.groups.add(roles.group("operator"))
+    client = Client()
+    client.force_login(operator)
+
+    html = switch_off(client, agent)
+
+    assert "ada keeps 2 open tickets. Leads can hand them over." in html
+    assert "hand-over" not in html
+
+
+def test_nothing_is_said_of_who_holds_nothing(operator: Client, agent: Agent) -> None:
+    assert "keeps" not in switch_off(operator, agent)
