@@ -13,6 +13,10 @@ def focus(request: HttpRequest) -> str:
     return static("desk/focus.js")
 
 
+def touches(request: HttpRequest) -> str:
+    return static("desk/touches.css")
+
+
 UNFOLD = {
     "SITE_TITLE": "parceldesk",
     "SITE_HEADER": "parceldesk",
@@ -20,10 +24,14 @@ UNFOLD = {
     "SITE_URL": None,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": icon}],
     "SCRIPTS": [focus],
+    "STYLES": [touches],
     "DASHBOARD_CALLBACK": "desk.dashboard.first_page",
     "LOGIN": {"form": "desk.signing_in.LoginForm"},
     "ACCOUNT": {
-        "navigation": [{"title": "Second factor", "link": reverse_lazy("second_factor_device")}]
+        "navigation": [
+            {"title": "Change password", "link": reverse_lazy("admin:password_change")},
+            {"title": "Second factor", "link": reverse_lazy("second_factor_device")},
+        ]
     },
     "ENVIRONMENT": "config.pages.environment_badge",
     # A search over all tables would be the dearest page there is: tickets alone, and a few.

@@ -170,7 +170,6 @@ class DeliveryAdmin(Readable):
             verdict = proof.check(delivery, event, **form.cleaned_data)
         context = {
             **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": "Is this signature ours?",
             "form": form,
             "verdict": verdict,

@@ -172,7 +172,7 @@ class WebhookAdmin(Readable):
     def page(
         self, request: HttpRequest, name: str, title: str, context: dict[str, Any]
     ) -> HttpResponse:
-        common = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+        common = {**self.admin_site.each_context(request), "title": title}
         template = f"admin/webhooks/webhook/{name}.html"
         return TemplateResponse(request, template, {**common, **context})
 

@@ -70,7 +70,6 @@ class GivingPages(ModelAdmin):
     ) -> HttpResponse:
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": "Give tickets to an agent",
             "tickets": [(one, (refused or {}).get(one.pk)) for one in tickets],
             "form": form,

@@ -104,8 +104,7 @@ class MovePages(ModelAdmin):
         tickets = list(tickets)
         context = {
             **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": f"{VERBS[to]}: why?",
+            "title": f"{VERBS[to]}: {counted(tickets)}",
             "to": to,
             "verb": VERBS[to],
             "told": to in TOLD,
@@ -119,6 +118,10 @@ class MovePages(ModelAdmin):
         return TemplateResponse(
             request, "admin/tickets/ticket/move.html", context, status=409 if refused else 200
         )
+
+
+def counted(tickets: list[Ticket]) -> str:
+    return f"ticket {tickets[0].pk}" if len(tickets) == 1 else f"{len(tickets)} tickets"
 
 
 def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryEntry | None:

@@ -77,7 +77,6 @@ class SupportPages(ModelAdmin):
         form = FindForm(request.GET if asked else None)
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": "Why did we not get the event?",
             "form": form,
         }
