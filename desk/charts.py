@@ -1,7 +1,7 @@
 """Columns to look at, as SVG that the server draws. No database here; a table says the same."""
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 640, 200
@@ -72,5 +72,5 @@ def columns(
 
 def round_up(most: float) -> float:
     """A top of the scale whose quarters are plain numbers."""
-    tops = (step * 10**zeros for zeros in count() for step in (4, 8, 20))
-    return next(top for top in tops if top >= most)
+    tops = (step * 10**zeros for zeros in count() for step in (20, 40, 80, 100))
+    return next(top for top in chain((4, 8), tops) if top >= most)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
+from desk.models import Storm
 from tests.browser.chromium import Chromium, Tab
 from tests.browser.world import World
 
@@ -12,6 +13,9 @@ LIST = "/admin/tickets/ticket/"
 THEMES = ("light", "dark")
 PHONE = {"width": 390, "height": 844}
 TOO_WIDE = f"document.documentElement.scrollWidth - {PHONE['width']}"
+
+RIGHTMOST = """Math.max(...[...document.querySelectorAll(".desk-scroll td")].map(
+  cell => cell.getBoundingClientRect().right))"""
 
 
 def pages(world: World) -> dict[str, str]:
@@ -21,6 +25,10 @@ def pages(world: World) -> dict[str, str]:
         "move": f"{LIST}move/4/?ticket={world.claim.pk}",
         "dashboard": "/admin/",
         "webhook health": f"/admin/webhooks/webhook/{world.sick.pk}/change/",
+        "sick webhooks": "/admin/webhooks/webhook/sick/",
+        "missing events": f"{LIST}events/?shipment_id={world.claim.shipment_id}",
+        "storm": f"/admin/desk/storm/{Storm.objects.get().pk}/change/",
+        "agents": "/admin/tickets/agent/",
     }
 
 
@@ -51,7 +59,7 @@ def visit(tab: Tab, address: str, theme: str) -> None:
 def test_axe_finds_no_violation_of_level_a_or_aa(tab: Tab) -> None:
     found = {page: tab.violations() for page in tour(tab, World())}
 
-    assert len(found) == 14
+    assert len(found) == 22
     assert {page: lines for page, lines in found.items() if lines} == {}
 
 
@@ -62,3 +70,29 @@ def test_nothing_is_wider_than_a_phone(chromium: Chromium, live_server: LiveServ
         wide = {name: tab.do(lambda page: page.evaluate(TOO_WIDE)) for name in visited}
 
     assert {name: pixels for name, pixels in wide.items() if pixels > 0} == {}
+
+
+def test_no_cell_of_a_delivery_is_out_of_sight_on_a_phone(
+    chromium: Chromium, live_server: LiveServer
+) -> None:
+    world = World(past=0, present=1)
+    agent = Client()
+    agent.force_login(world.ada.user)
+    with chromium.tab(live_server.url, viewport=PHONE, is_mobile=True, has_touch=True) as tab:
+        tab.sign_in(agent)
+        for name in ("sick webhooks", "missing events", "webhook health"):
+            tab.visit(pages(world)[name])
+            tab.sees(".desk-scroll td")
+            assert tab.do(lambda page: page.evaluate(RIGHTMOST)) <= PHONE["width"]
+
+
+def test_a_refusal_has_no_violation_either(tab: Tab) -> None:
+    lead = Client()
+    lead.force_login(World(present=0).eve.user)
+    tab.sign_in(lead)
+    for theme in THEMES:
+        tab.theme(theme)
+        assert tab.visit("/admin/nothing/") == 404
+        tab.sees("h1", "There is nothing here")
+        assert tab.violations() == []
+        assert "404" in tab.complaints.pop()

@@ -284,7 +284,8 @@ def test_draws_columns_within_the_picture() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "top"), [(0, 4), (4, 4), (5, 8), (9, 20), (21, 40), (1430, 2000), (2001, 4000)]
+    ("most", "top"),
+    [(0, 4), (4, 4), (5, 8), (9, 20), (21, 40), (81, 100), (1430, 2000), (2001, 4000)],
 )
 def test_rounds_the_scale_up(most: float, top: float) -> None:
     assert round_up(most) == top
