@@ -36,8 +36,7 @@ class Refused(Exception):
     """A door did not open; the message says which, and what it answered."""
 
 
-def main(port: int, receiver: int, data: Path) -> None:
-    base = f"http://127.0.0.1:{port}"
+def main(base: str, receiver: int, data: Path) -> None:
     if os.environ.get("ENVIRONMENT") == "production":
         wait_until_ready(base)
         print(f"Ready: {base}\nNo demo here: ENVIRONMENT is production.", flush=True)
@@ -222,4 +221,4 @@ def manage(*arguments: str, **variables: str) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]))

@@ -5,6 +5,8 @@ import socket
 
 from devtools.trouble import Trouble
 
+EVERYWHERE = ("", "0.0.0.0", "::", "[::]")  # noqa: S104 - recognised, not bound
+
 
 def choose_port(name: str, wanted: str | None, default: int, host: str = "127.0.0.1") -> int:
     """The wanted port if it is free, else Trouble naming it; unwanted, the default or the next."""
@@ -15,6 +17,13 @@ def choose_port(name: str, wanted: str | None, default: int, host: str = "127.0.
             raise Trouble(f"{name}={wanted} {hindrance}; choose another, or leave {name} out")
         return int(wanted)
     return next(port for port in range(default, 65536) if not why_not(port, host))
+
+
+def reachable(host: str) -> str:
+    """The name by which this machine reaches what listens at `host`, which may be everywhere."""
+    if host in EVERYWHERE:
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def why_not(port: int, host: str = "127.0.0.1") -> str:

@@ -11,7 +11,7 @@ from devtools.manage import missing_servers
 from devtools.output import Output
 from devtools.owner import Owner, own
 from devtools.places import data_folder
-from devtools.ports import choose_port, why_not
+from devtools.ports import choose_port, reachable, why_not
 from devtools.postgres import Postgres
 from devtools.servers import Server
 from devtools.supervisor import Program, Supervisor
@@ -53,10 +53,14 @@ class Service:
         given.setdefault("BIND", "127.0.0.1")
         self.port = choose_port("PORT", given.get("PORT"), DEFAULT_PORT, given["BIND"])
         # The other half of us is the process that people see and signal.
-        self.owner = Owner("run", os.getppid(), f"http://127.0.0.1:{self.port}")
+        host = reachable(given["BIND"])
+        self.base = f"http://{host}:{self.port}"
+        self.owner = Owner("run", os.getppid(), self.base)
         self.owner.write(self.data)
         self.environment = service_environment(given, self.data, VENV)
         self.environment["PORT"] = str(self.port)
+        if "ALLOWED_HOSTS" not in given:
+            self.environment["ALLOWED_HOSTS"] += f",{host}"
         # On one's own machine one may be root; Celery need not warn of it at every start.
         self.environment.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with")
         self.supervisor = Supervisor(Output())
@@ -86,7 +90,7 @@ class Service:
         say(f"starting {', '.join(lines)}; ready in a few seconds")
         for name, command in lines.items():
             self.supervisor.start(self.program(name, command))
-        demo = python("devtools.demo", str(self.port), str(receiver), str(self.data))
+        demo = python("devtools.demo", self.base, str(receiver), str(self.data))
         self.supervisor.start(self.program("demo", demo, once=True, prefixed=False))
         self.supervisor.forever()
 

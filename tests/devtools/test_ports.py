@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from devtools.ports import choose_port
+from devtools.ports import choose_port, reachable
 from devtools.trouble import Trouble
 from faults.running import free_port
 
@@ -35,3 +35,14 @@ def test_a_free_port_that_was_asked_for_is_used(taken: int) -> None:
 def test_what_is_no_port_is_refused(wanted: str) -> None:
     with pytest.raises(Trouble, match="is not a port"):
         choose_port("PORT", wanted, 8000)
+
+
+@pytest.mark.parametrize(
+    ("bound", "name"),
+    [
+        *(("", "127.0.0.1"), ("[::]", "127.0.0.1"), ("127.0.0.1", "127.0.0.1")),
+        *(("127.0.0.2", "127.0.0.2"), ("::1", "[::1]"), ("[::1]", "[::1]")),
+    ],
+)
+def test_knows_by_what_name_a_server_is_reached_from_here(bound: str, name: str) -> None:
+    assert reachable(bound) == name
