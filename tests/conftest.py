@@ -7,6 +7,8 @@ from django.apps import AppConfig
 from django.core.cache import cache
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
@@ -17,6 +19,12 @@ from tickets import targets
 from tickets.models import Agent
 from webhooks import policy
 from webhooks.targets import Policy
+
+# How long an example takes is the machine's affair. What else is set, as for CI, stays so.
+examples.register_profile(
+    "unhurried", examples(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+examples.load_profile("unhurried")
 
 
 def signed_in(company: Company) -> APIClient:

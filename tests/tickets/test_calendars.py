@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tickets.calendars import BadCalendar, Calendar, Hours, TooFar, add, between
 
-MANY = settings(max_examples=100, deadline=None)
+MANY = settings(max_examples=100)
 FROM, TO = date(2025, 1, 1), date(2027, 12, 31)
 # With a change at midnight, of half an hour, at odd offsets, and with a day that never was.
 ZONES = [
@@ -131,7 +131,7 @@ def test_it_is_the_same_instant_for_every_viewer(
     assert add(calendar, start.astimezone(viewer), much) == add(calendar, start, much)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(calendars, instants, st.integers(1, 4 * 1440))
 def test_agrees_with_looking_at_the_clock_every_minute(
     calendar: Calendar, start: datetime, minutes: int

@@ -24,7 +24,7 @@ from tickets.clocks import (
 )
 from tickets.statuses import RUNNING, TERMINAL, Status
 
-MANY = settings(max_examples=100, deadline=None)
+MANY = settings(max_examples=100)
 PENDING, ACCEPTED, INCOMPLETE = Status.PENDING, Status.ACCEPTED, Status.INCOMPLETE
 FOLLOW_UP, IN_REVIEW = Status.FOLLOW_UP, Status.IN_REVIEW
 HOUR = timedelta(hours=1)

@@ -164,7 +164,6 @@ def test_agrees_with_the_interface_whatever_happens(agent: Agent) -> None:
         settings=settings(
             max_examples=8,
             stateful_step_count=20,
-            deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
         ),
