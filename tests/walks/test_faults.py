@@ -14,11 +14,13 @@ from faults import outages, scenarios, storms
 from faults.feeding import Feed
 from faults.receiver import Receiver
 from faults.service import Service
+from tests.walks.conftest import SHORT_LEASE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_killed_worker_loses_nothing(service: Service, acme: Company, receiver: Receiver) -> None:
+    service.environment |= SHORT_LEASE
     feed = Feed(acme.pk, shipments=100, updates=600)
 
     outcome = scenarios.killed_worker(service, acme, receiver, feed)
@@ -100,6 +102,7 @@ def terminate_everybody() -> None:
 def test_a_storm_of_kills_loses_and_reorders_nothing(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
+    service.environment |= SHORT_LEASE
     feed = Feed(acme.pk, shipments=50, updates=1000)
 
     outcome = storms.storm(
