@@ -4,11 +4,12 @@ import logging
 from typing import Any, NamedTuple
 
 from django.db import OperationalError, connection, transaction
-from django.db.models import DateTimeField, Func
+from django.db.models import DateTimeField, Func, QuerySet
 
 from tickets.history import SYSTEM, remember
 from tickets.models import Agent, Ticket
 from tickets.picking import Candidate, pick, told
+from tickets.prepared import Question, Slot
 from tickets.querysets import AgentQuerySet
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ def choose(type_id: int, but: int | None = None) -> Choice:
     """Lock all who may take the type, then count. READ COMMITTED only."""
     pool = lock_agents(type_id)
     # A new statement: it sees what those who held the locks before have committed.
-    candidates = count_loads(Agent.objects.at_work().filter(pk__in=pool).exclude(pk=but))
+    candidates = [Candidate(*row) for row in LOADS.ask(pool=pool, but=but or 0)]
     loads = told(candidates)
     if not candidates:
         return Choice(None, "left unassigned: nobody who takes this type is available", loads)
@@ -65,17 +66,25 @@ def lock_agents(type_id: int) -> list[int]:
     with connection.cursor() as cursor:
         # Ends with the transaction, as the locks do.
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT])
+    return [agent_id for (agent_id,) in POOL.ask(type_id=type_id)]
+
+
+def pool_of(type_id: Slot) -> AgentQuerySet:
     # All of them, in one order: who waits for one agent only would then count too early, and
     # two who lock in different orders would wait for each other.
     agents = Agent.objects.taking(type_id).order_by("pk").only("pk")
-    return [agent.pk for agent in agents.select_for_update(of=("self",), no_key=True)]
+    return agents.select_for_update(of=("self",), no_key=True)
 
 
-def count_loads(agents: AgentQuerySet) -> list[Candidate]:
-    rows = agents.with_loads().values_list(
+def loads_of(pool: Slot, but: Slot) -> QuerySet[Agent, tuple]:
+    agents = Agent.objects.at_work().filter(pk__in=pool).exclude(pk=but)
+    return agents.with_loads().values_list(
         "pk", "user__username", "load", "capacity", "last_assigned_at"
     )
-    return [Candidate(*row) for row in rows]
+
+
+POOL = Question(pool_of, type_id="{}::integer")
+LOADS = Question(loads_of, pool="SELECT unnest({}::bigint[])", but="{}::bigint")
 
 
 def hand_over(ticket: Ticket, to: Candidate) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from tickets.local_time import instant, time_there, weekday_there
@@ -38,7 +39,7 @@ class AgentQuerySet(models.QuerySet["Agent"]):
             user__is_active=True,
         )
 
-    def taking(self, type_id: int, at: datetime | None = None) -> "AgentQuerySet":
+    def taking(self, type_id: int | Combinable, at: datetime | None = None) -> "AgentQuerySet":
         """Those at work who take tickets of this type (decision T18)."""
         chosen = self.model.skills.through.objects.filter(agent=OuterRef("pk"))
         return self.at_work(at).filter(~Exists(chosen) | Exists(chosen.filter(tickettype=type_id)))
