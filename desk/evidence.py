@@ -13,11 +13,13 @@ from io import BytesIO
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from companies.models import Company
 from deliveries import pages, proof
 from deliveries.models import Attempt, Delivery, Event, State
 from deliveries.rendering import API_VERSION
@@ -30,6 +32,7 @@ from webhooks.models import Webhook
 from webhooks.support import NotAllowed
 
 NEEDED = ["tickets.view_ticket", "deliveries.view_delivery"]
+NEEDED_WITHOUT_TICKET = ["shipments.view_shipment", "deliveries.view_delivery"]
 MOST_ATTEMPTS = 20_000
 # Of an answer so much is copied; its digest is over all that we keep.
 ANSWER_BYTES = 2_048
@@ -41,19 +44,35 @@ SCHEME = "v1= and the hex HMAC-SHA256 of X-Webhook-Timestamp.X-Webhook-Event.bod
 @transaction.atomic
 def export(ticket: Ticket, *, user: User) -> bytes:
     """The ZIP of a ticket's shipment; who took it when is kept in history. Raises NotAllowed."""
-    if not user.is_active or not user.has_perms(NEEDED):
-        raise NotAllowed(f"{user.get_username()} may not take evidence.")
-    content = archive(files(ticket))
+    allow(user, NEEDED)
+    shipment = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id).first()
+    content = archive(files(ticket.company, shipment, ticket))
     changes = {"evidence": {"sha256": hashlib.sha256(content).hexdigest()}}
     remember(ticket, Actor(By.AGENT, user.get_username()), changes=changes)
     return content
 
 
-def files(ticket: Ticket) -> dict[str, bytes]:
+@transaction.atomic
+def export_shipment(shipment: Shipment, *, user: User) -> bytes:
+    """The same of a shipment without a ticket; its own log keeps who took it. Raises NotAllowed."""
+    allow(user, NEEDED_WITHOUT_TICKET)
+    content = archive(files(shipment.company, shipment))
+    said = f"Took the evidence, SHA-256 {hashlib.sha256(content).hexdigest()}."
+    LogEntry.objects.log_actions(user.pk, [shipment], CHANGE, said)
+    return content
+
+
+def allow(user: User, needed: list[str]) -> None:
+    if not user.is_active or not user.has_perms(needed):
+        raise NotAllowed(f"{user.get_username()} may not take evidence.")
+
+
+def files(
+    company: Company, shipment: Shipment | None, ticket: Ticket | None = None
+) -> dict[str, bytes]:
     """Name and content of each file; the manifest has the digest of all the others."""
-    shipment = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id).first()
-    events = finding.events_of(shipment.tracking_number, ticket.company) if shipment else []
-    webhooks = {one.pk: one for one in finding.of_company(ticket.company)}
+    events = finding.events_of(shipment.tracking_number, company) if shipment else []
+    webhooks = {one.pk: one for one in finding.of_company(company)}
     deliveries = finding.deliveries_of(events[: finding.MOST_EVENTS], list(webhooks))
     cut = len(events) > finding.MOST_EVENTS or len(deliveries) > finding.MOST_DELIVERIES
     deliveries = deliveries[: finding.MOST_DELIVERIES][::-1]
@@ -64,8 +83,8 @@ def files(ticket: Ticket) -> dict[str, bytes]:
     kept = {event.pk: event for event in bodies} if deliveries else {}
     attempts, some_left_out = attempts_of(deliveries)
     record = {
-        "ticket": ticket.pk,
-        "company": {"id": ticket.company_id, "name": ticket.company.name},
+        "ticket": ticket and ticket.pk,
+        "company": {"id": company.pk, "name": company.name},
         "shipment": shipment
         and {
             "id": shipment.pk,

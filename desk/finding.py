@@ -33,6 +33,8 @@ class Found:
     webhooks: list[Webhook] = field(default_factory=list)
     says: list[str] = field(default_factory=list)
     cut: bool = False
+    # The one that was asked about, where it is known.
+    shipment: Shipment | None = None
 
 
 def find(
@@ -51,9 +53,13 @@ def find(
         if shipment is None or company not in (None, shipment.company):
             whose = f" of {company}" if company else ""
             return Found(company, says=[f"The platform told of no shipment {shipment_id}{whose}."])
-        company, tracking_number = shipment.company, shipment.tracking_number
+        found = by_tracking_number(shipment.tracking_number, shipment.company, type_id)
+        found.shipment = shipment
+        return found
     if tracking_number:
-        return by_tracking_number(tracking_number, company, type_id)
+        found = by_tracking_number(tracking_number, company, type_id)
+        found.shipment = shipment_called(tracking_number, found.company)
+        return found
     if company is None:
         return Found(says=["Say of which company."])
     webhooks = of_company(company)
@@ -61,11 +67,22 @@ def find(
     return explained(Found(company, newest(chosen), webhooks), type_id)
 
 
+def shipment_called(tracking_number: str, company: Company | None) -> Shipment | None:
+    """The company's newest of this number."""
+    if company is None:
+        return None
+    named = Shipment.objects.filter(tracking_number=tracking_number, company=company)
+    return named.order_by("-pk").first()
+
+
 def by_id(delivery_id: UUID, company: Company | None) -> Found:
     delivery = Delivery.objects.select_related("webhook__company").filter(pk=delivery_id).first()
     if delivery is None or company not in (None, delivery.webhook.company):
         return Found(company, says=[f"There is no delivery {delivery_id}, or no more."])
-    return Found(delivery.webhook.company, [delivery], [delivery.webhook])
+    found = Found(delivery.webhook.company, [delivery], [delivery.webhook])
+    own = Shipment.objects.filter(pk=delivery.shipment_id, company=found.company)
+    found.shipment = own.first()
+    return found
 
 
 def by_tracking_number(tracking_number: str, company: Company | None, type_id: int | None) -> Found:

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
@@ -13,6 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from companies.models import Company
 from deliveries import pages
 from desk import evidence, finding
+from shipments.models import Shipment
 from webhooks.types import CATALOGUE
 
 LARGEST_ID = 2**63 - 1
@@ -66,6 +68,11 @@ class SupportPages(ModelAdmin):
         export = guarded(self.evidence_page)
         return [
             path("events/", guarded(self.find_page), name="tickets_ticket_events"),
+            path(
+                "events/<id:shipment_id>/evidence/",
+                guarded(self.shipment_evidence_page),
+                name="tickets_ticket_shipment_evidence",
+            ),
             path("<id:ticket_id>/evidence/", export, name="tickets_ticket_evidence"),
             *super().get_urls(),
         ]
@@ -95,9 +102,19 @@ class SupportPages(ModelAdmin):
         if ticket is None:
             raise Http404
         content = evidence.export(ticket, user=request.user)
-        name = f"evidence-ticket-{ticket.pk}.zip"
-        return HttpResponse(
-            content,
-            content_type="application/zip",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        return as_file(content, f"evidence-ticket-{ticket.pk}.zip")
+
+    def shipment_evidence_page(self, request: HttpRequest, shipment_id: int) -> HttpResponse:
+        """POST gives the file of a shipment that there need be no ticket about."""
+        if not request.user.has_perms(evidence.NEEDED_WITHOUT_TICKET):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        shipment = get_object_or_404(Shipment.objects.select_related("company"), pk=shipment_id)
+        content = evidence.export_shipment(shipment, user=request.user)
+        return as_file(content, f"evidence-shipment-{shipment.pk}.zip")
+
+
+def as_file(content: bytes, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="application/zip", headers=headers)

@@ -8,6 +8,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -16,10 +17,11 @@ from companies.models import Company
 from deliveries import publishing, recording
 from deliveries.models import Delivery
 from desk import evidence, finding
+from shipments.models import Shipment
 from tests import builders as build
 from tests.deliveries.test_record import claim_one, failed, result
 from tickets import roles
-from tickets.models import HistoryEntry, Ticket
+from tickets.models import Agent, HistoryEntry, Ticket
 from webhooks.models import Webhook
 from webhooks.support import NotAllowed
 
@@ -207,3 +209,61 @@ def test_is_closed_to_who_may_not_see_deliveries(client: Client, ticket: Ticket)
     client.force_login(User.objects.create_user("newcomer", is_staff=True))
 
     assert client.get(FIND, {"shipment_id": "4101"}).status_code == 403
+
+
+def of_shipment(number: int) -> str:
+    return f"{FIND}{number}/evidence/"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"shipment_id": "4101"}, {"tracking_number": "TEST0004101"}, {"delivery_id": "itself"}],
+)
+def test_a_missing_event_leads_to_the_evidence_of_its_shipment(
+    desk: Client, ticket: Ticket, query: dict
+) -> None:
+    if "delivery_id" in query:
+        query = {"delivery_id": str(Delivery.objects.get().pk)}
+
+    assert of_shipment(4101) in desk.get(FIND, query).content.decode()
+
+
+def test_a_company_alone_leads_to_no_shipment_s_evidence(desk: Client, ticket: Ticket) -> None:
+    assert "/evidence/" not in desk.get(FIND, {"company": "Acme"}).content.decode()
+
+
+def test_the_evidence_of_a_shipment_is_that_of_a_ticket_without_the_ticket(
+    desk: Client, ticket: Ticket
+) -> None:
+    of_ticket = record(desk, ticket)
+
+    answer = desk.post(of_shipment(4101))
+
+    assert 'filename="evidence-shipment-4101.zip"' in answer.headers["Content-Disposition"]
+    found = unpacked(answer.content)
+    told = json.loads(found["evidence.json"])
+    assert told["ticket"] is None
+    assert {**told, "ticket": of_ticket["ticket"]} == of_ticket
+    assert b"Ticket" not in found["index.html"]
+
+
+def test_the_shipment_s_log_says_who_took_it(desk: Client, agent: Agent, ticket: Ticket) -> None:
+    content = desk.post(of_shipment(4101)).content
+
+    entry = LogEntry.objects.get()
+    assert (entry.user, entry.object_id) == (agent.user, "4101")
+    assert hashlib.sha256(content).hexdigest() in entry.change_message
+
+
+def test_a_shipment_s_evidence_is_for_who_may_see_both(client: Client, ticket: Ticket) -> None:
+    nobody = User.objects.create_user("newcomer", is_staff=True)
+    client.force_login(nobody)
+
+    assert client.post(of_shipment(4101)).status_code == 403
+    with pytest.raises(NotAllowed):
+        evidence.export_shipment(Shipment.objects.get(), user=nobody)
+    assert not LogEntry.objects.exists()
+
+
+def test_an_unknown_shipment_has_none(desk: Client) -> None:
+    assert desk.post(of_shipment(9999)).status_code == 404

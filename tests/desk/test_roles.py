@@ -74,6 +74,7 @@ PAGES = {
     "tickets_ticket_give": "lead",
     "tickets_ticket_events": "agent lead auditor operator",
     "tickets_ticket_evidence": "agent lead auditor",
+    "tickets_ticket_shipment_evidence": "agent lead auditor operator",
     "tickets_ticket_take": "agent lead",
     "tickets_ticket_write": "agent lead",
     "tickets_ticket_presence": "agent lead",
@@ -176,6 +177,7 @@ def value(keyword: str, name: str) -> Any:
         "storm_id": Storm,
         "delivery_id": Delivery,
         "agent_id": apps.get_model("tickets.Agent"),
+        "shipment_id": apps.get_model("shipments.Shipment"),
     }
     if keyword in known:
         return known[keyword].objects.first().pk
