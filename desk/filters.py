@@ -90,8 +90,10 @@ class TypeFilter(Choice):
     title = parameter_name = "type"
 
     def options(self) -> list[tuple[int, str]]:
-        types = TicketType.objects.values_list("pk", "name")
-        return kept("types", TYPES_FRESH_SECONDS, lambda: list(types))
+        types = TicketType.objects.only("name")
+        return kept(
+            "types", TYPES_FRESH_SECONDS, lambda: [(one.pk, str(one)) for one in types.all()]
+        )
 
 
 class Text(OneField):

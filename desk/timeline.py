@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from deliveries.models import Delivery, Event, State
+from shipments.amounts import plain
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tickets.models import Ticket
 from tickets.statuses import Status
@@ -86,7 +88,8 @@ def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Mark:
         case "incidence":
             state = "open" if three == "true" else "closed"
             return Mark(at, kind, one, two, state)
-    return Mark(at, kind, f"{one}: {two}", three)
+    amount, _, currency = two.partition(" ")
+    return Mark(at, kind, f"{one}: {plain(Decimal(amount))} {currency}", three)
 
 
 def joined(*parts: str) -> str:
@@ -98,7 +101,7 @@ def earlier_tickets(ticket: Ticket) -> list[Mark]:
     others = Ticket.objects.filter(company=ticket.company_id, shipment_id=ticket.shipment_id)
     found = others.exclude(pk=ticket.pk).order_by("-pk")
     return [
-        Mark(at, "ticket", f"ticket {pk}", name, Status(status).label, pk)
+        Mark(at, "ticket", f"ticket {pk}", name.replace("_", " "), Status(status).label, pk)
         for pk, name, status, at in found.values_list("pk", "type__name", "status", "created_at")[
             :20
         ]

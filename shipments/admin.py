@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, TabularInline
 
+from shipments.amounts import plain
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 
 MOST_COUNTED = 1000
@@ -47,10 +48,14 @@ class SurchargeInline(LookOnly, TabularInline):
         "transaction_type",
         "surcharge_type",
         "reason",
-        "amount",
-        "currency",
+        "price",
         "created_at",
     )
+    readonly_fields = ("price",)
+
+    @admin.display(description="amount")
+    def price(self, surcharge: Surcharge) -> str:
+        return f"{plain(surcharge.amount)} {surcharge.currency}"
 
 
 class IncidenceInline(LookOnly, TabularInline):
@@ -74,6 +79,11 @@ class ShipmentAdmin(LookOnly, ModelAdmin):
     list_per_page = 25
     paginator = ShortPaginator
     show_full_result_count = False
+
+    def get_fields(self, request: HttpRequest, obj: Shipment | None = None) -> list[str]:
+        """Few shipments are a shop's: an order is shown where there is one."""
+        empty = () if obj is None or obj.order else ("order",)
+        return [name for name in self.fields if name not in empty]
 
 
 @admin.register(Incidence)

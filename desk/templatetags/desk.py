@@ -1,16 +1,24 @@
 """How the desk writes moments and statuses."""
 
+import re
 from datetime import datetime
+from itertools import islice
+from typing import Any
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from desk import values
 from tickets.statuses import Status
 
 register = template.Library()
 
+ADDRESS = re.compile(r"https://[^\s<>\"'`]+")
+LINK = '<a href="{0}" rel="noopener noreferrer nofollow" target="_blank">{0}</a>'
+# A message of nothing but addresses is read by nobody, and each is judged anew.
+MOST_LINKS = 50
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 
@@ -36,6 +44,35 @@ def moment(at: datetime | None) -> SafeString | str:
         at.strftime("%Y-%m-%d %H:%M"),
         ago(at),
     )
+
+
+@register.filter
+def change(value: Any) -> str:
+    """What a line of history changed: what was and what is, or whatever else was kept."""
+    match value:
+        case [was, now]:
+            return f"{was or 'nobody'} → {now or 'nobody'}"
+        case {"sha256": digest}:
+            return f"SHA-256 {digest}"
+        case {"added": added, "removed": removed, "changed": changed}:
+            said = [f"added {key}: {values.as_text(new)}" for key, new in added.items()]
+            said += [f"removed {key}" for key in removed]
+            for key, (was, now) in changed.items():
+                said.append(f"{key}: {values.as_text(was)} → {values.as_text(now)}")
+            return "; ".join(said)
+    return str(value)
+
+
+@register.filter
+def linked(text: str) -> SafeString:
+    """Words with the addresses in them as links, where those lead to the public web."""
+    parts, end = [], 0
+    for found in islice(ADDRESS.finditer(text), MOST_LINKS):
+        address = found[0].rstrip(".,;:!?)]}")
+        if values.leads_to_the_public_web(address):
+            parts += [text[end : found.start()], format_html(LINK, address)]
+            end = found.start() + len(address)
+    return format_html_join("", "{}", ((part,) for part in [*parts, text[end:]]))
 
 
 @register.filter

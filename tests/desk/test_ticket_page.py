@@ -15,6 +15,7 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing
 from desk.models import Storm
+from desk.templatetags.desk import linked
 from shipments import services as feed
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
@@ -550,3 +551,86 @@ def test_says_which_storm_a_ticket_belongs_to(desk: Client, ticket: Ticket) -> N
 
     assert "Hub under water" in html
     assert "No news" not in html
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"agent": [None, "ben"]}, "agent: nobody → ben"),
+        ({"agent": ["ben", None]}, "agent: ben → nobody"),
+        ({"evidence": {"sha256": "5e5e"}}, "evidence: SHA-256 5e5e"),
+        (
+            {"data": {"added": {"box": 1}, "removed": {"bag": 2}, "changed": {"cups": [6, 4]}}},
+            "variables: added box: 1; removed bag; cups: 6 → 4",
+        ),
+    ],
+)
+def test_history_says_in_words_what_changed(
+    desk: Client, ticket: Ticket, changes: dict, says: str
+) -> None:
+    HistoryEntry.objects.create(
+        **{"ticket": ticket, "by": "system", "now": 6, "was": 6, "public": False},
+        changes=changes,
+        created_at=timezone.now(),
+    )
+
+    assert says in shown(desk, ticket)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        (
+            "See https://files.example.com/a?b=1&c=2.",
+            'href="https://files.example.com/a?b=1&amp;c=2"',
+        ),
+        ("(https://files.example.com/a)", 'href="https://files.example.com/a"'),
+        ("http://files.example.com/a", None),
+        ("https://169.254.169.254/latest/", None),
+        ("https://intranet/", None),
+        ("javascript:alert(1)", None),
+    ],
+)
+def test_public_addresses_in_messages_are_links(
+    desk: Client, ticket: Ticket, text: str, html: str | None
+) -> None:
+    say(ticket, f"<b> {text}")
+
+    thread = shown(desk, ticket).split('id="thread"')[1].split('class="desk-composer"')[0]
+
+    assert "&lt;b&gt;" in thread
+    if html is None:
+        assert "<a href" not in thread
+    else:
+        assert f'<a {html} rel="noopener noreferrer nofollow" target="_blank">' in thread
+
+
+def test_of_very_many_addresses_only_so_many_are_links() -> None:
+    assert linked("https://files.example.com/a " * 60).count("<a ") == 50
+
+
+def test_money_has_two_decimals_unless_it_has_more(desk: Client, company: Company) -> None:
+    ticket = build.ticket(company, shipment_id=build.shipment(company).pk)
+    for number, amount in enumerate((48.5, 1200, 0.1234), start=1):
+        feed.record_fact(
+            "surcharge",
+            **{"surcharge_id": number, "shipment_id": 4101, "surcharge_type": "Fuel"},
+            **{"amount": amount, "currency": "MXN", "transaction_type": "surcharge"},
+            reason="",
+        )
+
+    html = shown(desk, ticket)
+
+    for said in ("Fuel: 48.50 MXN", "Fuel: 1200.00 MXN", "Fuel: 0.1234 MXN"):
+        assert said in html
+    page = desk.get("/admin/shipments/shipment/4101/change/").content.decode()
+    assert "48.50 MXN" in page
+    assert "null" not in page.split('id="shipment_form"')[1].split("Incidences")[0]
+
+
+def test_types_are_said_in_words(desk: Client, company: Company) -> None:
+    ticket = build.ticket(company, type_id=6)
+
+    assert "wrong address" in shown(desk, ticket)
+    assert "wrong_address" not in shown(desk, ticket)
+    assert "wrong address" in desk.get("/admin/tickets/ticket/?queue=open").content.decode()

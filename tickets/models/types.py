@@ -25,4 +25,4 @@ class TicketType(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return self.name
+        return self.name.replace("_", " ")
