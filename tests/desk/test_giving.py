@@ -148,7 +148,7 @@ def test_proposes_to_hand_over_when_an_agent_goes(
     answer = lead.post(address, agent_form(agent), follow=True)
 
     html = answer.content.decode()
-    assert "ada keeps 1 open tickets." in html
+    assert "ada keeps 1 open ticket." in html
     assert f"/admin/tickets/agent/{agent.pk}/hand-over/" in html
     assert with_whom() == ["ada"]
 
