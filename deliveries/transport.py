@@ -71,7 +71,7 @@ class Transport:
         self._check = lru_cache(MAX_TARGETS)(partial(check, policy=policy))
         self._timeout = timeout_seconds
         self._options = _options(ca_bundle or certifi.where(), timeout_seconds)
-        self._transfers: list[_Transfer] = []
+        self._transfers: dict[pycurl.Curl, _Transfer] = {}
         self._free: list[_Transfer] = []
         self._replies: list[Reply] = []
         self._resolver: Resolver[_Transfer] = Resolver(policy, lookup)
@@ -87,10 +87,7 @@ class Transport:
         """
         if self.in_flight >= self.concurrency:
             raise RuntimeError(f"{self.in_flight} requests are in flight already")
-        if not self._free:
-            self._free.append(_Transfer(self._options, self._open_socket))
-            self._transfers += self._free
-        transfer = self._free.pop()
+        transfer = self._free.pop() if self._free else self._another()
         transfer.incoming.begin(request.key)
         self.in_flight += 1
         try:
@@ -122,11 +119,16 @@ class Transport:
 
     def close(self) -> None:
         """Break off what is in flight and close every connection."""
-        for transfer in self._transfers:
-            transfer.easy.close()
+        for easy in self._transfers:
+            easy.close()
         self._multi.close()
         self._sockets.close()
         self._resolver.close()
+
+    def _another(self) -> "_Transfer":
+        transfer = _Transfer(self._options, self._open_socket)
+        self._transfers[transfer.easy] = transfer
+        return transfer
 
     def _connect(self, transfer: "_Transfer", answer: Answer) -> None:
         if answer.error is not None:
@@ -157,7 +159,8 @@ class Transport:
             for easy, code, text in [*((each, 0, "") for each in whole), *broken]:
                 self._multi.remove_handle(easy)
                 verification = easy.getinfo(pycurl.SSL_VERIFYRESULT) if code else 0
-                self._end(easy.transfer, easy.transfer.incoming.ended(code, text, verification))
+                transfer = self._transfers[easy]
+                self._end(transfer, transfer.incoming.ended(code, text, verification))
 
     def _open_socket(self, incoming: Incoming, purpose: int, address: Any) -> int:
         """The second lock: whatever libcurl was told, this is where it is about to connect to."""
@@ -182,7 +185,6 @@ class _Transfer:
     def __init__(self, options: dict[int, object], open_socket: Callable[..., int]) -> None:
         self.incoming = Incoming()
         self.easy = pycurl.Curl()
-        self.easy.transfer = self
         for option, value in options.items():
             self.easy.setopt(option, value)
         self.easy.setopt(pycurl.HEADERFUNCTION, self.incoming.take_header)
