@@ -48,12 +48,12 @@ class Claimer:
 
     def __init__(self, dead: Collection[int] = ()) -> None:
         self.dead = set(dead)
-        self.after = 0
+        self.before = 0
 
     def claim(self, timed: Timed) -> int:
         """Claim once; returns how many were delivered."""
         started = time.perf_counter()
-        lanes, self.after = claiming.lanes(self.after, LANES_AT_ONCE)
+        lanes, self.before = claiming.lanes(self.before, LANES_AT_ONCE)
         found = time.perf_counter()
         claimed = claiming.claim(rooms(lanes)) if lanes else []
         timed.claim.append(time.perf_counter() - found)
@@ -108,6 +108,6 @@ def plans() -> list[str]:
         "longest": claiming.LONGEST_PARK_SECONDS,
     }
     return [
-        f"Lanes\n{plan(claiming.LANES, {'after': 0, 'most': LANES_AT_ONCE})}",
+        f"Lanes\n{plan(claiming.LANES, {'before': claiming.ANY_WEBHOOK, 'most': LANES_AT_ONCE})}",
         f"Claim\n{plan(claiming.CLAIM, values)}",
     ]

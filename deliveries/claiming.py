@@ -23,6 +23,8 @@ HOLD_SECONDS = 3600
 # it is looked at again after this.
 PARK_SECONDS = 1
 LONGEST_PARK_SECONDS = 300
+# No id is larger.
+ANY_WEBHOOK = 2**63 - 1
 
 
 class Lane(NamedTuple):
@@ -50,16 +52,17 @@ class Claimed(NamedTuple):
     claimed_at: float
 
 
-# Steps from webhook to webhook in the index, however many rows each of them has waiting. Each is
-# looked up by itself: a join would read all webhooks to spare itself a sort.
+# Steps from webhook to webhook in the index, however many rows each of them has waiting, and
+# backwards: a backlog goes from its front, and what has gone is in the way there until the next
+# vacuum. Each is looked up by itself: a join would read all webhooks to spare itself a sort.
 LANES = """
 WITH RECURSIVE lane AS (
   (SELECT webhook_id FROM deliveries_delivery_open
-   WHERE webhook_id > %(after)s ORDER BY webhook_id LIMIT 1)
+   WHERE webhook_id < %(before)s ORDER BY webhook_id DESC LIMIT 1)
   UNION ALL
   SELECT next.webhook_id FROM lane CROSS JOIN LATERAL (
     SELECT webhook_id FROM deliveries_delivery_open
-    WHERE webhook_id > lane.webhook_id ORDER BY webhook_id LIMIT 1) AS next
+    WHERE webhook_id < lane.webhook_id ORDER BY webhook_id DESC LIMIT 1) AS next
 )
 SELECT lane.webhook_id, coalesce(health.failures > 0, false), coalesce(health.rests > 0, false),
   webhook.active AND webhook.deleted_at IS NULL
@@ -143,13 +146,13 @@ WHERE delivery.id = loan.id AND delivery.claimed_by = loan.claim
 """
 
 
-def lanes(after: int, most: int) -> tuple[list[Lane], int]:
-    """Up to `most` webhooks with deliveries waiting, after the webhook `after`, that may be sent
-    to; and where to go on, which is 0 once the last webhook was seen.
+def lanes(before: int, most: int) -> tuple[list[Lane], int]:
+    """Up to `most` webhooks with deliveries waiting, made before the webhook `before`, that may be
+    sent to; and where to go on. 0 is the beginning, and where the last of them leads.
     """
     with statements.cursor() as cursor:
-        cursor.execute(LANES, {"after": after, "most": most})
-        found = sorted(cursor.fetchall())
+        cursor.execute(LANES, {"before": before or ANY_WEBHOOK, "most": most})
+        found = sorted(cursor.fetchall(), reverse=True)
     ready = [Lane(*lane) for *lane, may_be_sent_to in found if may_be_sent_to]
     return ready, found[-1][0] if len(found) == most else 0
 

@@ -141,7 +141,7 @@ def test_goes_on_where_it_stopped_looking(company: Company) -> None:
     second, cursor = claiming.lanes(cursor, 2)
     third, end = claiming.lanes(cursor, 2)
 
-    assert [lane.webhook_id for lane in (*first, *second, *third)] == webhooks
+    assert [lane.webhook_id for lane in (*first, *second, *third)] == webhooks[::-1]
     assert end == 0
 
 
