@@ -50,8 +50,12 @@ def page(
         log = log.filter(created_at__lt=until)
     if tracking_number is not None:
         events = Event.objects.filter(company=webhook.company, tracking_number=tracking_number)
-        newest = events.order_by("-id").values_list("pk", flat=True)[:MOST_EVENTS]
-        log = log.filter(event_id__in=list(newest))
+        newest = list(events.order_by("-id").values_list("pk", "created_at")[:MOST_EVENTS])
+        # A delivery is as old as its event. By number alone all of the webhook's log is read.
+        log = log.filter(
+            event_id__in=[number for number, _ in newest],
+            created_at__in=[created_at for _, created_at in newest],
+        )
     if cursor is not None:
         time, event_id = read_cursor(cursor)
         log = log.filter(
