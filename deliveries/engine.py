@@ -43,6 +43,8 @@ LINGER_SECONDS = 2.0
 # Then it makes room for another, so that nothing in it grows for ever.
 LONGEST_RUN_SECONDS = 900
 DATABASE_PAUSE_SECONDS = 0.5
+# Once for all results: looking up a member of an enum takes longer than the comparison.
+DELIVERED, GONE = State.DELIVERED, HTTPStatus.GONE
 # None is an answer, whatever its status. The others end before anybody was asked.
 NOT_THE_RECEIVERS_FAULT = (None, Failure.INTERNAL, Failure.BAD_TARGET)
 
@@ -108,7 +110,7 @@ class Engine:
         room = {lane.webhook_id: self.rooms.allowance(lane) for lane in lanes}
         # An answer that says "leave me alone" holds from when it came, not from when it is written.
         for result in self.results:
-            if result.rest or result.status == HTTPStatus.GONE:
+            if result.rest or result.status == GONE:
                 room.pop(result.webhook_id, None)
         room = {webhook_id: allowed for webhook_id, allowed in room.items() if allowed > 0}
         if not room:
@@ -156,7 +158,7 @@ class Engine:
         kept = recording.record(self.results, self.unwell)
         if kept < len(self.results):
             logger.warning("%d results came after their lease", len(self.results) - kept)
-        gone = {result.webhook_id for result in self.results if result.status == HTTPStatus.GONE}
+        gone = {result.webhook_id for result in self.results if result.status == GONE}
         recorded, self.results, self.recorded_at = len(self.results), [], now
         self.unwell.clear()
         for webhook_id in gone:
@@ -196,7 +198,7 @@ def cannot_send(delivery: Claimed, address: Address, now: datetime) -> Reply:
 def judge(sent: Sent, reply: Reply, dice: float) -> Result:
     """What a reply makes of its delivery (decision W19)."""
     delivery = sent.delivery
-    state, wait, asked = State.DELIVERED, 0.0, None
+    state, wait, asked = DELIVERED, 0.0, None
     if not reply.ok:
         asked = reply.retry_after if reply.status in (429, 503) else None
         until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
