@@ -43,7 +43,8 @@ class Result:
 # Only a row that this claim still holds is changed: a worker that comes back late is too late.
 # A finished delivery moves to the partition of its week, and the next of its shipment, parked
 # behind it, becomes due. Rows are named by ANY, so that they are looked up whatever the planner
-# believes of the table's size.
+# believes of the table's size; and a sum has no index, so that nobody looks for the next among
+# all that is due later.
 RECORD = """
 WITH result AS (
   SELECT id, claim, state, coalesce(wait, 0) AS wait, url, to_timestamp(started) AS started_at,
@@ -76,7 +77,7 @@ WITH result AS (
   FROM done JOIN result USING (id)
 ), woken AS (
   UPDATE deliveries_delivery_open SET due_at = statement_timestamp()
-  WHERE step = 0 AND due_at > statement_timestamp() AND id = ANY(ARRAY(
+  WHERE step = 0 AND due_at + interval '0' > statement_timestamp() AND id = ANY(ARRAY(
     SELECT next.id
     FROM (SELECT webhook_id, shipment_id, max(event_id) AS event_id FROM done
           WHERE state <> 0 AND shipment_id IS NOT NULL GROUP BY 1, 2) AS head

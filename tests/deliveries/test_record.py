@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import claiming, publishing, recording
+from deliveries import claiming, publishing, recording, statements
 from deliveries.models import OPEN, Attempt, Delivery, Health, State
 from deliveries.recording import Result
 from tests import builders as build
@@ -100,6 +101,23 @@ def test_wakes_the_next_of_the_shipment(company: Company) -> None:
         recording.record([result(claimed)])
 
     assert sent == [b"1", b"2", b"3"]
+
+
+def test_does_not_look_for_the_next_among_all_that_is_due_later(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, n) for n in range(500)])
+    Delivery.objects.update(archived_on=timezone.now().date())
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE deliveries_delivery_open")
+    publishing.publish([build.news(company, n) for n in range(500)])
+    Delivery.objects.open().update(due_at=timezone.now() + timedelta(hours=1))
+    statements.settle_plans(transaction_only=True)
+
+    with statements.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {recording.RECORD}", ["[]"])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "delivery_due" not in plan
 
 
 def test_rests_a_webhook_that_cannot_be_reached(company: Company) -> None:
