@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db import models
 from django.db.models import Field
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from desk.giving import GivingPages
 from desk.listing import ListPages
@@ -40,7 +42,7 @@ class MacroAdmin(ModelAdmin):
     list_display = ("name", "public", "move_to", "active")
     list_filter = ("active", "public")
     fields = ("name", "text", "public", "move_to", "requested", "types", "active")
-    filter_horizontal = ("types",)
+    formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
     list_per_page = 25
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER

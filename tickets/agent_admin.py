@@ -4,16 +4,19 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import models
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from tickets import agents, reassigning
 from tickets.agent_forms import GiveForm
+from tickets.inlines import NamedInline
 from tickets.models import Absence, Agent, Shift, Ticket
 
 PAGE = "admin:tickets_agent_change"
@@ -21,13 +24,13 @@ HAND_OVER = "admin:tickets_agent_hand_over"
 ASSIGN = "tickets.assign_ticket"
 
 
-class ShiftInline(TabularInline):
+class ShiftInline(NamedInline):
     model = Shift
     extra = 0
     fields = ("weekday", "starts", "ends")
 
 
-class AbsenceInline(TabularInline):
+class AbsenceInline(NamedInline):
     model = Absence
     extra = 0
     fields = ("starts_at", "ends_at", "reason")
@@ -46,7 +49,7 @@ class AgentAdmin(ModelAdmin):
         *("user", "available", "capacity", "skills", "time_zone", "carries", "last_assigned_at"),
     )
     readonly_fields = ("user", "carries", "last_assigned_at")
-    filter_horizontal = ("skills",)
+    formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
     inlines = (ShiftInline, AbsenceInline)
     change_form_outer_before_template = "admin/tickets/agent/before.html"
 

@@ -6,9 +6,10 @@ from django.contrib import admin
 from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import ModelAdmin
 
 from tickets import rewinding
+from tickets.inlines import NamedInline
 from tickets.models import Calendar, FilingRule, Holiday, Target, WorkingHours
 from tickets.target_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
 
@@ -32,7 +33,7 @@ class RulesAdmin(ModelAdmin):
         rewinding.rules_changed()
 
 
-class HoursInline(TabularInline):
+class HoursInline(NamedInline):
     model = WorkingHours
     formset = HoursOfAWeek
     fields = ("weekday", "starts", "ends")
@@ -40,7 +41,7 @@ class HoursInline(TabularInline):
     min_num = 1
 
 
-class HolidayInline(TabularInline):
+class HolidayInline(NamedInline):
     model = Holiday
     fields = ("day", "name")
     extra = 0
