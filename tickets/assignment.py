@@ -77,7 +77,11 @@ def pool_of(type_id: Slot) -> AgentQuerySet:
 
 
 def loads_of(pool: Slot, but: Slot) -> QuerySet[Agent, tuple]:
-    agents = Agent.objects.at_work().filter(pk__in=pool).exclude(pk=but)
+    return counted(Agent.objects.at_work().filter(pk__in=pool).exclude(pk=but))
+
+
+def counted(agents: AgentQuerySet) -> QuerySet[Agent, tuple]:
+    """The fields of a Candidate for each."""
     return agents.with_loads().values_list(
         "pk", "user__username", "load", "capacity", "last_assigned_at"
     )

@@ -90,7 +90,7 @@ def take_in(ticket: Ticket, to: Agent) -> assignment.Candidate:
     locked = Agent.objects.filter(pk=to.pk, user__is_active=True)
     if not locked.select_for_update(of=("self",), no_key=True).exists():
         raise NotGiven(f"{to} has left.")
-    (loaded,) = assignment.count_loads(Agent.objects.filter(pk=to.pk))
+    loaded = assignment.Candidate(*assignment.counted(Agent.objects.filter(pk=to.pk)).get())
     assignment.hand_over(ticket, loaded)
     return loaded
 
