@@ -15,6 +15,8 @@ from tickets.models import Agent
 LIST = "/admin/tickets/ticket/"
 TALLER = "document.documentElement.scrollHeight - innerHeight"
 LETTERS = 'document.querySelector(".desk-chart text").getBoundingClientRect().height'
+CUT = """(() => { const last = document.querySelector("h1 a:last-of-type");
+  return last.scrollWidth - last.clientWidth })()"""
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 
 
@@ -98,3 +100,15 @@ def test_a_wrong_password_is_told_once(tab: Tab, ada: Agent) -> None:
 
     tab.sees(".errornote:visible", "correct username and password")
     assert tab.do(lambda page: page.locator(".errornote:visible").count()) == 1
+
+
+def test_the_heading_of_a_webhook_is_whole_on_a_phone(
+    phone: Tab, desk: Client, company: Company
+) -> None:
+    hook = build.webhook(company)
+    phone.sign_in(desk)
+
+    phone.visit(f"/admin/webhooks/webhook/{hook.pk}/change/")
+
+    assert phone.sees("h1").strip() == f"Webhook {hook.pk}"
+    assert phone.do(lambda page: page.evaluate(CUT)) == 0
