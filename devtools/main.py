@@ -28,11 +28,12 @@ def test(arguments: list[str]) -> int:
 def in_parallel() -> list[str]:
     """The whole suite, on several processes, each with a database of its own.
 
-    Spread by `load`, which keeps the order within each process: tests that commit come last, as
-    pytest-django sorts them, because they leave the tables empty.
+    One more than there are processors, because the slowest tests mostly wait for other programs.
+    Those follow each other, at the end of what commits: handed out one by one they are spread,
+    where a share for each process would give all of them to one.
     """
-    processes = min(os.cpu_count() or 1, MOST_PROCESSES)
-    return ["-n", str(processes), "--dist", "load"] if processes > 1 else []
+    processes = min((os.cpu_count() or 1) + 1, MOST_PROCESSES)
+    return ["-n", str(processes), "--dist", "load", "--maxschedchunk", "1"]
 
 
 def lint(arguments: list[str]) -> int:
