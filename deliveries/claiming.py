@@ -141,8 +141,9 @@ ORDER BY taken.event_id
 
 GIVE_BACK = """
 UPDATE deliveries_delivery_open AS delivery SET claimed_by = NULL, claimed_until = NULL
-FROM unnest(%s::uuid[], %s::uuid[]) AS loan(id, claim)
-WHERE delivery.id = loan.id AND delivery.claimed_by = loan.claim
+FROM unnest(%(ids)s::uuid[], %(claims)s::uuid[]) AS loan(id, claim)
+WHERE delivery.id = ANY(%(ids)s::uuid[]) AND delivery.id = loan.id
+  AND delivery.claimed_by = loan.claim
 """
 
 
@@ -182,4 +183,5 @@ def claim(rooms: dict[int, int]) -> list[Claimed]:
 def give_back(claimed: Sequence[Claimed]) -> None:
     """End loans early: what was claimed and not sent is anybody's again."""
     with statements.cursor() as cursor:
-        cursor.execute(GIVE_BACK, [[each.id for each in claimed], [each.claim for each in claimed]])
+        ids, claims = [each.id for each in claimed], [each.claim for each in claimed]
+        cursor.execute(GIVE_BACK, {"ids": ids, "claims": claims})

@@ -193,7 +193,10 @@ def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Compan
     with statements.cursor() as cursor:
         cursor.execute(f"EXPLAIN {claiming.CLAIM}", {**values, **spans})
         plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute(f"EXPLAIN {claiming.GIVE_BACK}", {"ids": [], "claims": []})
+        giving_back = "\n".join(line for (line,) in cursor.fetchall())
 
+    assert "Index Cond: (id = ANY" in giving_back
     assert "Index Scan using delivery_due" in plan
     assert "Index Scan using delivery_order" in plan
     assert "Bitmap" not in plan
