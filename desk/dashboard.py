@@ -57,7 +57,7 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
         "spans": SPANS,
         "figures": figures_of(scope),
         "storms": Storm.objects.filter(state__in=ALIVE).order_by("-pk"),
-        "types": TicketType.objects.values_list("pk", "name"),
+        "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
         "agents": Agent.objects.order_by("user__username").values_list("pk", "user__username"),
         "asked": request.GET.urlencode(),
         "leavers": Agent.objects.filter(user__is_active=False).holding().select_related("user"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from django.core.cache import cache
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
@@ -50,6 +51,8 @@ def take(tab: Tab, scene: Scene, world: World, file: Path) -> None:
 
 
 def test_take_the_pictures(chromium: Chromium, live_server: LiveServer) -> None:
+    # What another test had counted would be shown.
+    cache.clear()
     world = World(past=90, present=34)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for size, options in (("wide", WIDE), ("phone", PHONE)):
