@@ -72,7 +72,6 @@ class Reply(NamedTuple):
     answer: bytes
     duration_ms: int
     retry_after: int | None
-    started_at: datetime
 
     @property
     def ok(self) -> bool:
@@ -94,7 +93,6 @@ class Incoming:
         """Forget the last reply; time runs from here."""
         self._key = key
         self.started = time.monotonic()
-        self._started_at = datetime.now(UTC)
         self._status: int | None = None
         self._complete = False
         self._fault: tuple[Failure, str] | None = None
@@ -152,7 +150,6 @@ class Incoming:
             answer=bytes(self._body),
             duration_ms=round((time.monotonic() - self.started) * 1000),
             retry_after=retry_after(waits[0], datetime.now(UTC)) if len(waits) == 1 else None,
-            started_at=self._started_at,
         )
 
     def _take_special(self, line: bytes, status: int) -> None:

@@ -184,14 +184,13 @@ class Engine:
 def cannot_send(delivery: Claimed, address: Address, now: datetime) -> Reply:
     """The reply to a delivery that cannot even be written: our own fault."""
     return Reply(
-        key=Sent(delivery, address.url),
+        key=Sent(delivery, address.url, now),
         status=None,
         error=Failure.INTERNAL,
         detail=address.trouble,
         answer=b"",
         duration_ms=0,
         retry_after=None,
-        started_at=now,
     )
 
 
@@ -211,7 +210,7 @@ def judge(sent: Sent, reply: Reply, dice: float) -> Result:
         state=state,
         wait=wait,
         url=sent.url,
-        started_at=reply.started_at,
+        started_at=sent.at,
         duration_ms=reply.duration_ms,
         status=reply.status,
         error=str(reply.error or ""),

@@ -1,11 +1,14 @@
 """Whether a signature that somebody received is ours. No secret leaves this module."""
 
 import hmac
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
-from deliveries.models import Delivery, Event
-from deliveries.signing import sign
+from deliveries.answers import Failure
+from deliveries.claiming import lease_seconds
+from deliveries.models import Attempt, Delivery, Event
+from deliveries.signing import sign, timestamp_ms
 from webhooks.models import Webhook
 
 
@@ -13,9 +16,9 @@ class Secret(StrEnum):
     """What can be said of the secret that signed an attempt."""
 
     NOT_SIGNED = "Events of this type are not signed."
-    THE_SAME = "The secret of then signs still: a signature of it can be checked."
-    ROTATED = "The secret was rotated since: a signature of it cannot be checked any more."
-    PERHAPS = "A rotation is under way; a signature can be checked unless there was one before."
+    THE_SAME = "The secret of then signs still: its signature can be checked."
+    ROTATED = "The secret was rotated since: its signature cannot be checked any more."
+    PERHAPS = "A rotation was under way; its signature can be checked unless there was one before."
 
 
 class Verdict(StrEnum):
@@ -32,9 +35,29 @@ def secret_of(webhook: Webhook, at: datetime, now: datetime) -> Secret:
     rotated = webhook.next_secret_at
     if rotated is None:
         return Secret.THE_SAME
-    if rotated > now:
+    # A delivery is signed with what its claim found, which may be as old as a lease.
+    if rotated > now or rotated <= at < rotated + timedelta(seconds=lease_seconds()):
         return Secret.PERHAPS
     return Secret.THE_SAME if rotated <= at else Secret.ROTATED
+
+
+class Signature(NamedTuple):
+    """X-Webhook-Timestamp and X-Webhook-Signature."""
+
+    timestamp: str
+    signature: str
+
+
+def made_again(webhook: Webhook, body: bytes, attempt: Attempt, now: datetime) -> Signature | None:
+    """What an attempt carried: not kept, and made again where its secret is known for sure."""
+    if attempt.error == Failure.INTERNAL:
+        # It was never written.
+        return None
+    if secret_of(webhook, attempt.started_at, now) is not Secret.THE_SAME:
+        return None
+    secret = webhook.secret if webhook.next_secret_at is None else webhook.next_secret
+    timestamp = timestamp_ms(attempt.started_at)
+    return Signature(str(timestamp), sign(secret, timestamp, webhook.type.name, body))
 
 
 def check(delivery: Delivery, event: Event, timestamp: str, signature: str) -> Verdict:

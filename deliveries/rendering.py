@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from deliveries import statements
 from deliveries.claiming import Claimed
-from deliveries.signing import sign
+from deliveries.signing import sign, timestamp_ms
 from deliveries.transport import Request
 from webhooks import encryption
 from webhooks.types import CATALOGUE
@@ -41,10 +41,11 @@ class Address(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """What comes back with the reply."""
+    """What comes back with the reply. `at`: the instant that it is signed with."""
 
     delivery: Claimed
     url: str
+    at: datetime
 
 
 def addresses(webhook_ids: list[int]) -> dict[int, Address]:
@@ -68,7 +69,7 @@ def render(delivery: Claimed, address: Address, now: datetime) -> Request:
     entry = CATALOGUE[delivery.type_id]
     headers = address.headers
     if entry.signed and address.secret:
-        timestamp = int(now.timestamp() * 1000)
+        timestamp = timestamp_ms(now)
         headers = [
             *headers,
             ("X-Webhook-Event", entry.name),
@@ -77,7 +78,7 @@ def render(delivery: Claimed, address: Address, now: datetime) -> Request:
             ("X-Webhook-Timestamp", str(timestamp)),
             ("X-Webhook-Signature", sign(address.secret, timestamp, entry.name, delivery.body)),
         ]
-    return Request(address.url, delivery.body, headers, Sent(delivery, address.url))
+    return Request(address.url, delivery.body, headers, Sent(delivery, address.url, now))
 
 
 def plain_headers(auth_token: str | None) -> Headers:

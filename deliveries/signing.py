@@ -1,7 +1,13 @@
 """X-Webhook-Signature (interface, Authentication 3; decisions W9 and W10). Pure."""
 
 import hmac
+from datetime import datetime
 from functools import lru_cache
+
+
+def timestamp_ms(at: datetime) -> int:
+    """X-Webhook-Timestamp of an attempt that began then."""
+    return int(at.timestamp() * 1000)
 
 
 def sign(secret: str, timestamp_ms: int, event: str, body: bytes) -> str:

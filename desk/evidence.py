@@ -138,12 +138,12 @@ def told(
             "base64": base64.b64encode(body).decode(),
             "text": body.decode("utf-8", "replace"),
         },
-        "attempts": [attempted(one, webhook) for one in attempts],
+        "attempts": [attempted(one, webhook, body) for one in attempts],
     }
 
 
 def headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
-    """What every attempt carried; never Authorization. The rest of a signature is not kept."""
+    """What every attempt carried; never Authorization."""
     sent = {"Content-Type": "application/json"}
     if webhook.type.signed:
         sent |= {
@@ -154,8 +154,9 @@ def headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
     return sent
 
 
-def attempted(attempt: Attempt, webhook: Webhook) -> dict[str, Any]:
-    answer = bytes(attempt.answer)
+def attempted(attempt: Attempt, webhook: Webhook, body: bytes | None) -> dict[str, Any]:
+    answer, now = bytes(attempt.answer), timezone.now()
+    signed = None if body is None else proof.made_again(webhook, body, attempt, now)
     return {
         "number": attempt.number,
         "started_at": time(attempt.started_at),
@@ -164,7 +165,9 @@ def attempted(attempt: Attempt, webhook: Webhook) -> dict[str, Any]:
         "status": attempt.status,
         "outcome": pages.outcome(attempt.status, attempt.error),
         "detail": attempt.detail,
-        "signature": str(proof.secret_of(webhook, attempt.started_at, timezone.now())),
+        "signature": str(proof.secret_of(webhook, attempt.started_at, now)),
+        "x_webhook_timestamp": signed and signed.timestamp,
+        "x_webhook_signature": signed and signed.signature,
         "answer": {
             "kept_bytes": len(answer),
             "sha256": hashlib.sha256(answer).hexdigest(),

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -59,7 +58,7 @@ class Stock:
 
 @pytest.fixture
 def stock(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> Stock:
-    reply = Reply(None, 200, None, "", b"", 12, None, datetime.now(UTC))
+    reply = Reply(None, 200, None, "", b"", 12, None)
     monkeypatch.setattr(samples, "send_one", lambda *_, **__: reply)
     return Stock(signed_in(company), {"acme": owned(company, 4101), "birch": owned(birch, 9)})
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from companies.models import Company
-from deliveries import engine, publishing
+from deliveries import engine, proof, publishing
 from deliveries.models import Attempt, Delivery, Health, State
 from deliveries.rooms import FIRST_ROOM
-from deliveries.signing import sign
+from deliveries.signing import sign, timestamp_ms
 from deliveries.transport import Transport
 from faults.receiver import Answer, Receiver
 from tests import builders as build
@@ -63,6 +63,11 @@ def test_sends_the_stored_bytes_signed(
     assert headers["X-Webhook-Version"] == "2025-09-01"
     timestamp = int(headers["X-Webhook-Timestamp"])
     assert abs(timestamp / 1000 - received.at) < 60
+    # The log tells the very instant that was signed: with it the signature can be made again.
+    attempt = Attempt.objects.get()
+    assert timestamp_ms(attempt.started_at) == timestamp
+    again = proof.made_again(webhook, received.body, attempt, timezone.now())
+    assert again == (str(timestamp), headers["X-Webhook-Signature"])
     assert headers["X-Webhook-Signature"] == sign(
         webhook.secret, timestamp, "tracking.simple", received.body
     )

@@ -2,7 +2,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,6 @@ def test_sends_what_it_is_given_and_nothing_of_its_own() -> None:
     with receiver(good) as running:
         reply = send_one(Request(running.url, b"\x00\xff{}", HEADERS, "key"), LOOPBACK)
     assert (reply.key, reply.status, reply.answer, reply.ok) == ("key", 200, b"ok", True)
-    assert reply.started_at.tzinfo is UTC
     head, _, body = running.requests[0].partition(b"\r\n\r\n")
     assert body == b"\x00\xff{}"
     assert head.split(b"\r\n") == [

@@ -16,6 +16,7 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, recording
 from deliveries.models import Delivery
+from deliveries.signing import sign
 from desk import evidence, finding
 from shipments.models import Shipment
 from tests import builders as build
@@ -68,6 +69,9 @@ def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticke
     assert (first["status"], first["outcome"]) == (None, "No answer in the time allowed.")
     assert (second["status"], second["answer"]["text"]) == (204, "<b>thanks</b>")
     assert "can be checked" in second["signature"]
+    sent_at = int(second["x_webhook_timestamp"])
+    assert second["x_webhook_signature"] == sign("5e" * 32, sent_at, "tracking.simple", BODY)
+    assert second["x_webhook_signature"].encode() in found["index.html"]
     assert told["complete"]
     assert b"&lt;b&gt;thanks" in found["index.html"]
 
@@ -105,7 +109,9 @@ def test_says_that_a_signature_cannot_be_checked_once_the_secret_was_rotated(
 
     [delivery] = record(desk, ticket)["deliveries"]
 
-    assert "cannot be checked any more" in delivery["attempts"][0]["signature"]
+    first, second = delivery["attempts"]
+    assert "cannot be checked any more" in first["signature"]
+    assert first["x_webhook_signature"] is second["x_webhook_timestamp"] is None
 
 
 def test_history_says_who_took_it_and_companies_do_not_see_that(
