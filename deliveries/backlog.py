@@ -8,16 +8,19 @@ from django.utils import timezone
 from deliveries import statements
 from deliveries.models import Health, Pulse
 
-# The first due row of each webhook that may be sent to, first attempt or retry, found through
-# the index.
-OLDEST_DUE = """
+# From webhook to webhook in the index, however many rows each of them has waiting.
+LANE = """
 WITH RECURSIVE lane AS (
   (SELECT webhook_id FROM deliveries_delivery_open ORDER BY webhook_id LIMIT 1)
   UNION ALL
   SELECT next.webhook_id FROM lane CROSS JOIN LATERAL (
     SELECT webhook_id FROM deliveries_delivery_open
     WHERE webhook_id > lane.webhook_id ORDER BY webhook_id LIMIT 1) AS next
-)
+)"""
+
+# The first due row of each webhook that may be sent to, first attempt or retry, found through
+# the index.
+OLDEST_DUE = f"""{LANE}
 SELECT min(first.due_at) FROM lane
 CROSS JOIN LATERAL (
   SELECT 1 FROM webhooks_webhook
@@ -32,7 +35,7 @@ CROSS JOIN LATERAL (
     AND due_at <= statement_timestamp()
   ORDER BY due_at LIMIT 1) AS first
 WHERE coalesce(health.resting_until <= statement_timestamp(), true)
-"""
+"""  # noqa: S608 - our own text
 
 # Exact counting would read every row of a long backlog at every scrape.
 COUNT_EXACTLY_BELOW = 10_000

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 
 from deliveries import reading, statements
+from deliveries.backlog import LANE
 from deliveries.models import Health
 from webhooks.models import Webhook
 
@@ -14,21 +15,14 @@ MOST_COUNTED = 1_000
 # Younger deliveries are on their way and no backlog.
 PATIENCE = timedelta(seconds=60)
 
-# From webhook to webhook in the index, with the oldest row of each, however many they have.
-WAITING_LONGEST = """
-WITH RECURSIVE lane AS (
-  (SELECT webhook_id FROM deliveries_delivery_open ORDER BY webhook_id LIMIT 1)
-  UNION ALL
-  SELECT next.webhook_id FROM lane CROSS JOIN LATERAL (
-    SELECT webhook_id FROM deliveries_delivery_open
-    WHERE webhook_id > lane.webhook_id ORDER BY webhook_id LIMIT 1) AS next
-)
+# Each webhook with the oldest of its rows.
+WAITING_LONGEST = f"""{LANE}
 SELECT lane.webhook_id, first.created_at FROM lane CROSS JOIN LATERAL (
   SELECT created_at FROM deliveries_delivery_open
   WHERE webhook_id = lane.webhook_id ORDER BY webhook_id, created_at, event_id LIMIT 1) AS first
 WHERE first.created_at < %(before)s
 ORDER BY first.created_at LIMIT %(most)s
-"""
+"""  # noqa: S608 - our own text
 COUNTS = """
 SELECT one.id, (SELECT count(*) FROM (
   SELECT 1 FROM deliveries_delivery_open WHERE webhook_id = one.id LIMIT %(most)s) AS counted)

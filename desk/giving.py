@@ -6,13 +6,13 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
-from desk.moves import Picked
+from desk.moves import picked_by
 from desk.onward import LIST, PAGE
 from tickets import reassigning
 from tickets.agent_forms import GiveForm
@@ -44,11 +44,7 @@ class GivingPages(ModelAdmin):
         """GET asks to whom, POST gives; what had changed is shown again, as it is now."""
         if not self.has_assign_permission(request):
             raise PermissionDenied
-        sent = request.POST if request.method == "POST" else request.GET
-        try:
-            picked = [Picked.read(text) for text in sent.getlist("ticket")[:MOST_AT_ONCE]]
-        except ValueError as error:
-            raise Http404 from error
+        picked = picked_by(request, MOST_AT_ONCE)
         form = GiveForm(request.POST or None)
         refused: dict[int, str] = {}
         if request.method == "POST" and form.is_valid():

@@ -44,6 +44,15 @@ class Picked(NamedTuple):
         return cls(int(ticket_id), int(version) if version else None)
 
 
+def picked_by(request: HttpRequest, most: int) -> list[Picked]:
+    """The tickets that a dialog is about, as its address or its form names them. Raises Http404."""
+    sent = request.POST if request.method == "POST" else request.GET
+    try:
+        return [Picked.read(text) for text in sent.getlist("ticket")[:most]]
+    except ValueError as error:
+        raise Http404 from error
+
+
 def move_action(to: Status) -> Action:
     """The action of the list that asks whether, and why, to move what was selected."""
 
@@ -76,11 +85,7 @@ class MovePages(ModelAdmin):
             raise PermissionDenied
         if to not in VERBS:
             raise Http404
-        sent = request.POST if request.method == "POST" else request.GET
-        try:
-            picked = [Picked.read(text) for text in sent.getlist("ticket")[:MOST_AT_ONCE]]
-        except ValueError as error:
-            raise Http404 from error
+        picked = picked_by(request, MOST_AT_ONCE)
         form = MoveForm(request.POST or None)
         refused: dict[int, str] = {}
         if request.method == "POST" and form.is_valid():
