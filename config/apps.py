@@ -1,12 +1,16 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
+
+from config.database import prepare_connection
 
 
 class ConfigConfig(AppConfig):
-    """Not an app with tables: it makes Django run our checks."""
+    """Not an app with tables: it makes Django run our checks and prepare our connections."""
 
     name = "config"
 
     def ready(self) -> None:
         import_module("config.checks")
+        connection_created.connect(prepare_connection)
