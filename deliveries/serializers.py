@@ -1,10 +1,11 @@
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.bodies import Body, Text
+from companies.times import read_time
 from deliveries.models import State
 
 STATES = {state.label: state for state in State}
@@ -12,17 +13,13 @@ STATES = {state.label: state for state in State}
 
 @extend_schema_field({"type": "string", "format": "date-time"})
 class Moment(Text):
-    """A time in ISO 8601; without a zone it is UTC."""
+    """A time in ISO 8601, given in UTC; one without an offset is taken to be in UTC."""
 
     def to_internal_value(self, data: Any) -> datetime:
-        text = super().to_internal_value(data)
         try:
-            moment = datetime.fromisoformat(text)
+            return read_time(super().to_internal_value(data))
         except ValueError as error:
-            raise serializers.ValidationError(
-                "Send a time in ISO 8601, such as 2026-01-31T12:00:00Z."
-            ) from error
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            raise serializers.ValidationError(str(error)) from error
 
 
 class Window(Body):

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config"]
 # They decide without a database, a framework or a broker, and can be read as tables.
 PURE = {
-    "companies": ["tokens"],
+    "companies": ["tokens", "times"],
     "webhooks": ["types", "targets", "addresses"],
     "deliveries": ["signing", "schedule", "answers", "resolver", "transport", "rooms"],
     "shipments": ["statuses", "feed", "fields"],

@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
@@ -194,6 +195,43 @@ def test_recovers_nothing_outside_the_window(api: APIClient, company: Company) -
         "data": {"redelivered": 0}
     }
     assert Delivery.objects.get().state == State.GIVEN_UP
+
+
+ODD_TIMES = [
+    ("2026-01-01T00:00:00+16:00", "Send a UTC offset of less than 16 hours."),
+    ("2026-01-01T00:00:00-23:59", "Send a UTC offset of less than 16 hours."),
+    ("0001-01-01T00:00:00+14:00", "Send a time in the years 1 to 9999."),
+    ("9999-12-31T23:59:59-12:00", "Send a time in the years 1 to 9999."),
+]
+
+
+@pytest.mark.parametrize(("time", "why"), ODD_TIMES)
+@pytest.mark.parametrize("name", ["since", "until"])
+def test_refuses_a_time_that_cannot_be_given_in_utc(
+    api: APIClient, company: Company, name: str, time: str, why: str
+) -> None:
+    webhook = build.webhook(company)
+    window = {"since": "2026-01-01", name: time}
+
+    listed = api.get(f"/webhooks/{webhook.pk}/deliveries", {name: time})
+    recovered = api.post(f"/webhooks/{webhook.pk}/recover", window)
+
+    for answer in (listed, recovered):
+        assert answer.status_code == 400
+        assert answer.json()["errors"] == [{"field": name, "message": why}]
+
+
+@pytest.mark.parametrize("time", ["2026-01-01T00:00:00+14:00", "2026-01-01T00:00:00-15:59"])
+def test_takes_every_offset_that_clocks_have(api: APIClient, company: Company, time: str) -> None:
+    webhook = build.webhook(company)
+
+    assert api.get(f"/webhooks/{webhook.pk}/deliveries", {"since": time}).status_code == 200
+
+
+@pytest.mark.parametrize(("time", "why"), ODD_TIMES)
+def test_the_command_refuses_the_same_times(db: None, time: str, why: str) -> None:
+    with pytest.raises(CommandError, match=f"--since: {why}"):
+        call_command("redeliver", f"--since={time}")
 
 
 def test_says_how_a_webhook_does(api: APIClient, company: Company) -> None:

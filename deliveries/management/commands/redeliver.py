@@ -1,9 +1,11 @@
-from datetime import UTC, datetime
+from argparse import ArgumentTypeError
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from companies.times import read_time
 from deliveries import redelivery
 from deliveries.models import Delivery, State
 
@@ -11,9 +13,11 @@ STATES = {state.label: state for state in State}
 
 
 def time(text: str) -> datetime:
-    """ISO 8601; without a zone it is UTC."""
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    """An argument that is a time in ISO 8601, in UTC where it has no offset."""
+    try:
+        return read_time(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
 
 
 class Command(BaseCommand):

@@ -1,0 +1,23 @@
+"""Times as others write them, read into UTC. Pure."""
+
+from datetime import UTC, datetime, timedelta
+
+# No clock on earth is more than 14 hours from UTC; PostgreSQL takes offsets below 16.
+OFFSET_LIMIT = timedelta(hours=16)
+
+
+def read_time(text: str) -> datetime:
+    """Return the ISO 8601 time in UTC; one without an offset is taken to be in UTC.
+
+    Raises ValueError, with a sentence that says what to send instead.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("Send a time in ISO 8601, such as 2026-01-31T12:00:00Z.") from None
+    if abs(time.utcoffset() or timedelta()) >= OFFSET_LIMIT:
+        raise ValueError("Send a UTC offset of less than 16 hours.")
+    try:
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("Send a time in the years 1 to 9999.") from None
