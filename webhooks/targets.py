@@ -24,6 +24,9 @@ SPECIAL_NAMES = frozenset(
     | {"intranet", "lan", "localdomain", "svc"}
 )
 
+# Names in public domains behind which a cloud keeps its machines' credentials.
+METADATA_NAMES = ("metadata.goog",)
+
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0\s\ud800-\udfff]")
 _URL = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#]+)([^#]*)", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(\[[^\[\]]+\]|[^:\[\]]+)(?::(.*))?")
@@ -156,6 +159,8 @@ def _ascii_name(host: str, policy: Policy) -> str:
         return name
     if len(labels) < 2 or labels[-1] in SPECIAL_NAMES or not _TOP_LABEL.fullmatch(labels[-1]):
         raise BadTarget(f"{name} is not a public host name; use one that anyone can look up.")
+    if any(name == each or name.endswith(f".{each}") for each in METADATA_NAMES):
+        raise BadTarget(f"{name} is a cloud's metadata service; use your own host.")
     return name
 
 
