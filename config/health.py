@@ -22,6 +22,21 @@ def healthz(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"status": "ok"})
 
 
+class Liveness:
+    """Middleware that answers GET /healthz whatever the Host header says (decision N17).
+
+    Load balancers and kubelets ask by address. The answer says nothing that a name would protect.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info == "/healthz" and request.method in ("GET", "HEAD"):
+            return healthz(request)
+        return self.get_response(request)
+
+
 def readyz(request: HttpRequest) -> HttpResponse:
     """200 when every part does its work, else 503; the body says which part does not, and why."""
     checks = {check.__name__: outcome(check) for check in CHECKS}

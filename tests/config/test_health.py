@@ -5,6 +5,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from companies.models import Company
 from config import health
@@ -29,6 +30,19 @@ def test_is_alive_without_asking_anybody(client: Client) -> None:
     answer = client.get("/healthz")
 
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize("host", ["10.1.2.3", "[::1]:8000", "elsewhere.example", "a_b", ""])
+def test_is_alive_whatever_the_host_header_says(
+    client: Client, settings: Settings, host: str
+) -> None:
+    settings.ALLOWED_HOSTS = ["desk.example.com"]
+    settings.SECURE_SSL_REDIRECT = True
+
+    answer = client.get("/healthz", HTTP_HOST=host)
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    assert client.get("/webhooks", HTTP_HOST=host, secure=True).status_code == 400
 
 
 def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
