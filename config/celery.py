@@ -3,15 +3,22 @@
 import os
 
 from celery import Celery
-from celery.signals import worker_process_init
+from celery.signals import beat_init, celeryd_init, worker_process_init
 
 from config.memory import settle
+from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("parceldesk")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@celeryd_init.connect
+@beat_init.connect
+def before_start(**_: object) -> None:
+    refuse_unsafe_settings()
 
 
 @worker_process_init.connect

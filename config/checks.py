@@ -1,10 +1,64 @@
-"""Refuse to start on an unsafe or half configuration; each check says what to do."""
+"""Checks of the settings alone; each error says what to do.
+
+They ask neither the database, the broker, a mail server nor DNS, so that the service can start
+while those are away. `manage.py` runs them before its commands; `config.startup` before web,
+worker and beat serve anybody.
+"""
 
 from typing import Any
 
 from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.exceptions import ImproperlyConfigured
+
+SECRET_KEY_MIN_LENGTH = 50
+# Django's own measure of a key such as "aaaa…".
+SECRET_KEY_MIN_DISTINCT = 5
+# Parts of the keys that stand in examples, templates and tutorials. A random key of 64 characters
+# contains one of them less than once in a million.
+EXAMPLE_KEYS = (
+    "change-me",
+    "change_me",
+    "changeme",
+    "example",
+    "insecure",
+    "only-for-",
+    "password",
+    "placeholder",
+    "replace-",
+    "replace_",
+    "secret",
+    "your-key",
+    "your_key",
+)
+
+
+@register(Tags.security)
+def secret_key(**_: Any) -> list[CheckMessage]:
+    """Whoever knows the key can sign a session of any agent."""
+    try:
+        key = settings.SECRET_KEY
+    except ImproperlyConfigured:
+        # Django refuses an empty one by itself, without saying what to set.
+        key = ""
+    problem = ""
+    if len(key) < SECRET_KEY_MIN_LENGTH:
+        problem = f"has {len(key)} characters"
+    elif len(set(key)) < SECRET_KEY_MIN_DISTINCT:
+        problem = "repeats the same few characters"
+    elif any(example in key.lower() for example in EXAMPLE_KEYS):
+        problem = "looks like an example"
+    if not problem:
+        return []
+    return [
+        Error(
+            f"SECRET_KEY {problem}.",
+            hint=f"Set it to at least {SECRET_KEY_MIN_LENGTH} random characters, such as the "
+            'output of: python -c "import secrets; print(secrets.token_urlsafe(64))"',
+            id="config.E005",
+        )
+    ]
 
 
 @register(Tags.security)
@@ -59,3 +113,6 @@ def production_targets(**_: Any) -> list[CheckMessage]:
     return [
         Error(f"{problem} in production.", hint="Unset it.", id="config.E004") for problem in loose
     ]
+
+
+SETTINGS_CHECKS = (secret_key, field_keys, environment, production_targets)

@@ -1,6 +1,7 @@
 """The web process's gunicorn worker: clients get JSON and get to read it, whatever they sent."""
 
 import json
+import os
 import socket
 import time
 from contextlib import suppress
@@ -8,6 +9,8 @@ from typing import Any
 
 from gunicorn import util
 from gunicorn.workers.gthread import ThreadWorker
+
+from config.startup import refuse_unsafe_settings
 
 # Most clients send all of a body before they read the answer. What is left of one that nobody
 # wanted is thrown away for so long, unless nothing comes: closing at once would reset the
@@ -36,6 +39,12 @@ util.write_error = write_error
 
 
 class Worker(ThreadWorker):
+    @classmethod
+    def setup(cls) -> None:
+        """Called by gunicorn before it forks: what is refused here is said once."""
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+        refuse_unsafe_settings()
+
     def handle_request(self, req: Any, conn: Any) -> bool:
         """Answer; returns whether the connection may be used again."""
         keepalive = super().handle_request(req, conn)

@@ -10,9 +10,11 @@ from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from config.memory import settle
+from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+refuse_unsafe_settings()
 django = get_wsgi_application()
 # With its addresses come all pages; Django would load them with the first request.
 get_resolver().url_patterns  # noqa: B018

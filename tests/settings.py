@@ -1,10 +1,11 @@
 """config.settings, with what a throwaway run must not need from the environment."""
 
 import os
+import secrets
 
 from cryptography.fernet import Fernet
 
-os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 5)
+os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(64))
 os.environ.setdefault("FIELD_KEYS", Fernet.generate_key().decode())
 os.environ.setdefault("ENVIRONMENT", "test")
 

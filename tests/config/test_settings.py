@@ -1,7 +1,9 @@
 """The configuration as production reads it, in a process of its own."""
 
+import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -12,22 +14,28 @@ from django.conf import settings
 from django.test import Client
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+RANDOM_KEY = secrets.token_urlsafe(64)
 
 
-def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def variables(**changes: str | None) -> dict[str, str]:
+    """The environment of a production process; None leaves a variable out."""
     values = {
-        "PATH": os.environ["PATH"],
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "DATABASE_URL": os.environ["DATABASE_URL"],
         "BROKER_URL": os.environ["BROKER_URL"],
-        "SECRET_KEY": "qa8!" * 20 + "zyxwvutsrqponmlkjihgfedcba",
+        "SECRET_KEY": RANDOM_KEY,
         "FIELD_KEYS": Fernet.generate_key().decode(),
         "ALLOWED_HOSTS": "desk.acme.example",
-        **environment,
+        **changes,
     }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def manage(*arguments: str, **changes: str | None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={name: value for name, value in values.items() if value is not None},
+        env=variables(**changes),
         capture_output=True,
         text=True,
     )
@@ -49,6 +57,11 @@ def test_production_passes_the_deployment_check_in_silence() -> None:
         ("WEBHOOK_ALLOW_HTTP", "true", "config.E004"),
         ("WEBHOOK_ALLOWED_NETWORKS", "10.0.0.0/8", "config.E004"),
         ("DEBUG", "true", "config.E004"),
+        ("SECRET_KEY", "", "config.E005"),
+        ("SECRET_KEY", "abc", "config.E005"),
+        ("SECRET_KEY", "ab1!" * 20, "config.E005"),
+        ("SECRET_KEY", "change-me-" * 7, "config.E005"),
+        ("SECRET_KEY", f"django-insecure-{RANDOM_KEY}", "config.E005"),
     ],
 )
 def test_refuses_an_unsafe_or_half_configuration(variable: str, value: str, says: str) -> None:
@@ -57,6 +70,111 @@ def test_refuses_an_unsafe_or_half_configuration(variable: str, value: str, says
     assert checked.returncode == 1
     assert says in checked.stderr
     assert "HINT" in checked.stderr
+
+
+@pytest.mark.parametrize("process", ["web", "worker", "beat"])
+@pytest.mark.parametrize("key", ["", "abc", "change-me-" * 7])
+def test_no_process_starts_on_an_example_or_a_short_secret_key(
+    process: str, key: str, tmp_path: Path
+) -> None:
+    (line,) = re.findall(rf"^{process}: (.*)", (ROOT / "Procfile").read_text(), re.MULTILINE)
+    started = subprocess.run(
+        ["/bin/sh", "-c", f"exec {line}"],
+        cwd=ROOT,
+        env=variables(SECRET_KEY=key, BIND="127.0.0.1", PORT="0", DATA_DIR=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert started.returncode != 0
+    assert "config.E005: SECRET_KEY" in started.stderr
+    assert "secrets.token_urlsafe(64)" in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+def test_starts_while_everything_else_is_away() -> None:
+    refused = "import config.startup; config.startup.refuse_unsafe_settings()"
+    nowhere = {
+        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
+        "BROKER_URL": "redis://127.0.0.1:1/0",
+        "EMAIL_HOST": "mail.invalid",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+
+    checked = subprocess.run([sys.executable, "-c", refused], cwd=ROOT, env=variables(**nowhere))
+
+    assert checked.returncode == 0
+
+
+def mail_settings(**environment: str) -> dict[str, object]:
+    names = [
+        "BACKEND",
+        "HOST",
+        "PORT",
+        "HOST_USER",
+        "HOST_PASSWORD",
+        "USE_TLS",
+        "USE_SSL",
+        "TIMEOUT",
+    ]
+    program = (
+        "import json; from django.conf import settings;"
+        f"found = {{name: getattr(settings, 'EMAIL_' + name) for name in {names}}};"
+        "print(json.dumps(found | {'FROM': settings.DEFAULT_FROM_EMAIL}))"
+    )
+    read = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=variables(DJANGO_SETTINGS_MODULE="config.settings", **environment),
+        capture_output=True,
+        check=True,
+    )
+    return json.loads(read.stdout)
+
+
+def test_mail_is_printed_where_no_server_is_named() -> None:
+    read = mail_settings()
+
+    assert read["BACKEND"] == "django.core.mail.backends.console.EmailBackend"
+    assert read["TIMEOUT"] == 10
+
+
+def test_mail_goes_where_the_environment_says() -> None:
+    read = mail_settings(
+        EMAIL_HOST="mail.acme.example",
+        EMAIL_HOST_USER="parceldesk",
+        EMAIL_HOST_PASSWORD="hunter2",
+        EMAIL_FROM="Acme <desk@acme.example>",
+    )
+
+    assert read == {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "HOST": "mail.acme.example",
+        "PORT": 587,
+        "HOST_USER": "parceldesk",
+        "HOST_PASSWORD": "hunter2",
+        "USE_TLS": True,
+        "USE_SSL": False,
+        "TIMEOUT": 10,
+        "FROM": "Acme <desk@acme.example>",
+    }
+
+
+@pytest.mark.parametrize(
+    ("says", "port", "tls", "ssl"),
+    [
+        ({"EMAIL_USE_SSL": "true"}, 465, False, True),
+        ({"EMAIL_USE_TLS": "false"}, 25, False, False),
+        ({"EMAIL_PORT": "2525"}, 2525, True, False),
+    ],
+)
+def test_mail_takes_tls_and_port_as_told(
+    says: dict[str, str], port: int, tls: bool, ssl: bool
+) -> None:
+    read = mail_settings(EMAIL_HOST="mail.acme.example", **says)
+
+    assert (read["PORT"], read["USE_TLS"], read["USE_SSL"]) == (port, tls, ssl)
 
 
 @pytest.mark.parametrize("variable", ["SECRET_KEY", "DATABASE_URL", "BROKER_URL"])

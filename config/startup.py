@@ -1,0 +1,34 @@
+"""Web, worker and beat do not start on unsafe settings."""
+
+import sys
+
+from django.core.checks import CheckMessage
+from django.core.exceptions import ImproperlyConfigured
+
+from config.checks import SETTINGS_CHECKS
+
+# gunicorn's arbiter starts a worker process again whatever it ended with, but for this: then it
+# stops as well, with the same code.
+EXIT_CODE = 4
+
+
+def refuse_unsafe_settings() -> None:
+    """Return if the settings are safe to serve with; otherwise say on standard error what to
+    change and raise SystemExit.
+
+    Reads settings alone, so it also passes while the database, the broker or DNS is away.
+    """
+    try:
+        problems = [problem for check in SETTINGS_CHECKS for problem in check()]
+    except ImproperlyConfigured as error:
+        problems = [str(error)]
+    if problems:
+        lines = [described(problem) for problem in problems]
+        print("Not started. Change these settings:", *lines, sep="\n", file=sys.stderr)
+        raise SystemExit(EXIT_CODE)
+
+
+def described(problem: CheckMessage | str) -> str:
+    if isinstance(problem, str):
+        return f"- {problem}"
+    return f"- {problem.id}: {problem.msg} {problem.hint}"
