@@ -36,7 +36,7 @@ usage: ./dev COMMAND
   run                    the whole service on this machine, with a demo company: PostgreSQL,
                          Valkey, web, worker, beat, and a page that shows the webhooks it sends
   test [ARGUMENT ...]    the tests, on throwaway servers; arguments go to pytest, without any
-                         the whole suite runs on several processes
+                         the whole suite runs on several processes; --whole fails on a skip
   manage COMMAND ...     a management command on the data of `run`, whether it is up or not;
                          ./dev manage help lists them
   lint                   what ruff says about style and formatting

@@ -20,9 +20,11 @@ def main(arguments: list[str]) -> int:
 
 def test(arguments: list[str]) -> int:
     """Hand over to pytest; paths among the arguments are relative to where one stands."""
-    if not arguments or not Path.cwd().is_relative_to(ROOT):
+    everything = not arguments or arguments == ["--whole"]
+    if everything or not Path.cwd().is_relative_to(ROOT):
         os.chdir(ROOT)
-    os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *(arguments or in_parallel())])  # noqa: S606
+    ways = in_parallel() if everything else []
+    os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
 
 
 def in_parallel() -> list[str]:

@@ -3,8 +3,8 @@
 import base64
 import json
 import re
-import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +22,7 @@ from shipments import statuses
 from shipments.schema import PAYLOADS
 from tests import builders as build
 from tests.described import conforms
+from tests.programs import program
 from webhooks.targets import Policy
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "receiving.md").read_text()
@@ -92,12 +93,11 @@ def verdict(
     sample: Sample, secret: str, headers: dict[str, str], body: bytes, *now_ms: int
 ) -> bool:
     """What the page's own code says, by its own clock unless `now_ms` is given."""
-    if shutil.which(sample.program) is None:
-        pytest.skip(f"{sample.program} is not installed")
+    interpreter = sys.executable if sample.program == "python3" else program(sample.program)
     (code,) = re.findall(rf"```{sample.language}\n(.*?)```", PAGE, re.DOTALL)
     told = {"secret": secret, "headers": headers, "now": now_ms}
     ran = subprocess.run(
-        [sample.program, sample.option, code + sample.driver],
+        [interpreter, sample.option, code + sample.driver],
         input=json.dumps({**told, "body": base64.b64encode(body).decode()}),
         capture_output=True,
         text=True,

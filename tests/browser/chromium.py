@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,8 +13,6 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-MISSING = "no Chromium on this machine: apt-get install chromium"
 QUIETLY = (
     *("--headless", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -25,10 +22,6 @@ PATIENCE_MS = 20_000
 LEVELS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 
 Answer = TypeVar("Answer")
-
-
-def executable() -> str | None:
-    return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Chromium:

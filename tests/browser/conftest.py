@@ -4,16 +4,14 @@ import pytest
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
-from tests.browser.chromium import MISSING, Chromium, Tab, executable
+from tests.browser.chromium import Chromium, Tab
+from tests.programs import program
 from tickets.models import Agent
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
-    program = executable()
-    if program is None:
-        pytest.skip(MISSING)
-    browser = Chromium(program)
+    browser = Chromium(program("chromium"))
     yield browser
     browser.stop()
 

@@ -1,0 +1,61 @@
+"""A run says what it has skipped, and `--whole` takes no skip for success."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from devtools.bootstrap import ROOT
+from tests.programs import packages, program
+
+SKIPS = """
+import pytest
+
+@pytest.mark.parametrize("n", range(3))
+def test_a(n):
+    pytest.skip("no dragon: apt-get install dragon")
+
+def test_b():
+    pass
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "test_it.py").write_text(SKIPS)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    command = [sys.executable, "-m", "pytest", "-p", "devtools.pytest_skips", "-p", "no:valkey"]
+    plain = [*command, "-p", "no:django", "--rootdir", str(folder), str(folder)]
+    return subprocess.run([*plain, *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("ways", [[], ["-n", "2"]], ids=["one process", "two"])
+def test_the_run_ends_with_what_was_skipped_and_why(tmp_path: Path, ways: list[str]) -> None:
+    ran = run(tmp_path, *ways)
+
+    assert ran.returncode == 0, ran.stdout
+    assert "    3  no dragon: apt-get install dragon\n" in ran.stdout
+
+
+@pytest.mark.parametrize("ways", [[], ["-n", "2"]], ids=["one process", "two"])
+def test_a_whole_run_fails_on_a_skip(tmp_path: Path, ways: list[str]) -> None:
+    ran = run(tmp_path, "--whole", *ways)
+
+    assert ran.returncode == 1, ran.stdout
+    assert "    3  no dragon: apt-get install dragon\n" in ran.stdout
+
+
+def test_a_whole_run_without_a_skip_passes(tmp_path: Path) -> None:
+    assert run(tmp_path, "--whole", "-k", "test_b").returncode == 0
+
+
+def test_every_package_says_what_it_brings_and_what_for() -> None:
+    found = dict(packages())
+
+    assert found["chromium"] == ["chromium", "chromium-browser", "google-chrome"]
+    assert found["php-cli"] == ["php"]
+
+
+def test_a_program_of_no_package_is_a_mistake_and_no_skip() -> None:
+    with pytest.raises(LookupError, match=r"dragon is not in .*packages\.txt"):
+        program("dragon")
