@@ -10,7 +10,7 @@ from pathlib import Path
 
 import environ
 
-from config import beat, description, logs, look
+from config import beat, caches, description, logs, look
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -56,30 +56,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = beat.SCHEDULE
 
-
-def beside_the_broker(broker: str) -> str:
-    """A cache on the broker's own server, in database 1: celery's keys stay apart from ours."""
-    if broker.startswith("redis+socket://"):
-        return f"unix://{broker.removeprefix('redis+socket://').partition('?')[0]}?db=1"
-    if broker.startswith(("redis://", "rediss://")):
-        scheme, _, rest = broker.partition("://")
-        return f"{scheme}://{rest.partition('/')[0]}/1"
-    return "locmem://"
-
-
-CACHE_URL = env.str("CACHE_URL", default=beside_the_broker(CELERY_BROKER_URL))
-if CACHE_URL.startswith("locmem"):
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-else:
-    CACHES = {
-        "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
-            "LOCATION": CACHE_URL,
-            "KEY_PREFIX": PRODUCT,
-            # Counting requests must never be what makes them wait.
-            "OPTIONS": {"socket_timeout": 0.2, "socket_connect_timeout": 0.2},
-        }
-    }
+CACHE_URL = env.str("CACHE_URL", default=caches.beside_the_broker(CELERY_BROKER_URL))
+CACHES = caches.caches(CACHE_URL, prefix=PRODUCT)
 
 INSTALLED_APPS = [
     # Before the admin, whose templates they replace; the desk's own come before theirs.
