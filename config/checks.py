@@ -9,8 +9,11 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
+
+# The tag by which `config.startup` finds them: a check with it stops web, worker and beat.
+SETTINGS = "settings"
 
 SECRET_KEY_MIN_LENGTH = 50
 # Django's own measure of a key such as "aaaa…".
@@ -34,7 +37,7 @@ EXAMPLE_KEYS = (
 )
 
 
-@register(Tags.security)
+@register(SETTINGS)
 def secret_key(**_: Any) -> list[CheckMessage]:
     """Whoever knows the key can sign a session of any agent."""
     try:
@@ -61,7 +64,7 @@ def secret_key(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(Tags.security)
+@register(SETTINGS)
 def field_keys(**_: Any) -> list[CheckMessage]:
     if not settings.FIELD_KEYS:
         return [
@@ -85,7 +88,7 @@ def field_keys(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register(Tags.security)
+@register(SETTINGS)
 def environment(**_: Any) -> list[CheckMessage]:
     if settings.ENVIRONMENT in ("test", "production"):
         return []
@@ -98,7 +101,7 @@ def environment(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(Tags.security)
+@register(SETTINGS)
 def production_targets(**_: Any) -> list[CheckMessage]:
     """In production a company's URL must not reach inside."""
     if settings.ENVIRONMENT != "production":
@@ -115,4 +118,15 @@ def production_targets(**_: Any) -> list[CheckMessage]:
     ]
 
 
-SETTINGS_CHECKS = (secret_key, field_keys, environment, production_targets)
+@register(SETTINGS)
+def mail(**_: Any) -> list[CheckMessage]:
+    """Django would say so only when the first email is sent."""
+    if not (settings.EMAIL_USE_TLS and settings.EMAIL_USE_SSL):
+        return []
+    return [
+        Error(
+            "EMAIL_USE_TLS and EMAIL_USE_SSL are both true.",
+            hint="Set EMAIL_USE_TLS to false for TLS from the first byte, else EMAIL_USE_SSL.",
+            id="config.E006",
+        )
+    ]

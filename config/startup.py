@@ -2,10 +2,10 @@
 
 import sys
 
-from django.core.checks import CheckMessage
+from django.core.checks import CheckMessage, run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-from config.checks import SETTINGS_CHECKS
+from config.checks import SETTINGS
 
 # gunicorn's arbiter starts a worker process again whatever it ended with, but for this: then it
 # stops as well, with the same code.
@@ -16,10 +16,11 @@ def refuse_unsafe_settings() -> None:
     """Return if the settings are safe to serve with; otherwise say on standard error what to
     change and raise SystemExit.
 
-    Reads settings alone, so it also passes while the database, the broker or DNS is away.
+    Runs the checks of `config.checks` alone, so it also passes while the database, the broker or
+    DNS is away.
     """
     try:
-        problems = [problem for check in SETTINGS_CHECKS for problem in check()]
+        problems = run_checks(tags=[SETTINGS])
     except ImproperlyConfigured as error:
         problems = [str(error)]
     if problems:

@@ -61,7 +61,7 @@ def test_production_passes_the_deployment_check_in_silence() -> None:
         ("SECRET_KEY", "abc", "config.E005"),
         ("SECRET_KEY", "ab1!" * 20, "config.E005"),
         ("SECRET_KEY", "change-me-" * 7, "config.E005"),
-        ("SECRET_KEY", f"django-insecure-{RANDOM_KEY}", "config.E005"),
+        ("SECRET_KEY", f"django-insecure-{'aB3_' * 10}", "config.E005"),
     ],
 )
 def test_refuses_an_unsafe_or_half_configuration(variable: str, value: str, says: str) -> None:
@@ -70,6 +70,13 @@ def test_refuses_an_unsafe_or_half_configuration(variable: str, value: str, says
     assert checked.returncode == 1
     assert says in checked.stderr
     assert "HINT" in checked.stderr
+
+
+def test_refuses_two_kinds_of_tls_at_once() -> None:
+    checked = manage("check", EMAIL_USE_TLS="true", EMAIL_USE_SSL="true")
+
+    assert checked.returncode == 1
+    assert "config.E006" in checked.stderr
 
 
 @pytest.mark.parametrize("process", ["web", "worker", "beat"])
@@ -93,8 +100,8 @@ def test_no_process_starts_on_an_example_or_a_short_secret_key(
     assert "Traceback" not in started.stderr
 
 
-def test_starts_while_everything_else_is_away() -> None:
-    refused = "import config.startup; config.startup.refuse_unsafe_settings()"
+def test_safe_settings_pass_while_everything_else_is_away() -> None:
+    program = "import config.startup; config.startup.refuse_unsafe_settings()"
     nowhere = {
         "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
         "BROKER_URL": "redis://127.0.0.1:1/0",
@@ -102,7 +109,7 @@ def test_starts_while_everything_else_is_away() -> None:
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
 
-    checked = subprocess.run([sys.executable, "-c", refused], cwd=ROOT, env=variables(**nowhere))
+    checked = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=variables(**nowhere))
 
     assert checked.returncode == 0
 
