@@ -37,6 +37,11 @@ def wait_until(condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> 
         time.sleep(0.02)
 
 
+def is_written(file: Path) -> bool:
+    """Whether a program's `echo` is in it: the shell makes the file first, and empty."""
+    return file.exists() and file.read_text().endswith("\n")
+
+
 def is_running(pid: int) -> bool:
     """Whether it is there and more than a zombie."""
     try:
@@ -93,7 +98,7 @@ def test_a_killed_program_takes_its_children_along_before_it_is_started_again(
 ) -> None:
     command = "sh -c 'sleep 60 & echo $! > child; wait'"
     process = supervisor.start(program("worker", command, tmp_path))
-    turn_until(supervisor, lambda: (tmp_path / "child").exists())
+    turn_until(supervisor, lambda: is_written(tmp_path / "child"))
     child = int((tmp_path / "child").read_text())
 
     process.kill()
@@ -111,7 +116,7 @@ def test_stops_the_patient_and_the_deaf_and_what_they_have_started(
     supervisor.start(program("polite", polite, tmp_path))
     supervisor.start(program("deaf", deaf, tmp_path))
     wanted = [tmp_path / "polite", tmp_path / "deaf"]
-    turn_until(supervisor, lambda: all(file.exists() for file in wanted))
+    turn_until(supervisor, lambda: all(is_written(file) for file in wanted))
     child = int((tmp_path / "deaf").read_text())
     processes = [process for _, process, _ in supervisor.running.values()]
 
