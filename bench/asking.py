@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from bench import history, load
 from bench.explain import plan
-from deliveries import backlog, publishing, reading, tasks
+from deliveries import publishing, tasks
 from deliveries.models import State
+from deliveries.monitoring import backlog, log
 from webhooks.models import Webhook
 
 PAGE = 50
@@ -33,7 +34,7 @@ class Asker:
         parcels_of_one = size // history.EVENTS_OF_ONE // len(webhooks)
         self.parcel_before = parcels_of_one // 2 * len(webhooks)
         deep = {"limit": 1, "cursor": cursor_at(self.middle)}
-        self.old = [reading.page(webhook, **deep)[0][0].pk for webhook in webhooks]
+        self.old = [log.page(webhook, **deep)[0][0].pk for webhook in webhooks]
         self.published = 0
 
     def questions(self) -> dict[str, Question]:
@@ -56,7 +57,7 @@ class Asker:
             **{name: self.page(**filters) for name, filters in logs.items()},
             "log, one parcel": self.page_of_a_parcel,
             "one delivery with its attempts": self.detail,
-            "health": lambda turn: reading.health(self.webhook(turn), timezone.now()),
+            "health": lambda turn: log.health(self.webhook(turn), timezone.now()),
             "sweep": lambda _: tasks.sweep(),
             "count of what waits": lambda _: backlog.waiting(),
         }
@@ -75,8 +76,8 @@ class Asker:
 
     def page(self, **filters: object) -> Question:
         def ask(turn: int) -> None:
-            found, _ = reading.page(self.webhook(turn), limit=PAGE, **filters)
-            reading.rows(found)
+            found, _ = log.page(self.webhook(turn), limit=PAGE, **filters)
+            log.rows(found)
 
         return ask
 
@@ -86,7 +87,7 @@ class Asker:
 
     def detail(self, turn: int) -> None:
         company = self.webhook(turn).company
-        reading.detail(reading.one(company, self.old[turn % len(self.old)]))
+        log.detail(log.one(company, self.old[turn % len(self.old)]))
 
 
 def cursor_at(time: datetime) -> str:

@@ -11,12 +11,13 @@ from django.db import connection
 from django.utils import timezone
 
 from bench.explain import plan
-from deliveries import claiming, recording, statements
-from deliveries.claiming import Claimed, Lane
-from deliveries.engine import ENOUGH_HELD, LANES_AT_ONCE, RECORD_AT_ONCE
+from deliveries import statements
+from deliveries.engine import claiming, recording
+from deliveries.engine.claiming import Claimed, Lane
+from deliveries.engine.loop import ENOUGH_HELD, LANES_AT_ONCE, RECORD_AT_ONCE
+from deliveries.engine.recording import Result
+from deliveries.engine.rooms import LARGEST_ROOM, STOCK
 from deliveries.models import State
-from deliveries.recording import Result
-from deliveries.rooms import LARGEST_ROOM, STOCK
 
 
 @dataclass

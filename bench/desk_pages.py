@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from bench import tickets
 from companies.models import Company
-from desk.dashboard import SPANS
-from desk.queues import QUEUES
+from desk.queue.queues import QUEUES
+from desk.reports.dashboard import SPANS
 from tickets import agents
 from tickets.models import Agent
 

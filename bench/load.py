@@ -9,8 +9,8 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.publishing import News
 from webhooks import services
+from webhooks.event_types import WebhookType
 from webhooks.models import Webhook
-from webhooks.types import WebhookType
 
 PUBLISH_AT_ONCE = 500
 

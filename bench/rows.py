@@ -7,9 +7,9 @@ from django.db import connection, transaction
 from bench.bodies import body
 from companies.models import Company
 from deliveries.models import State
+from webhooks.event_types import WebhookType
 from webhooks.models import Webhook
 from webhooks.services import make_secret
-from webhooks.types import WebhookType
 
 TABLES = "deliveries_event, deliveries_delivery, deliveries_attempt"
 WAITING = """

@@ -1,0 +1,1 @@
+"""Companies and their API tokens, and what every endpoint of the API shares."""

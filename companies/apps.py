@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.urls import register_converter
 
-from companies.paths import IdConverter
+from companies.api.paths import IdConverter
 
 
 class CompaniesConfig(AppConfig):

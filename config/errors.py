@@ -12,7 +12,7 @@ from django.views import csrf, defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from companies.api import Refusal
+from companies.api.views import Refusal
 
 logger = logging.getLogger(__name__)
 

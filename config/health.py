@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
-from deliveries import backlog
+from deliveries.monitoring import backlog
 from tickets.models import Ticket
 
 BEAT_MAY_BE_AWAY = timedelta(seconds=30)

@@ -25,8 +25,8 @@ UNFOLD = {
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": icon}],
     "SCRIPTS": [focus],
     "STYLES": [touches],
-    "DASHBOARD_CALLBACK": "desk.dashboard.first_page",
-    "LOGIN": {"form": "desk.signing_in.LoginForm"},
+    "DASHBOARD_CALLBACK": "desk.reports.dashboard.first_page",
+    "LOGIN": {"form": "desk.people.signing_in.LoginForm"},
     "ACCOUNT": {
         "navigation": [
             {"title": "Change password", "link": reverse_lazy("admin:password_change")},
@@ -37,7 +37,7 @@ UNFOLD = {
     # A search over all tables would be the dearest page there is: tickets alone, and a few.
     "COMMAND": {
         "search_models": False,
-        "search_callback": "desk.search.palette",
+        "search_callback": "desk.queue.search.palette",
         "show_history": False,
     },
     "COLORS": {
@@ -65,7 +65,7 @@ UNFOLD = {
         },
     },
     "SIDEBAR": {
-        "navigation": "desk.sidebar.navigation",
+        "navigation": "desk.queue.sidebar.navigation",
         "show_all_applications": True,
     },
 }

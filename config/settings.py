@@ -97,7 +97,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "desk.gate.SecondFactor",
+    "desk.people.gate.SecondFactor",
     "desk.only_sent.OnlySent",
     "django.contrib.messages.middleware.MessageMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -133,11 +133,11 @@ APPEND_SLASH = False
 UNFOLD = look.UNFOLD
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["companies.authentication.BearerToken"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["companies.api.authentication.BearerToken"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_THROTTLE_CLASSES": ["companies.rates.CompanyRate"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "companies.negotiation.JSONOnly",
-    "DEFAULT_PARSER_CLASSES": ["companies.parsers.StrictJSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": ["companies.api.rates.CompanyRate"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "companies.api.negotiation.JSONOnly",
+    "DEFAULT_PARSER_CLASSES": ["companies.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "config.errors.answer_exception",
@@ -192,7 +192,7 @@ LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 # Proxies in front that append to X-Forwarded-For: their word is taken for the client's address.
 PROXY_COUNT = env.int("PROXY_COUNT", default=0)
-AXES_CLIENT_IP_CALLABLE = "desk.signing_in.client_address"
+AXES_CLIENT_IP_CALLABLE = "desk.people.signing_in.client_address"
 # A name is locked for who guesses at it, not for its owner at another address.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 5
@@ -200,7 +200,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 # Who tries again while locked out does not wait for longer.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_LOCKOUT_CALLABLE = "desk.signing_in.locked_out"
+AXES_LOCKOUT_CALLABLE = "desk.people.signing_in.locked_out"
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False

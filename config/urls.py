@@ -10,10 +10,10 @@ from config import errors, health, pages
 admin.site.site_url = None
 
 urlpatterns = [
-    path("", include("webhooks.urls")),
-    path("", include("deliveries.urls")),
-    path("", include("shipments.urls")),
-    path("", include("tickets.urls")),
+    path("", include("webhooks.api.urls")),
+    path("", include("deliveries.api.urls")),
+    path("", include("shipments.api.urls")),
+    path("", include("tickets.api.urls")),
     path("admin/", include("desk.urls")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz),

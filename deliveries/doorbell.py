@@ -1,12 +1,8 @@
 """Wake the engine: cheap, and allowed to fail, as the sweep of beat finds what it missed."""
 
-import logging
 import time
 
-from celery import current_app
-from kombu.exceptions import OperationalError
-
-logger = logging.getLogger(__name__)
+from companies import doorbell
 
 # An engine loop goes on looking for a while after its last find (engine.LINGER_SECONDS), so a
 # ring this soon after another would wake nobody.
@@ -22,7 +18,4 @@ def ring() -> None:
     if now - _last_ring < PAUSE_SECONDS:
         return
     _last_ring = now
-    try:
-        current_app.send_task("deliveries.tasks.deliver", expires=10)
-    except (OperationalError, OSError) as error:
-        logger.warning("the broker does not answer, the sweep will ring: %s", error)
+    doorbell.ring("deliveries.tasks.deliver", expires=10)

@@ -8,8 +8,8 @@ from typing import Any
 from django.db import transaction
 
 from deliveries import doorbell, statements
+from webhooks.event_types import WebhookType
 from webhooks.models import Webhook
-from webhooks.types import WebhookType
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from deliveries import backlog, doorbell, housekeeping, pausing, slots
-from deliveries.engine import CONCURRENCY, Engine
+from deliveries import doorbell, partitions
+from deliveries.engine import pausing, slots
+from deliveries.engine.loop import CONCURRENCY, Engine
+from deliveries.http.transport import Transport
 from deliveries.models import Pulse
-from deliveries.transport import Transport
-from webhooks import policy
+from deliveries.monitoring import backlog
+from webhooks import target_policy
 
 # Shared with the children that Celery forks: only their parent hears of a shutdown.
 shutting_down = multiprocessing.Event()
@@ -31,7 +33,7 @@ def deliver() -> str:
         if slot is None:
             return "enough loops are running"
         transport = Transport(
-            policy.current(),
+            target_policy.current(),
             ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
             timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
             concurrency=CONCURRENCY,
@@ -50,7 +52,7 @@ def deliver() -> str:
 def sweep() -> None:
     """Beat's pulse: ring for whatever a lost ring or a dead worker left due."""
     Pulse.objects.update_or_create(name="sweep", defaults={"at": timezone.now()})
-    housekeeping.cancel_deliveries_of_deleted_webhooks()
+    partitions.cancel_deliveries_of_deleted_webhooks()
     if backlog.oldest_due() is not None:
         doorbell.ring()
 
@@ -62,4 +64,4 @@ def pause_failing() -> int:
 
 @shared_task
 def make_partitions() -> int:
-    return housekeeping.make_partitions()
+    return partitions.make_partitions()

@@ -1,0 +1,1 @@
+"""The back office: everything that agents, leads and operators see in a browser."""

@@ -1,25 +1,40 @@
-"""The desk in the admin: the list of tickets, and macros."""
-
-from typing import Any
+"""The back office: Django finds here the admin pages of every room of the desk."""
 
 from django.contrib import admin
-from django.db import models
-from django.db.models import Field
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
-from desk.giving import GivingPages
-from desk.listing import ListPages
-from desk.models import Macro
-from desk.moves import VERBS
-from desk.pages import TicketPages
-from desk.people import GroupAdmin, UserAdmin
-from desk.storm_admin import StormAdmin
-from desk.support_pages import SupportPages
+from desk.people.agent_admin import AgentAdmin
+from desk.people.company_admin import CompanyAdmin
+from desk.people.user_admin import GroupAdmin, UserAdmin
+from desk.queue.list_admin import ListPages
+from desk.setup.macro_admin import MacroAdmin
+from desk.setup.sla_admin import CalendarAdmin, FilingRuleAdmin, TargetAdmin
+from desk.setup.ticket_type_admin import TicketTypeAdmin
+from desk.storms.storm_admin import StormAdmin
+from desk.support.delivery_admin import DeliveryAdmin
+from desk.support.pages import SupportPages
+from desk.support.shipment_admin import ShipmentAdmin
+from desk.support.webhook_admin import WebhookAdmin
+from desk.ticket.pages import TicketPages
+from desk.ticket.reassign_pages import GivingPages
 from tickets.models import Ticket
 
-__all__ = ["GroupAdmin", "MacroAdmin", "StormAdmin", "TicketAdmin", "UserAdmin"]
+__all__ = [
+    "AgentAdmin",
+    "CalendarAdmin",
+    "CompanyAdmin",
+    "DeliveryAdmin",
+    "FilingRuleAdmin",
+    "GroupAdmin",
+    "MacroAdmin",
+    "ShipmentAdmin",
+    "StormAdmin",
+    "TargetAdmin",
+    "TicketAdmin",
+    "TicketTypeAdmin",
+    "UserAdmin",
+    "WebhookAdmin",
+]
 
 
 @admin.register(Ticket)
@@ -33,24 +48,3 @@ class TicketAdmin(ListPages, GivingPages, SupportPages, TicketPages):
 
     def has_delete_permission(self, request: HttpRequest, obj: Ticket | None = None) -> bool:
         return False
-
-
-@admin.register(Macro)
-class MacroAdmin(ModelAdmin):
-    """Leads write prepared answers, agents read them."""
-
-    list_display = ("name", "public", "move_to", "active")
-    list_filter = ("active", "public")
-    fields = ("name", "text", "public", "move_to", "requested", "types", "active")
-    formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
-    list_per_page = 25
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-
-    def formfield_for_choice_field(
-        self, db_field: Field, request: HttpRequest, **kwargs: Any
-    ) -> Any:
-        # Nobody may move a ticket anywhere else.
-        if db_field.name == "move_to":
-            kwargs["choices"] = [("", "nowhere"), *((to.value, to.label) for to in VERBS)]
-        return super().formfield_for_choice_field(db_field, request, **kwargs)

@@ -1,17 +1,18 @@
 from celery import shared_task
 
-from desk import dashboard, storm_replies, storms
+from desk.reports import dashboard
+from desk.storms import replies, services
 
 
 @shared_task
 def watch_for_storms() -> None:
-    storms.watch()
-    storm_replies.go_on_with_all()
+    services.watch()
+    replies.go_on_with_all()
 
 
 @shared_task
 def answer_storm(reply_id: int) -> None:
-    storm_replies.go_on(reply_id)
+    replies.go_on(reply_id)
 
 
 @shared_task

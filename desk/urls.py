@@ -3,7 +3,8 @@
 from django.contrib import admin
 from django.urls import path
 
-from desk import dashboard, second_factor_pages
+from desk.people import second_factor_pages
+from desk.reports import dashboard
 
 guarded = admin.site.admin_view
 

@@ -10,7 +10,7 @@ from django.db import connection
 
 from companies.models import Company
 from companies.services import issue_token
-from deliveries import backlog
+from deliveries.monitoring import backlog
 from faults import ledger
 from faults.feeding import Feed
 from faults.receiver import Receiver

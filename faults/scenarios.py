@@ -14,8 +14,8 @@ from faults.feeding import Feed
 from faults.receiver import Received, Receiver
 from faults.service import Service
 from webhooks import services
+from webhooks.event_types import CATALOGUE
 from webhooks.models import Webhook
-from webhooks.types import CATALOGUE
 
 # Longer than the second wait of the retry ladder: a busy receiver may time out twice.
 WAIT_SECONDS = 400

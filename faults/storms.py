@@ -13,14 +13,14 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import CONCURRENCY
+from deliveries.engine.loop import CONCURRENCY
 from faults import ledger
 from faults.feeding import Feed
 from faults.receiver import Receiver
 from faults.scenarios import nothing_waits, slowly, until
 from faults.service import Service
 from webhooks import services
-from webhooks.types import WebhookType
+from webhooks.event_types import WebhookType
 
 VICTIMS = ("worker-1", "worker-2", "beat", "web", "backend")
 WORKERS = ("worker-1", "worker-2")

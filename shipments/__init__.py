@@ -1,0 +1,1 @@
+"""Shipments as the feed tells of them, and the events that their changes publish."""

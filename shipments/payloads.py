@@ -12,7 +12,7 @@ from typing import Any
 
 from shipments import statuses
 from shipments.models import Shipment, Surcharge
-from webhooks.types import CATALOGUE, WebhookType
+from webhooks.event_types import CATALOGUE, WebhookType
 
 Payload = dict[str, Any]
 

@@ -8,16 +8,16 @@ from django.conf import settings
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries.answers import Failure
+from deliveries.engine.rendering import plain_headers
+from deliveries.http.answers import Failure
+from deliveries.http.transport import Request, send_one
 from deliveries.publishing import encode
-from deliveries.rendering import plain_headers
-from deliveries.transport import Request, send_one
 from shipments import payloads, statuses
 from shipments.models import Shipment, Surcharge
 from shipments.payloads import Change, Payload
-from webhooks import policy, targets
+from webhooks import target_policy, targets
+from webhooks.event_types import DEFAULT, WebhookType
 from webhooks.models import Webhook
-from webhooks.types import DEFAULT, WebhookType
 
 ORDER = {
     "shop_id": 1,
@@ -60,7 +60,7 @@ def send_sample(company: Company, *, tracking_number: str, url: str) -> Result:
     Speaks to the network for as long as a delivery may: never call it inside a transaction.
     Raises webhooks.targets.BadTarget.
     """
-    allowed = policy.current()
+    allowed = target_policy.current()
     targets.check(url, allowed)
     webhook = registered(company, url)
     type_id = WebhookType(webhook.type_id) if webhook else DEFAULT

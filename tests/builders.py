@@ -17,8 +17,8 @@ from shipments.models import Incidence, Shipment
 from tickets import agents
 from tickets.models import Agent, Ticket
 from tickets.statuses import Status
+from webhooks.event_types import CATALOGUE, WebhookType
 from webhooks.models import Webhook
-from webhooks.types import CATALOGUE, WebhookType
 
 
 def company(name: str = "Acme", **changes: Any) -> Company:

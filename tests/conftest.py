@@ -12,12 +12,13 @@ from hypothesis import settings as examples
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import rates, services
+from companies import services
+from companies.api import rates
 from companies.models import Company
 from tests import builders as build
-from tickets import targets
 from tickets.models import Agent
-from webhooks import policy
+from tickets.sla import policy
+from webhooks import target_policy
 from webhooks.targets import Policy
 
 # How long an example takes is the machine's affair. What else is set, as for CI, stays so.
@@ -66,7 +67,7 @@ def keep_the_ticket_types(sender: AppConfig, **_: object) -> None:
 
 @pytest.fixture(autouse=True)
 def no_targets_of_another_test() -> None:
-    targets.forget()
+    policy.forget()
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def loopback(settings: Settings) -> Policy:
     """The target policy under which a test's own receivers may be reached."""
     settings.WEBHOOK_ALLOW_HTTP = True
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
-    return policy.current()
+    return target_policy.current()
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from companies import services
 from companies.models import Company
-from deliveries import publishing, recording
+from deliveries import publishing
+from deliveries.engine import recording
 from tests import builders as build
 from tests.deliveries.test_record import claim_one, result
 

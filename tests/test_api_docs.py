@@ -9,13 +9,13 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries.answers import Reply
+from deliveries.http.answers import Reply
 from shipments import samples
 from tests import builders as build
 from tests.described import Operation, operations
 from tickets.models import TicketType
 from tickets.statuses import MOVES, By, Status
-from webhooks.types import CATALOGUE
+from webhooks.event_types import CATALOGUE
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)

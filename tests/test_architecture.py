@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,33 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config"]
 # They decide without a database, a framework or a broker, and can be read as tables.
-PURE = {
-    "companies": ["tokens", "times"],
-    "webhooks": ["types", "targets", "addresses"],
-    "deliveries": ["signing", "schedule", "answers", "resolver", "transport", "rooms"],
-    "shipments": ["statuses", "feed", "fields"],
-    "tickets": ["statuses", "rules", "variables", "calendars", "clocks", "picking"],
-    "desk": ["storm_rule"],
-}
+PURE = [
+    "companies/ids",
+    "companies/strict_json",
+    "companies/times",
+    "companies/tokens",
+    "deliveries/engine/rooms",
+    "deliveries/engine/schedule",
+    "deliveries/engine/signing",
+    "deliveries/http/answers",
+    "deliveries/http/resolver",
+    "deliveries/http/transport",
+    "desk/storms/rule",
+    "shipments/feed/fields",
+    "shipments/feed/parsing",
+    "shipments/statuses",
+    "tickets/assignment/picking",
+    "tickets/changes/variables",
+    "tickets/rules",
+    "tickets/sla/calendars",
+    "tickets/sla/clocks",
+    "tickets/statuses",
+    "webhooks/addresses",
+    "webhooks/event_types",
+    "webhooks/targets",
+]
+# Everything that draws pages: the desk's alone.
+BACK_OFFICE = ("django.contrib.admin", "unfold", "django.forms", "django.template")
 FRAMEWORKS = {"django", "rest_framework", "celery", "requests", "psycopg"}
 
 
@@ -67,14 +87,116 @@ def test_own_modules_are_imported_at_the_top(app: str) -> None:
     assert hidden == []
 
 
-@pytest.mark.parametrize(
-    ("app", "module"), [(app, module) for app, modules in PURE.items() for module in modules]
-)
-def test_pure_modules_know_no_framework(app: str, module: str) -> None:
-    names = list(imports(ast.parse((ROOT / app / f"{module}.py").read_text())))
+@pytest.mark.parametrize("module", PURE)
+def test_pure_modules_know_no_framework(module: str) -> None:
+    names = list(imports(ast.parse((ROOT / f"{module}.py").read_text())))
 
     assert {name.partition(".")[0] for name in names} & FRAMEWORKS == set()
     assert not [name for name in names if name.endswith((".models", ".services"))]
+
+
+def pages(tree: ast.AST) -> list[str]:
+    """Imports of what only a back office needs, also as `from django.contrib import admin`."""
+    names = [
+        *imports(tree),
+        *(
+            f"{node.module}.{alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        ),
+    ]
+    return [
+        name for name in names if f"{name}.".startswith(tuple(f"{one}." for one in BACK_OFFICE))
+    ]
+
+
+@pytest.mark.parametrize("app", LINE[: LINE.index("desk")])
+def test_below_the_desk_nothing_draws_a_page(app: str) -> None:
+    wrong = {
+        f"{path.relative_to(ROOT)}": found
+        for path in sources(app)
+        if (found := pages(ast.parse(path.read_text())))
+    }
+    assert wrong == {}
+
+
+def test_a_page_below_the_desk_is_caught() -> None:
+    assert pages(ast.parse("from django.contrib import admin")) == ["django.contrib.admin"]
+    assert pages(ast.parse("from unfold.widgets import X")) != []
+
+
+def modules() -> dict[str, Path]:
+    """Every module of ours by its dotted name."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for app in LINE
+        for path in sources(app)
+    }
+
+
+def own_imports() -> dict[str, set[str]]:
+    """Which of our modules each of our modules imports."""
+    known = modules()
+    found: dict[str, set[str]] = {}
+    for name, path in known.items():
+        tree = ast.parse(path.read_text())
+        taken = set(imports(tree)) & set(known)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                deeper = {f"{node.module}.{alias.name}" for alias in node.names} & set(known)
+                taken |= deeper
+                if deeper and len(deeper) == len(node.names):
+                    taken.discard(node.module or "")
+        found[name] = taken - {name}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> set[str]:
+    """Whatever reaches itself."""
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return set(error.args[1])
+    return set()
+
+
+def rooms(app: str, graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The files and folders that lie directly in an app, and which of them each imports."""
+    found: dict[str, set[str]] = {}
+    for name, taken in graph.items():
+        parts = name.split(".")
+        if parts[0] != app or len(parts) == 1:
+            continue
+        others = {other.split(".")[1] for other in taken if other.startswith(f"{app}.")}
+        found.setdefault(parts[1], set()).update(others - {parts[1]})
+    return found
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    assert circles(own_imports()) == set()
+    assert circles({"a": {"b"}, "b": {"a"}}) == {"a", "b"}
+
+
+@pytest.mark.parametrize(("app", "most"), [("desk", 26), ("tickets", 53), ("deliveries", 33)])
+def test_rooms_lean_on_few_others(app: str, most: int) -> None:
+    """Arrows between the rooms of an app; no two rooms lean on each other."""
+    plan = rooms(app, own_imports())
+
+    assert circles(plan) == set()
+    assert sum(len(others) for others in plan.values()) <= most
+
+
+@pytest.mark.parametrize("app", LINE)
+def test_each_folder_says_in_a_line_what_it_is_for(app: str) -> None:
+    unsaid = [
+        f"{path.relative_to(ROOT)}"
+        for path in sources(app)
+        if path.name == "__init__.py"
+        and not {"management", "templatetags", "formats"} & set(path.parts)
+        and "\n" in (ast.get_docstring(ast.parse(path.read_text())) or "\n")
+    ]
+    assert unsaid == []
 
 
 def test_only_the_transport_talks_to_strangers() -> None:
@@ -87,7 +209,7 @@ def test_only_the_transport_talks_to_strangers() -> None:
             & set(imports(ast.parse(path.read_text())))
         )
     }
-    assert talkers == {"deliveries/transport.py": ["pycurl"]}
+    assert talkers == {"deliveries/http/transport.py": ["pycurl"]}
 
 
 def test_files_and_functions_stay_short() -> None:

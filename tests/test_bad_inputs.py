@@ -9,8 +9,8 @@ from pytest_django import Settings
 
 from companies import services
 from companies.models import Company
-from deliveries.answers import Reply
-from deliveries.transport import Request
+from deliveries.http.answers import Reply
+from deliveries.http.transport import Request
 from shipments import samples
 from tests import builders as build
 from tests.corpora import BadInput, bad_inputs

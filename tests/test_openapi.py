@@ -13,12 +13,12 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import idempotency
-from companies.api import CompanyView
-from companies.authentication import BearerToken
+from companies.api import idempotency
+from companies.api.authentication import BearerToken
+from companies.api.views import CompanyView
 from companies.models import Company
 from deliveries import publishing
-from deliveries.answers import Reply
+from deliveries.http.answers import Reply
 from deliveries.models import Attempt, Delivery
 from shipments import samples
 from shipments.models import TrackingUpdate

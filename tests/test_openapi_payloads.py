@@ -7,15 +7,16 @@ import pytest
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import claiming, publishing
-from deliveries.rendering import addresses, render
+from deliveries import publishing
+from deliveries.engine import claiming
+from deliveries.engine.rendering import addresses, render
 from shipments import payloads
 from shipments.models import Surcharge
 from shipments.payloads import Change
 from tests import builders as build
 from tests.described import conforms, schema, webhooks
 from tests.shipments.feeding import ORDER
-from webhooks.types import CATALOGUE, WebhookType
+from webhooks.event_types import CATALOGUE, WebhookType
 
 TOLD = dict(webhooks())
 SIGNED_OR_NOT = ["Content-Type", "User-Agent"]

@@ -14,12 +14,13 @@ import pytest
 from django.conf import settings as configured
 
 from companies.models import Company
-from deliveries import engine, publishing
-from deliveries.rendering import API_VERSION
-from deliveries.transport import Transport
+from deliveries import publishing
+from deliveries.engine import loop
+from deliveries.engine.rendering import API_VERSION
+from deliveries.http.transport import Transport
 from faults.receiver import Receiver
 from shipments import statuses
-from shipments.schema import PAYLOADS
+from shipments.api.schema import PAYLOADS
 from tests import builders as build
 from tests.described import conforms
 from tests.programs import program
@@ -160,12 +161,12 @@ def test_samples_accept_what_is_delivered_now(
     loopback: Policy,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
     webhook = build.webhook(company, url=receiver.url)
     publishing.publish([build.news(company, body=BODY.encode())])
 
-    with closing(Transport(loopback, concurrency=engine.CONCURRENCY)) as transport:
-        engine.Engine(transport, stop=lambda: False).run()
+    with closing(Transport(loopback, concurrency=loop.CONCURRENCY)) as transport:
+        loop.Engine(transport, stop=lambda: False).run()
 
     (received,) = receiver.log
     headers = {name: received.headers[name] for name in HEADERS}

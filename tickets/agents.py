@@ -7,10 +7,10 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from tickets import doorbell
+from companies import doorbell
+from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, TicketType
 from tickets.roles import group
-from tickets.working import NotAllowed
 
 CHANGE = "tickets.change_agent"
 

@@ -9,11 +9,12 @@ from django.utils import timezone
 from companies.models import Company
 from shipments.locks import hold_shipment
 from tickets import rules
-from tickets.assignment import assign
-from tickets.history import Actor, remember
+from tickets.assignment.automatic import assign
+from tickets.changes.actors import Actor
+from tickets.changes.history import remember
 from tickets.incidences import link_incidences
 from tickets.models import Document, Ticket, TicketType
-from tickets.winding import wind_new
+from tickets.sla.due_dates import wind_new
 
 
 class InvalidTicket(ValueError):

@@ -6,7 +6,7 @@
 import re
 import unicodedata
 
-from tickets import variables
+from tickets.changes import variables
 from tickets.models import Ticket
 
 WORD = re.compile(r"[^\W_]+")

@@ -1,19 +1,20 @@
 from celery import shared_task
 
-from tickets import assignment, rewinding
+from tickets.assignment import automatic
+from tickets.sla import recalculation
 
 
 @shared_task
 def assign_waiting() -> None:
-    assignment.assign_waiting()
+    automatic.assign_waiting()
 
 
 @shared_task
 def rewind() -> int:
     """Wind the tickets that other rules have wound: a change of rules rings, beat makes sure."""
-    return rewinding.rewind()
+    return recalculation.rewind()
 
 
 @shared_task
 def file_late() -> int:
-    return rewinding.file_late()
+    return recalculation.file_late()

@@ -6,8 +6,9 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from companies.models import Company
-from tickets.changes import change_status, replace_data, say
-from tickets.history import Actor, remember
+from tickets.changes.actors import Actor
+from tickets.changes.history import remember
+from tickets.changes.writes import change_status, replace_data, say
 from tickets.models import Rating, Ticket
 from tickets.statuses import TERMINAL, By, Status, allows
 

@@ -5,37 +5,11 @@ from collections.abc import Sequence
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from tickets.changes import MoveRefused, change_status, say
-from tickets.history import Actor, remember
+from tickets.changes.actors import acting
+from tickets.changes.history import remember
+from tickets.changes.writes import MoveRefused, StaleTicket, change_status, say
 from tickets.models import Ticket
-from tickets.statuses import TOLD, By, Status, needs_reason
-
-
-class NotAllowed(Exception):
-    """This person does not work on tickets."""
-
-
-class StaleTicket(Exception):
-    """Somebody changed the ticket since the page was shown."""
-
-
-def named(username: str) -> User:
-    """Raises NotAllowed."""
-    user = User.objects.filter(username=username).first()
-    if user is None:
-        raise NotAllowed(f"There is no agent {username}.")
-    return user
-
-
-def acting(user: User) -> Actor:
-    """The user as history will name them. Raises NotAllowed.
-
-    Asked here as well as by the pages: a page that forgets to ask must not open the door.
-    """
-    if not user.is_active or not user.has_perm("tickets.change_ticket"):
-        raise NotAllowed(f"{user.get_username()} may not work on tickets.")
-    by = By.LEAD if user.has_perm("tickets.reopen_ticket") else By.AGENT
-    return Actor(by, user.get_username())
+from tickets.statuses import TOLD, Status, needs_reason
 
 
 @transaction.atomic

@@ -1,0 +1,1 @@
+"""Webhooks: what companies register, which event types exist, where we may send."""

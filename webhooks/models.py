@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from companies.models import Company
 from webhooks.encryption import EncryptedTextField
-from webhooks.types import CATALOGUE, Entry, WebhookType
+from webhooks.event_types import CATALOGUE, Entry, WebhookType
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):

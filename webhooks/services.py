@@ -8,9 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from companies.models import Company
-from webhooks import policy, targets
+from webhooks import target_policy, targets
+from webhooks.event_types import CATALOGUE, WebhookType
 from webhooks.models import Webhook
-from webhooks.types import CATALOGUE, WebhookType
 
 
 class UnknownType(ValueError):
@@ -31,7 +31,7 @@ def register(
     """Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
     if type_id not in CATALOGUE:
         raise UnknownType("There is no webhook type of this id; see GET /webhook-types.")
-    targets.check(url, policy.current())
+    targets.check(url, target_policy.current())
     signed = CATALOGUE[WebhookType(type_id)].signed
     return Webhook.objects.create(
         company=company,
@@ -51,7 +51,7 @@ def change(company: Company, webhook_id: int, **changes: Any) -> Webhook:
     """
     webhook = held(company, webhook_id)
     if "url" in changes:
-        targets.check(changes["url"], policy.current())
+        targets.check(changes["url"], target_policy.current())
     if "active" in changes:
         changes.update(activation(webhook, changes["active"]))
     for name, value in changes.items():

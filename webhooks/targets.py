@@ -1,8 +1,8 @@
 """May this URL be a target? Pure: no name is looked up here (decision W23).
 
 The policy: https, no credentials, a public name or a public address in its one canonical form.
-What a name resolves to is asked at every connection, by `deliveries.resolver` and
-`deliveries.transport`.
+What a name resolves to is asked at every connection, by `deliveries.http.resolver` and
+`deliveries.http.transport`.
 """
 
 import re

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from desk import values
+from desk.ticket import values
 from tickets.statuses import Status
 
 register = template.Library()

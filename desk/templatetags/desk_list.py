@@ -6,8 +6,8 @@ from django import template
 from django.contrib.admin import helpers
 from unfold.templatetags.unfold_list import result_headers
 
-from desk.lists import TicketList
-from desk.rows import TicketRows
+from desk.queue.changelist import TicketList
+from desk.queue.rows import TicketRows
 
 register = template.Library()
 

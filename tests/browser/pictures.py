@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
-from desk import visits
+from desk.ticket import visits
 from tests.browser.chromium import Chromium, Tab
 from tests.browser.world import World
 from tickets.models import Agent

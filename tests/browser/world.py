@@ -11,14 +11,16 @@ from unittest.mock import patch
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import claiming, recording
-from desk import storms, visits
-from shipments import services as feed
+from deliveries.engine import claiming, recording
+from desk.storms import services
+from desk.ticket import visits
+from shipments.feed import recording as feed
 from tests import builders as build
 from tests.deliveries.test_record import failed, result
-from tickets import opening, targets, updating, working
-from tickets.history import Actor
+from tickets import opening, updating, working
+from tickets.changes.actors import Actor
 from tickets.models import Agent, Calendar, FilingRule, Target, Ticket
+from tickets.sla import policy
 from tickets.statuses import By, Status
 
 HOUR = timedelta(hours=1)
@@ -112,7 +114,7 @@ class World:
         )
         for type_id, days in ((4, 30), (5, 7), (13, 15), (8, 30)):
             FilingRule.objects.create(type_id=type_id, days=days)
-        targets.forget()
+        policy.forget()
 
     def opened(self, ago: timedelta, **given: Any) -> Ticket:
         """A ticket about a parcel, handed over four days before."""
@@ -237,7 +239,7 @@ class World:
         """A strike at one carrier: more tickets in an hour than in a day."""
         for number in range(11):
             self.opened(HOUR * (number + 1) / 13, type_id=8, carrier="redpack")
-        storms.watch()
+        services.watch()
 
     def waiting(self) -> None:
         """Tickets that nobody has yet."""

@@ -2,7 +2,7 @@ import pytest
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import rates
+from companies.api import rates
 
 pytestmark = pytest.mark.usefixtures("one_minute")
 

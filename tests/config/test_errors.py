@@ -3,7 +3,7 @@ from django.db import OperationalError
 from django.test import Client
 from rest_framework.test import APIClient
 
-from companies.authentication import BearerToken
+from companies.api.authentication import BearerToken
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from companies.models import Company
+from deliveries.http.transport import Request
 from deliveries.models import Delivery, Event
-from deliveries.transport import Request
 from tests.corpora import BadInput
 from tickets.models import Comment, Document, HistoryEntry, IncidenceLink, Rating, Ticket
 from tickets.statuses import Status

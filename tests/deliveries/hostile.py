@@ -10,8 +10,8 @@ from ipaddress import ip_network
 from itertools import count, repeat
 from typing import NamedTuple
 
-from deliveries.answers import Reply
-from deliveries.transport import Request, Transport, send_one
+from deliveries.http.answers import Reply
+from deliveries.http.transport import Request, Transport, send_one
 from webhooks.targets import Policy
 
 LOOPBACK = Policy(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deliveries.answers import MAX_BODY, MAX_HEADERS, Failure, Incoming, retry_after
+from deliveries.http.answers import MAX_BODY, MAX_HEADERS, Failure, Incoming, retry_after
 
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
 

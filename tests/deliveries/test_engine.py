@@ -12,11 +12,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from companies.models import Company
-from deliveries import engine, proof, publishing
+from deliveries import publishing
+from deliveries.engine import loop, signature_check
+from deliveries.engine.rooms import FIRST_ROOM
+from deliveries.engine.signing import sign, timestamp_ms
+from deliveries.http.transport import Transport
 from deliveries.models import Attempt, Delivery, Health, State
-from deliveries.rooms import FIRST_ROOM
-from deliveries.signing import sign, timestamp_ms
-from deliveries.transport import Transport
 from faults.receiver import Answer, Receiver
 from tests import builders as build
 from webhooks.targets import Policy
@@ -30,12 +31,12 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(autouse=True)
 def no_linger(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
 
 
 def deliver(policy: Policy, **options: float) -> int:
-    with closing(Transport(policy, concurrency=engine.CONCURRENCY, **options)) as transport:
-        return engine.Engine(transport, stop=lambda: False).run()
+    with closing(Transport(policy, concurrency=loop.CONCURRENCY, **options)) as transport:
+        return loop.Engine(transport, stop=lambda: False).run()
 
 
 def make_due() -> None:
@@ -66,7 +67,7 @@ def test_sends_the_stored_bytes_signed(
     # The log tells the very instant that was signed: with it the signature can be made again.
     attempt = Attempt.objects.get()
     assert timestamp_ms(attempt.started_at) == timestamp
-    again = proof.made_again(webhook, received.body, attempt, timezone.now())
+    again = signature_check.made_again(webhook, received.body, attempt, timezone.now())
     assert again == (str(timestamp), headers["X-Webhook-Signature"])
     assert headers["X-Webhook-Signature"] == sign(
         webhook.secret, timestamp, "tracking.simple", received.body
@@ -226,7 +227,7 @@ def test_stops_without_claiming_when_told_to(
     publishing.publish([build.news(company)])
 
     with closing(Transport(loopback, concurrency=8)) as transport:
-        assert engine.Engine(transport, stop=lambda: True).run() == 0
+        assert loop.Engine(transport, stop=lambda: True).run() == 0
 
     assert receiver.log == []
     assert Delivery.objects.get().claimed_by is None

@@ -7,8 +7,8 @@ from itertools import repeat
 
 import pytest
 
-from deliveries.answers import MAX_BODY, Failure
-from deliveries.transport import Request, Transport
+from deliveries.http.answers import MAX_BODY, Failure
+from deliveries.http.transport import Request, Transport
 from tests.deliveries.hostile import (
     LOOPBACK,
     OK,

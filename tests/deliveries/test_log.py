@@ -10,7 +10,8 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import claiming, publishing, recording
+from deliveries import publishing
+from deliveries.engine import claiming, recording
 from deliveries.models import Delivery, State
 from tests import builders as build
 from tests.deliveries.test_record import claim_one, failed, result

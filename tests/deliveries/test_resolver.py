@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from deliveries.answers import Failure
-from deliveries.resolver import BAD_SECONDS, GOOD_SECONDS, MAX_THREADS, Answer, Resolver
+from deliveries.http.answers import Failure
+from deliveries.http.resolver import BAD_SECONDS, GOOD_SECONDS, MAX_THREADS, Answer, Resolver
 from tests.corpora import UrlRow, ssrf_urls
 from tests.deliveries.hostile import LOOPBACK
 from webhooks.addresses import why_forbidden

@@ -1,8 +1,8 @@
 from collections import Counter
 from uuid import uuid4
 
-from deliveries.claiming import Claimed, Lane
-from deliveries.rooms import FIRST_ROOM, LARGEST_ROOM, STOCK, Rooms
+from deliveries.engine.claiming import Claimed, Lane
+from deliveries.engine.rooms import FIRST_ROOM, LARGEST_ROOM, STOCK, Rooms
 
 
 def claimed(webhook_id: int, *, step: int = 0) -> Claimed:

@@ -1,7 +1,7 @@
 import pytest
 from django.conf import settings
 
-from deliveries.schedule import next_wait
+from deliveries.engine.schedule import next_wait
 
 MINUTE, HOUR = 60, 3600
 

@@ -1,4 +1,4 @@
-from deliveries.signing import sign
+from deliveries.engine.signing import sign
 
 
 def test_matches_the_known_answer() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from deliveries.answers import Failure
-from deliveries.transport import Request, Transport, send_one
+from deliveries.http.answers import Failure
+from deliveries.http.transport import Request, Transport, send_one
 from tests.deliveries.hostile import (
     HEADERS,
     LOOPBACK,

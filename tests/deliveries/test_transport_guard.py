@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from deliveries.answers import Failure
-from deliveries.resolver import Answer, Resolver
-from deliveries.transport import Request, Transport, send_one
+from deliveries.http.answers import Failure
+from deliveries.http.resolver import Answer, Resolver
+from deliveries.http.transport import Request, Transport, send_one
 from tests.corpora import ssrf_urls
 from tests.deliveries.hostile import LOOPBACK, good, receiver, send, send_in_turn
 from webhooks.addresses import why_forbidden
@@ -27,7 +27,7 @@ def no_sockets(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         raise OSError(errno.EMFILE, "Too many open files")
 
     guarded = SimpleNamespace(socket=refuse, AF_INET=socket.AF_INET, AF_INET6=socket.AF_INET6)
-    monkeypatch.setattr("deliveries.transport.socket", guarded)
+    monkeypatch.setattr("deliveries.http.transport.socket", guarded)
     return asked
 
 
@@ -66,7 +66,7 @@ def test_opens_no_socket_for_a_name_that_leads_inside(
 def test_connects_no_more_when_a_name_begins_to_lead_inside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("deliveries.resolver.GOOD_SECONDS", 0.0)
+    monkeypatch.setattr("deliveries.http.resolver.GOOD_SECONDS", 0.0)
     answers = iter([["127.0.0.1"], ["127.0.0.1", "::1"]])
     with receiver(good) as outside:
         policy = Policy(True, (ip_network("127.0.0.1/32"),), frozenset({outside.port}))

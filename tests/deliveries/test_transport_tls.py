@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import trustme
 
-from deliveries.answers import Failure, Reply
-from deliveries.transport import Transport
+from deliveries.http.answers import Failure, Reply
+from deliveries.http.transport import Transport
 from tests.deliveries.hostile import (
     LOOPBACK,
     Habit,

@@ -14,17 +14,18 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import publishing, recording
+from deliveries import publishing
+from deliveries.engine import recording
+from deliveries.engine.signing import sign
 from deliveries.models import Delivery
-from deliveries.signing import sign
-from desk import evidence, finding
+from desk.support import evidence, lookup
 from shipments.models import Shipment
 from tests import builders as build
 from tests.deliveries.test_record import claim_one, failed, result
 from tickets import roles
+from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, HistoryEntry, Ticket
 from webhooks.models import Webhook
-from webhooks.support import NotAllowed
 
 BODY = '{"status":"Entregado en León"}'.encode()
 FIND = "/admin/tickets/ticket/events/"
@@ -137,7 +138,7 @@ def test_holds_nothing_of_another_company(desk: Client, birch: Company, ticket: 
 def test_says_so_when_there_is_more_than_it_holds(
     desk: Client, company: Company, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MOST_DELIVERIES", 2)
+    monkeypatch.setattr(lookup, "MOST_DELIVERIES", 2)
     news = [build.news(company, 4101, tracking_number="TEST0004101") for _ in range(3)]
     publishing.publish(news)
 

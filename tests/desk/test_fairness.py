@@ -6,11 +6,11 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from desk.fairness import jain, most_to_least, report
+from desk.reports.fairness import jain, most_to_least, report
 from tests import builders as build
-from tickets.assignment import assign
+from tickets.assignment.automatic import assign
+from tickets.assignment.reassigning import reassign
 from tickets.models import Agent
-from tickets.reassigning import reassign
 
 
 def test_even_shares_are_one_and_all_to_one_of_n_is_one_nth() -> None:

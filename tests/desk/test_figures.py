@@ -13,9 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from desk import figures, spreadsheet, tables, tasks
-from desk.charts import columns, round_up
-from desk.figures import Scope, Times
+from desk import tasks
+from desk.common import csv_files
+from desk.reports import figures, tables
+from desk.reports.charts import columns, round_up
+from desk.reports.figures import Scope, Times
 from tests import builders as build
 from tickets import roles
 from tickets.models import Agent, Ticket
@@ -231,7 +233,7 @@ def test_shows_who_left_with_open_tickets(lead: Client, company: Company, agent:
 def exported(client: Client, slug: str, **query: str) -> list[list[str]]:
     answer = client.get(f"{DESK}figures/{slug}.csv", query)
     assert answer.status_code == 200
-    return list(csv.reader(StringIO(b"".join(answer.streaming_content).decode())))
+    return list(csv.reader(StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
 
 
 def test_exports_what_it_shows_and_no_formula(lead: Client, company: Company) -> None:
@@ -247,11 +249,11 @@ def test_exports_what_it_shows_and_no_formula(lead: Client, company: Company) ->
 
 @pytest.mark.parametrize("cell", ["=1", "+1", "-1", "@x", "\tx", "\rx"])
 def test_no_cell_is_a_formula(cell: str) -> None:
-    assert spreadsheet.safe(cell) == f"'{cell}"
+    assert csv_files.cell(cell) == f"'{cell}"
 
 
 def test_cells_that_are_none_stay_as_they_are() -> None:
-    assert [spreadsheet.safe(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
+    assert [csv_files.cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
         *(-5, 1.5, "", "a=b", "")
     ]
 

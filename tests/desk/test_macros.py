@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from django.test import Client
 
 from companies.models import Company
-from desk import macros
 from desk.models import Macro
+from desk.ticket import macros
 from tests import builders as build
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import Status

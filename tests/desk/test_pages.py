@@ -6,7 +6,7 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from shipments import services as feed
+from shipments.feed import recording as feed
 from tests import builders as build
 from tickets.models import Agent, Comment, Document, HistoryEntry, IncidenceLink, Ticket
 

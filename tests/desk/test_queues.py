@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.models import Company
-from desk import queues
-from desk.lists import CappedPaginator
+from desk.queue import queues
+from desk.queue.changelist import CappedPaginator
 from tests import builders as build
 from tickets.models import Agent, Comment, Ticket
 
@@ -211,7 +211,7 @@ def test_counts_no_further_than_pages_are_turned(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trap: a full count of all results, on each page."""
-    monkeypatch.setattr("desk.lists.MOST_COUNTED", 3)
+    monkeypatch.setattr("desk.queue.changelist.MOST_COUNTED", 3)
     for _ in range(5):
         build.ticket(company)
     pages = CappedPaginator(Ticket.objects.order_by("-pk"), 2)

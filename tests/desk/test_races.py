@@ -9,8 +9,8 @@ from tests import builders as build
 from tests.conftest import signed_in
 from tests.tickets.racing import in_order, racers
 from tickets import updating, working
-from tickets.changes import MoveRefused
-from tickets.history import Actor
+from tickets.changes.actors import Actor
+from tickets.changes.writes import MoveRefused
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import By, Status
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.models import Company
-from desk import search
+from desk.queue import search
 from tests import builders as build
 from tests.desk.test_queues import listed
 from tickets.models import Comment, Ticket

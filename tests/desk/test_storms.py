@@ -9,8 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from desk import storm_replies, storms, tasks
+from desk import tasks
 from desk.models import Storm, StormReply
+from desk.storms import replies, services
 from tests import builders as build
 from tickets import working
 from tickets.models import Agent, Comment, Ticket
@@ -56,11 +57,11 @@ def test_proposes_a_storm_and_no_second_one_beside_it(company: Company) -> None:
     heap(company, 3, carrier_name="dhl")
     heap(company, 30, carrier_name="")
 
-    (proposed,) = storms.watch(NOON)
+    (proposed,) = services.watch(NOON)
 
     assert (proposed.carrier_name, proposed.state, proposed.found) == ("redpack", PROPOSED, 12)
     assert (proposed.usual, proposed.hour) == (1.0, NOON - HOUR)
-    assert storms.watch(NOON + HOUR / 4) == []
+    assert services.watch(NOON + HOUR / 4) == []
     assert not proposed.tickets.exists()
 
 
@@ -68,22 +69,22 @@ def test_compares_with_the_same_hour_of_the_weeks_before(company: Company) -> No
     for week in range(1, 5):
         heap(company, 12, NOON - timedelta(weeks=week))
     heap(company, 14)
-    assert storms.watch(NOON) == []
+    assert services.watch(NOON) == []
 
     # So many are no wonder at noon, and are one at night.
     heap(company, 14, NOON + 14 * HOUR)
-    assert len(storms.watch(NOON + 14 * HOUR)) == 1
+    assert len(services.watch(NOON + 14 * HOUR)) == 1
 
 
 def test_takes_back_what_nobody_took_up(company: Company) -> None:
     heap(company, 12)
-    (proposed,) = storms.watch(NOON)
+    (proposed,) = services.watch(NOON)
 
-    storms.watch(NOON + HOUR / 2)
+    services.watch(NOON + HOUR / 2)
     proposed.refresh_from_db()
     assert proposed.state == PROPOSED
 
-    storms.watch(NOON + 2 * HOUR)
+    services.watch(NOON + 2 * HOUR)
     proposed.refresh_from_db()
     assert (proposed.state, proposed.decided_by) == (DISMISSED, "")
 
@@ -91,13 +92,13 @@ def test_takes_back_what_nobody_took_up(company: Company) -> None:
 def test_lets_a_carrier_rest_after_a_lead_has_decided(company: Company, eve: Agent) -> None:
     now = timezone.now()
     heap(company, 12, now)
-    (proposed,) = storms.watch(now)
-    storms.decide(proposed.pk, DISMISSED, user=eve.user)
-    assert storms.watch(now) == []
+    (proposed,) = services.watch(now)
+    services.decide(proposed.pk, DISMISSED, user=eve.user)
+    assert services.watch(now) == []
 
     later = now + timedelta(hours=7)
     heap(company, 12, later)
-    assert len(storms.watch(later)) == 1
+    assert len(services.watch(later)) == 1
 
 
 def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent) -> None:
@@ -107,7 +108,7 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
     heap(company, 1, carrier_name="dhl")
     proposed = storm(state=PROPOSED, title="")
 
-    storms.decide(proposed.pk, OPEN, user=eve.user, title=" Strike at the hub ")
+    services.decide(proposed.pk, OPEN, user=eve.user, title=" Strike at the hub ")
 
     proposed.refresh_from_db()
     assert (proposed.state, proposed.title) == (OPEN, "Strike at the hub")
@@ -117,9 +118,9 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
     (more,) = heap(company, 1, NOON + HOUR)
     tasks.watch_for_storms()
     assert set(proposed.tickets.all()) == {*known, more}
-    assert list(storms.storms_of(more)) == [proposed]
+    assert list(services.storms_of(more)) == [proposed]
 
-    storms.decide(proposed.pk, CLOSED, user=eve.user)
+    services.decide(proposed.pk, CLOSED, user=eve.user)
     heap(company, 1, NOON + HOUR)
     tasks.watch_for_storms()
     assert proposed.tickets.count() == 13
@@ -132,8 +133,8 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
 def test_refuses_what_does_not_follow(eve: Agent, state: str, to: str) -> None:
     known = storm(state=state)
 
-    with pytest.raises(storms.StormRefused):
-        storms.decide(known.pk, Storm.State(to), user=eve.user, title="x")
+    with pytest.raises(services.StormRefused):
+        services.decide(known.pk, Storm.State(to), user=eve.user, title="x")
 
     known.refresh_from_db()
     assert (known.state, known.decided_by) == (state, "")
@@ -142,14 +143,14 @@ def test_refuses_what_does_not_follow(eve: Agent, state: str, to: str) -> None:
 def test_tells_every_company_once(company: Company, eve: Agent) -> None:
     tickets = heap(company, 3)
     known = storm()
-    storms.gather(known.pk)
+    services.gather(known.pk)
     Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED)
     key = uuid4()
 
-    replies = [storm_replies.answer(known.pk, "Late.", user=eve.user, key=key) for _ in range(2)]
+    taken = [replies.answer(known.pk, "Late.", user=eve.user, key=key) for _ in range(2)]
 
-    assert replies[0] == replies[1]
-    assert str(replies[0]) == "2 answered, 1 closed meanwhile"
+    assert taken[0] == taken[1]
+    assert str(taken[0]) == "2 answered, 1 closed meanwhile"
     said = list(Comment.objects.order_by("ticket").values_list("ticket", "actor", "public", "text"))
     assert said == [(ticket.pk, "eve", True, "Late.") for ticket in (tickets[0], tickets[2])]
 
@@ -159,16 +160,16 @@ def test_goes_on_where_it_stopped(
 ) -> None:
     heap(company, 7)
     known = storm()
-    storms.gather(known.pk)
-    monkeypatch.setattr(storm_replies, "AT_ONCE", 3)
-    monkeypatch.setattr(storm_replies, "ring", lambda reply_id: None)
-    reply = storm_replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
+    services.gather(known.pk)
+    monkeypatch.setattr(replies, "AT_ONCE", 3)
+    monkeypatch.setattr(replies, "ring", lambda reply_id: None)
+    reply = replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
     assert not Comment.objects.exists()
     # Who comes after the reply is answered by the next one.
     heap(company, 1)
-    storms.gather(known.pk)
+    services.gather(known.pk)
 
-    assert storm_replies.answer_some(reply.pk)
+    assert replies.answer_some(reply.pk)
     assert Comment.objects.count() == 3
     # A batch that dies leaves nothing, neither texts nor the place up to which it went.
     write, left = working.write, [1]
@@ -182,7 +183,7 @@ def test_goes_on_where_it_stopped(
     with monkeypatch.context() as broken:
         broken.setattr(working, "write", die_at_the_second)
         with pytest.raises(RuntimeError):
-            storm_replies.go_on(reply.pk)
+            replies.go_on(reply.pk)
     assert Comment.objects.count() == 3
 
     tasks.watch_for_storms()
@@ -199,13 +200,13 @@ def test_stops_when_the_lead_is_one_no_more(
 ) -> None:
     heap(company, 4)
     known = storm()
-    storms.gather(known.pk)
-    monkeypatch.setattr(storm_replies, "AT_ONCE", 2)
-    monkeypatch.setattr(storm_replies, "ring", lambda reply_id: None)
-    reply = storm_replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
+    services.gather(known.pk)
+    monkeypatch.setattr(replies, "AT_ONCE", 2)
+    monkeypatch.setattr(replies, "ring", lambda reply_id: None)
+    reply = replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
     eve.user.groups.clear()
 
-    storm_replies.go_on(reply.pk)
+    replies.go_on(reply.pk)
 
     reply.refresh_from_db()
     assert (reply.answered, reply.stopped) == (0, "eve may not decide on storms.")
@@ -239,7 +240,7 @@ def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> Non
 def test_agents_read_and_decide_nothing(desk: Client, company: Company) -> None:
     heap(company, 2)
     known = storm()
-    storms.gather(known.pk)
+    services.gather(known.pk)
     page = f"{STORM}{known.pk}/"
 
     html = desk.get(f"{page}change/").content.decode()
@@ -271,7 +272,7 @@ def test_shows_many_tickets_in_as_many_queries_as_one(
 ) -> None:
     known = storm()
     heap(company, 30)
-    storms.gather(known.pk)
+    services.gather(known.pk)
     lead.get(f"{STORM}{known.pk}/change/")
 
     with django_assert_max_num_queries(10):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from companies.models import Company
 from tests import builders as build
 from tests.tickets.racing import racers
-from tickets import taking
+from tickets.assignment import taking
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status
 

@@ -28,7 +28,7 @@ def lead(db: None) -> Client:
 def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tasks that were rung for."""
     rung: list[str] = []
-    monkeypatch.setattr(current_app, "send_task", lambda name, **_: rung.append(name))
+    monkeypatch.setattr(current_app, "send_task", lambda name, *_, **__: rung.append(name))
     return rung
 
 

@@ -16,11 +16,11 @@ from companies.models import Company
 from deliveries import publishing
 from desk.models import Storm
 from desk.templatetags.desk import linked
-from shipments import services as feed
+from shipments.feed import recording as feed
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tickets import updating, working
-from tickets.history import Actor
+from tickets.changes.actors import Actor
 from tickets.models import Agent, Comment, Document, HistoryEntry, Rating, Ticket
 from tickets.statuses import By, Status
 

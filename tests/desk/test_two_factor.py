@@ -13,7 +13,7 @@ from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django import Settings
 
-from desk import second_factor
+from desk.people import second_factor
 from tests import builders as build
 from tickets import roles
 

@@ -13,15 +13,16 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import publishing, recording, support
+from deliveries import publishing
+from deliveries.engine import recording
+from deliveries.engine.signing import sign
 from deliveries.models import Delivery, Health, State
-from deliveries.signing import sign
+from desk.support import actions
 from tests import builders as build
 from tests.deliveries.test_record import claim_one, failed, result
 from tickets import roles
-from webhooks import support as webhook_support
+from tickets.changes.actors import NotAllowed
 from webhooks.models import Webhook
-from webhooks.support import NotAllowed
 
 SECRET = "5e" * 32
 SIGNATURE = "/admin/deliveries/delivery/{}/signature/"
@@ -156,11 +157,11 @@ def test_sending_again_and_pausing_are_refused_behind_the_pages_too(given_up: De
     nobody = User.objects.create_user("newcomer", is_staff=True)
 
     with pytest.raises(NotAllowed):
-        support.send_again([given_up.pk], user=nobody)
+        actions.send_again([given_up.pk], user=nobody)
     with pytest.raises(NotAllowed):
-        webhook_support.pause(given_up.webhook_id, "x", user=nobody)
+        actions.pause(given_up.webhook_id, "x", user=nobody)
     with pytest.raises(NotAllowed):
-        webhook_support.resume(given_up.webhook_id, user=nobody)
+        actions.resume(given_up.webhook_id, user=nobody)
 
     given_up.refresh_from_db()
     assert given_up.state == State.GIVEN_UP

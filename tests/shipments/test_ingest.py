@@ -11,7 +11,7 @@ from deliveries.models import Delivery, Event
 from shipments.models import Shipment, Surcharge, TrackingUpdate
 from tests import builders as build
 from tests.shipments.feeding import ORDER, Fed, counts, incidence, shipment, surcharge, tracking
-from webhooks.types import WebhookType
+from webhooks.event_types import WebhookType
 
 Feed = Callable[..., Fed]
 

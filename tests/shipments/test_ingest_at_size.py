@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from companies.models import Company
-from shipments import feed, services
+from shipments.feed import parsing, recording
 from shipments.models import TrackingUpdate
 from tests import builders as build
 from tests.shipments import feeding
@@ -23,7 +23,7 @@ from tests.shipments.feeding import (
     surcharge,
     tracking,
 )
-from webhooks.types import WebhookType
+from webhooks.event_types import WebhookType
 
 
 def some_of_everything(company: Company, shipments: int) -> list[Line]:
@@ -38,9 +38,9 @@ def some_of_everything(company: Company, shipments: int) -> list[Line]:
 
 
 def statements(lines: list[Line]) -> list[str]:
-    facts = [feed.parse(line) for line in lines]
+    facts = [parsing.parse(line) for line in lines]
     with CaptureQueriesContext(connection) as captured:
-        outcome = services.record(facts)
+        outcome = recording.record(facts)
     assert not outcome.bad
     return [query["sql"] for query in captured]
 

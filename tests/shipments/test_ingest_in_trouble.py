@@ -14,7 +14,7 @@ from django.db import connection, connections
 
 from companies.models import Company
 from deliveries.models import Event
-from shipments import ingesting
+from shipments.feed import ingesting
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tests import builders as build
 from tests.shipments import feeding

@@ -10,7 +10,7 @@ from shipments import payloads
 from shipments.models import Shipment, Surcharge
 from shipments.payloads import Change
 from tests.shipments.feeding import ORDER
-from webhooks.types import WebhookType
+from webhooks.event_types import WebhookType
 
 NOW = datetime(2026, 1, 2, 0, 0, 0, 999, tzinfo=UTC)
 LEFT_AT_DOOR = Change(

@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from shipments import reading
+from shipments.feed import reading
 
 
 def lines(content: bytes, size: int = 500) -> list[tuple[int, bytes]]:

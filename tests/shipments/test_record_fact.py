@@ -3,8 +3,8 @@ from django.db import transaction
 
 from companies.models import Company
 from deliveries.models import Event
-from shipments import services
-from shipments.feed import BadLine
+from shipments.feed import recording
+from shipments.feed.parsing import BadLine
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 
@@ -12,7 +12,7 @@ from tests import builders as build
 @pytest.fixture
 def parcel(company: Company) -> Shipment:
     build.webhook(company)
-    services.record_fact(
+    recording.record_fact(
         "shipment",
         shipment_id=5,
         company_id=company.pk,
@@ -23,8 +23,8 @@ def parcel(company: Company) -> Shipment:
 
 
 def test_a_single_fact_comes_in_by_the_feeds_door(parcel: Shipment) -> None:
-    outcome = services.record_fact("tracking", shipment_id=5, status="Lost")
-    again = services.record_fact("tracking", shipment_id=5, status="Lost")
+    outcome = recording.record_fact("tracking", shipment_id=5, status="Lost")
+    again = recording.record_fact("tracking", shipment_id=5, status="Lost")
 
     assert (outcome.changed, outcome.events) == (1, 1)
     assert (again.changed, again.events) == (0, 0)
@@ -42,7 +42,7 @@ def test_a_single_fact_comes_in_by_the_feeds_door(parcel: Shipment) -> None:
 )
 def test_a_bad_fact_is_refused_with_the_reason(parcel: Shipment, fact: dict, reason: str) -> None:
     with pytest.raises(BadLine, match=reason):
-        services.record_fact("tracking", **fact)
+        recording.record_fact("tracking", **fact)
 
     assert not TrackingUpdate.objects.exists()
     assert not Event.objects.exists()
@@ -50,7 +50,7 @@ def test_a_bad_fact_is_refused_with_the_reason(parcel: Shipment, fact: dict, rea
 
 def test_a_fact_is_gone_with_the_transaction_it_belongs_to(parcel: Shipment) -> None:
     with transaction.atomic():
-        services.record_fact("tracking", shipment_id=5, status="Lost")
+        recording.record_fact("tracking", shipment_id=5, status="Lost")
         transaction.set_rollback(True)
 
     assert Shipment.objects.get(pk=5).status == "Created"

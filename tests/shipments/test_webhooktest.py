@@ -14,7 +14,7 @@ from tests.conftest import signed_in
 from tests.deliveries.hostile import Receiver, good, receiver
 from tests.shipments.feeding import ORDER, Fed, shipment, surcharge, tracking
 from tests.shipments.trying import tried
-from webhooks.types import WebhookType
+from webhooks.event_types import WebhookType
 
 Feed = Callable[..., Fed]
 

@@ -7,7 +7,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries.answers import Failure
+from deliveries.http.answers import Failure
 from shipments import samples
 from tests.deliveries.hostile import Receiver, receiver, saying, silent
 from tests.shipments.trying import PATH, tried

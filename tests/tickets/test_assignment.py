@@ -8,9 +8,10 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tickets import assignment, tasks
+from tickets import tasks
+from tickets.assignment import automatic
+from tickets.assignment.picking import Candidate, pick
 from tickets.models import Agent, HistoryEntry, Ticket
-from tickets.picking import Candidate, pick
 from tickets.statuses import RUNNING, Status
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -121,7 +122,7 @@ def test_never_fails_the_request(
     def too_late(type_id: int) -> list[int]:
         raise OperationalError("canceling statement due to lock timeout")
 
-    monkeypatch.setattr(assignment, "lock_agents", too_late)
+    monkeypatch.setattr(automatic, "lock_agents", too_late)
 
     ticket = opened(api)
 
@@ -155,7 +156,7 @@ def test_does_not_let_a_type_that_nobody_takes_hold_up_the_others(
     somebody = opened(api, 2)
     ada = build.agent("ada", skills=[2])
 
-    assert assignment.assign_waiting() == 1
+    assert automatic.assign_waiting() == 1
 
     somebody.refresh_from_db()
     assert somebody.agent == ada
@@ -165,11 +166,11 @@ def test_does_not_let_a_type_that_nobody_takes_hold_up_the_others(
 def test_stops_after_its_share_and_goes_on_with_the_next_sweep(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assignment, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(automatic, "MOST_AT_ONCE", 2)
     for _ in range(3):
         build.ticket(company)
 
-    assert [assignment.assign_waiting() for _ in range(3)] == [2, 1, 0]
+    assert [automatic.assign_waiting() for _ in range(3)] == [2, 1, 0]
 
 
 def test_is_fair_on_a_quiet_day(company: Company) -> None:
@@ -177,7 +178,7 @@ def test_is_fair_on_a_quiet_day(company: Company) -> None:
     received = dict.fromkeys((agent.pk for agent in agents), 0)
     for _ in range(80):
         ticket = build.ticket(company)
-        assert assignment.assign(ticket)
+        assert automatic.assign(ticket)
         received[ticket.agent_id] += 1
         Ticket.objects.filter(pk=ticket.pk).update(status=Status.ACCEPTED)
 
@@ -187,7 +188,7 @@ def test_is_fair_on_a_quiet_day(company: Company) -> None:
 def test_shares_by_capacity(company: Company) -> None:
     capacities = {build.agent(f"agent-{n}", capacity=n * 20).pk: n * 20 for n in (1, 2, 3)}
     for _ in range(90):
-        assert assignment.assign(build.ticket(company))
+        assert automatic.assign(build.ticket(company))
 
     for agent, capacity in capacities.items():
         share = Ticket.objects.filter(agent=agent).count() / 90

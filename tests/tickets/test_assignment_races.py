@@ -11,9 +11,9 @@ from django.db import connections, transaction
 from companies.models import Company
 from tests import builders as build
 from tests.tickets.racing import PATIENCE_SECONDS, Racers, racers
-from tickets import assignment
-from tickets.assignment import assign, assign_waiting
-from tickets.history import Actor
+from tickets.assignment import automatic
+from tickets.assignment.automatic import assign, assign_waiting
+from tickets.changes.actors import Actor
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.opening import open_ticket
 from tickets.statuses import By
@@ -30,7 +30,7 @@ def acme(transactional_db: None) -> Company:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine sixteen in a row may take longer than a caller is made to wait."""
-    monkeypatch.setattr(assignment, "LOCK_TIMEOUT", f"{PATIENCE_SECONDS}s")
+    monkeypatch.setattr(automatic, "LOCK_TIMEOUT", f"{PATIENCE_SECONDS}s")
 
 
 def burst(together: Racers, company: Company, number: int = 16) -> Counter:
@@ -67,7 +67,7 @@ def test_would_see_a_picker_that_does_not_lock(
         all_there.wait(PATIENCE_SECONDS)
         return list(Agent.objects.taking(type_id).values_list("pk", flat=True))
 
-    monkeypatch.setattr(assignment, "lock_agents", look_only)
+    monkeypatch.setattr(automatic, "lock_agents", look_only)
 
     assert max(worst_piles(acme, rounds=3)) > 2
 
@@ -120,7 +120,7 @@ def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
 def test_leaves_the_ticket_to_the_sweep_when_the_agents_stay_locked(
     acme: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assignment, "LOCK_TIMEOUT", "50ms")
+    monkeypatch.setattr(automatic, "LOCK_TIMEOUT", "50ms")
     build_agents(2)
     locked, opened = Event(), Event()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tickets.calendars import BadCalendar, Calendar, Hours, TooFar, add, between
+from tickets.sla.calendars import BadCalendar, Calendar, Hours, TooFar, add, between
 
 MANY = settings(max_examples=100)
 FROM, TO = date(2025, 1, 1), date(2027, 12, 31)

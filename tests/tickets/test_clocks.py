@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tickets.test_calendars import LUNCH, WEEK, calendars, instants, zones
-from tickets.calendars import Calendar, add, between
-from tickets.clocks import (
+from tickets.sla.calendars import Calendar, add, between
+from tickets.sla.clocks import (
     Due,
     Move,
     Promise,

@@ -5,11 +5,11 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from shipments import services
+from shipments.feed import recording
 from shipments.models import Shipment
 from tests import builders as build
 from tests.tickets.racing import in_order, racers
-from tickets.history import Actor
+from tickets.changes.actors import Actor
 from tickets.models import IncidenceLink, Ticket
 from tickets.opening import open_ticket
 from tickets.statuses import By, Status
@@ -29,7 +29,7 @@ def opened(api: APIClient, **body: Any) -> int:
 
 def reported(shipment: Shipment, id: int = 501, **fields: Any) -> int:
     """An incidence as the platform's feed brings it."""
-    services.record_fact("incidence", incidence_id=id, shipment_id=shipment.pk, **fields)
+    recording.record_fact("incidence", incidence_id=id, shipment_id=shipment.pk, **fields)
     return id
 
 

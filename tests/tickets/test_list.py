@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from companies.bodies import LARGEST_ID
+from companies.ids import LARGEST_ID
 from companies.models import Company
 from tests import builders as build
 from tickets.models import Comment, Document, Rating, Ticket

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 from tests import builders as build
 from tests.conftest import signed_in
 from tickets import working
-from tickets.changes import MoveRefused
+from tickets.changes.writes import MoveRefused
 from tickets.models import Agent, Ticket
 from tickets.statuses import Status
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from companies.bodies import LARGEST_ID
+from companies.ids import LARGEST_ID
 from companies.models import Company
 from tests import builders as build
 from tickets.models import HistoryEntry, Ticket, TicketType

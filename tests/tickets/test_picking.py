@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tickets.picking import MOST_TOLD, Candidate, explain, pick, told
+from tickets.assignment.picking import MOST_TOLD, Candidate, explain, pick, told
 
 MORNING = datetime(2026, 3, 4, 8, tzinfo=UTC)
 EIGHT = dict.fromkeys(range(1, 9), 50)

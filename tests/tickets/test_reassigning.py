@@ -8,9 +8,12 @@ from django.contrib.auth.models import User
 from companies.models import Company
 from tests import builders as build
 from tests.tickets.racing import in_order
-from tickets import reassigning, working
+from tickets import working
+from tickets.assignment import reassigning
+from tickets.assignment.reassigning import NotGiven, empty_hands, reassign, reassign_all
+from tickets.changes.actors import NotAllowed
+from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, HistoryEntry, Ticket
-from tickets.reassigning import NotGiven, empty_hands, reassign, reassign_all
 from tickets.statuses import Status
 
 
@@ -92,7 +95,7 @@ def test_nobody_but_a_lead_gives_tickets(company: Company, agent: Agent, bob: Ag
         partial(reassign_all, [(ticket.pk, 1)], bob, user=bob.user),
         partial(empty_hands, agent, bob, user=bob.user),
     ):
-        with pytest.raises(working.NotAllowed):
+        with pytest.raises(NotAllowed):
             attempt()
 
     assert agents_of(ticket) == ["ada"]
@@ -109,7 +112,7 @@ def test_refuses_without_a_trace(
     User.objects.filter(pk=bob.user_id).update(is_active=hindrance != "left")
     before = list(Ticket.objects.values())
 
-    with pytest.raises((NotGiven, working.StaleTicket)):
+    with pytest.raises((NotGiven, StaleTicket)):
         reassign(ticket.pk, to, user=eve, version=7 if hindrance == "stale" else 1)
 
     assert list(Ticket.objects.values()) == before
@@ -202,5 +205,5 @@ def test_a_move_from_the_page_of_before_is_stale(transactional_db: None) -> None
         partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user, version=1),
     )
 
-    assert isinstance(refused, working.StaleTicket)
+    assert isinstance(refused, StaleTicket)
     assert Ticket.objects.get().status == Status.PENDING

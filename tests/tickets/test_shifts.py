@@ -9,7 +9,8 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tickets import agents, assignment, tasks
+from tickets import agents, tasks
+from tickets.assignment import automatic
 from tickets.models import Absence, Agent, Shift, Ticket
 
 MADRID = "Europe/Madrid"
@@ -122,16 +123,16 @@ def test_a_shift_that_begins_takes_what_has_waited(company: Company, agent: Agen
 def test_an_agent_who_leaves_between_the_lock_and_the_count_gets_nothing(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock = assignment.lock_agents
+    lock = automatic.lock_agents
 
     def lock_then_leave(type_id: int) -> list[int]:
         pool, now = lock(type_id), timezone.now()
         Absence.objects.create(agent=agent, starts_at=now, ends_at=now + timedelta(hours=1))
         return pool
 
-    monkeypatch.setattr(assignment, "lock_agents", lock_then_leave)
+    monkeypatch.setattr(automatic, "lock_agents", lock_then_leave)
 
-    assert not assignment.assign(build.ticket(company))
+    assert not automatic.assign(build.ticket(company))
 
 
 def test_knows_who_is_there_in_one_statement(

@@ -1,6 +1,6 @@
 import pytest
 
-from tickets import variables
+from tickets.changes import variables
 
 NOTHING: dict[str, dict] = {"added": {}, "removed": {}, "changed": {}}
 

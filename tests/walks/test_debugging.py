@@ -14,9 +14,10 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import engine, publishing
+from deliveries import publishing
+from deliveries.engine import loop
+from deliveries.http.transport import Transport
 from deliveries.models import Delivery
-from deliveries.transport import Transport
 from faults import ledger
 from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
@@ -33,8 +34,8 @@ def receiver() -> Iterator[Receiver]:
 
 
 def deliver(policy: Policy) -> None:
-    with closing(Transport(policy, concurrency=engine.CONCURRENCY)) as transport:
-        engine.Engine(transport, stop=lambda: False).run()
+    with closing(Transport(policy, concurrency=loop.CONCURRENCY)) as transport:
+        loop.Engine(transport, stop=lambda: False).run()
 
 
 def shape(value: Any) -> Any:
@@ -73,7 +74,7 @@ def test_a_company_finds_and_mends_a_failing_receiver(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
     settings.DELIVERY_RETRY_SECONDS = ()
     webhook = build.webhook(company, url=receiver.url)
     known = {"secret": "the one that was lost"}

@@ -1,3 +1,5 @@
+"""The tables of tickets, agents, service levels and history, each with its queryset."""
+
 from tickets.models.agents import Absence, Agent, Shift
 from tickets.models.clocks import Calendar, FilingRule, Holiday, Target, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating

@@ -1,14 +1,61 @@
-from datetime import time
+from datetime import datetime, time
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 
-from tickets.local_time import check_zone
+from tickets.local_time import check_zone, instant, time_there, weekday_there
 from tickets.models.clocks import WEEKDAYS
+from tickets.models.tickets import Ticket
 from tickets.models.types import TicketType
-from tickets.querysets import AgentQuerySet
+
+
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def at_work(self, at: datetime | None = None) -> "AgentQuerySet":
+        """Those who may be given a ticket: available, on shift, not absent.
+
+        Who has no shifts is always on shift. An end is not part of its shift or absence.
+        """
+        mine, zone = {"agent": OuterRef("pk")}, OuterRef("time_zone")
+        shifts = Shift.objects.filter(**mine)
+        on_shift = shifts.filter(
+            # Midnight ends the day that began.
+            Q(ends__gt=time_there(zone, at)) | Q(ends=time(0)),
+            weekday=weekday_there(zone, at),
+            starts__lte=time_there(zone, at),
+        )
+        absences = Absence.objects.filter(
+            **mine, starts_at__lte=instant(at), ends_at__gt=instant(at)
+        )
+        return self.filter(
+            ~Exists(shifts) | Exists(on_shift),
+            ~Exists(absences),
+            available=True,
+            user__is_active=True,
+        )
+
+    def taking(self, type_id: int | Combinable, at: datetime | None = None) -> "AgentQuerySet":
+        """Those at work who take tickets of this type (decision T18)."""
+        chosen = Agent.skills.through.objects.filter(agent=OuterRef("pk"))
+        return self.at_work(at).filter(~Exists(chosen) | Exists(chosen.filter(tickettype=type_id)))
+
+    def with_loads(self) -> "AgentQuerySet":
+        """Each with `load`: how many of their tickets have a clock that runs."""
+        tickets = Ticket.objects.running()
+        mine = tickets.filter(agent=OuterRef("pk")).order_by().values("agent")
+        return self.annotate(load=Coalesce(Subquery(mine.annotate(n=Count("*")).values("n")), 0))
+
+    def with_presence(self) -> "AgentQuerySet":
+        """Each with `there`: whether they are at work."""
+        return self.annotate(there=Exists(Agent.objects.at_work().filter(pk=OuterRef("pk"))))
+
+    def holding(self) -> "AgentQuerySet":
+        """Those with an open ticket."""
+        tickets = Ticket.objects.open()
+        return self.filter(Exists(tickets.filter(agent=OuterRef("pk"))))
 
 
 class Agent(models.Model):

@@ -1,7 +1,6 @@
 from django.db import models
 
 from tickets.models.tickets import Ticket
-from tickets.querysets import HistoryQuerySet
 from tickets.statuses import By
 
 
@@ -28,6 +27,12 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return f"comment {self.pk}"
+
+
+class HistoryQuerySet(models.QuerySet["HistoryEntry"]):
+    def moves(self) -> "HistoryQuerySet":
+        """From one status to another, in their order; without the opening."""
+        return self.filter(public=True, was__isnull=False).order_by("pk")
 
 
 class HistoryEntry(models.Model):

@@ -1,16 +1,52 @@
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from companies.models import Company
 from shipments.models import Incidence
-from tickets.models.agents import Agent
 from tickets.models.types import TicketType
-from tickets.querysets import TicketQuerySet
-from tickets.statuses import OPEN, RUNNING, Status
+from tickets.statuses import BLOCKING, OPEN, RUNNING, Status
 
 # Plain numbers, as migrations must not depend on our modules.
 OPEN_VALUES = sorted(status.value for status in OPEN)
 RUNNING_VALUES = sorted(status.value for status in RUNNING)
+
+
+class TicketQuerySet(models.QuerySet["Ticket"]):
+    def open(self) -> "TicketQuerySet":
+        return self.filter(status__in=OPEN)
+
+    def running(self) -> "TicketQuerySet":
+        return self.filter(status__in=RUNNING)
+
+    def newest(self) -> "TicketQuerySet":
+        """Newest first, in the order of the index on a company's tickets."""
+        return self.order_by("-created_at", "-pk")
+
+    def behind(self, ticket: "Ticket") -> "TicketQuerySet":
+        """Those that come after it in a list with the newest first."""
+        at = ticket.created_at
+        return self.filter(created_at__lte=at).exclude(created_at=at, pk__gte=ticket.pk)
+
+    def blocking(self, type_id: int, shipment_id: int) -> "TicketQuerySet":
+        """What stands in the way of a second ticket (interface, Errors)."""
+        return self.filter(type_id=type_id, shipment_id=shipment_id, status__in=BLOCKING)
+
+    def urgent_first(self) -> "TicketQuerySet":
+        """What is due first, then the oldest."""
+        return self.order_by(F("due_at").asc(nulls_last=True), "pk")
+
+    def waiting(self) -> "TicketQuerySet":
+        """What the sweep has to find an agent for (decision T18)."""
+        return self.running().filter(agent=None)
+
+    def hold(self, ticket_id: int) -> "Ticket":
+        """The ticket, its row locked until the transaction ends. Raises Ticket.DoesNotExist.
+
+        Comments and history rows point at it: a stronger lock would make their inserts wait.
+        """
+        held = self.select_for_update(of=("self",), no_key=True)
+        # Its clocks ask for the company's plan.
+        return held.select_related("company").get(pk=ticket_id)
 
 
 class Ticket(models.Model):
@@ -36,7 +72,8 @@ class Ticket(models.Model):
         max_length=255, null=True, blank=True
     )
     agent = models.ForeignKey(
-        *(Agent, models.PROTECT),
+        "tickets.Agent",
+        on_delete=models.PROTECT,
         null=True,
         blank=True,
         related_name="tickets",

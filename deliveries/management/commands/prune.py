@@ -5,7 +5,7 @@ from axes.models import AccessAttempt, AccessLog
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from companies import idempotency
+from companies.api import idempotency
 from deliveries import pruning
 
 

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from shipments import ingesting
-from shipments.ingesting import Stopped, Tally
+from shipments.feed import ingesting
+from shipments.feed.ingesting import Stopped, Tally
 
 INTERRUPTED = 130
 

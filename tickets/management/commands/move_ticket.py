@@ -3,7 +3,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tickets import working
-from tickets.changes import MoveRefused
+from tickets.changes.actors import NotAllowed, named
+from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
 from tickets.statuses import Status
 
@@ -29,10 +30,10 @@ class Command(BaseCommand):
         if status_id not in set(Status):
             raise CommandError(f"There is no status {status_id}.")
         try:
-            user = working.named(agent)
+            user = named(agent)
             ticket = working.move(ticket_id, Status(status_id), user=user, reason=reason)
         except Ticket.DoesNotExist as error:
             raise CommandError(f"There is no ticket {ticket_id}.") from error
-        except (working.NotAllowed, MoveRefused) as error:
+        except (NotAllowed, MoveRefused) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{ticket.status} {Status(ticket.status).label}")

@@ -1,0 +1,1 @@
+"""The frame of the API: authentication, bodies, errors, rate limits, idempotency."""

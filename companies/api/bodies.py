@@ -1,0 +1,101 @@
+"""The shape of a request's body, strictly: nothing is converted and nothing overlooked.
+
+`"5"`, `true` and `5.0` are not integers and numbers are not texts (decision E5); a field we do
+not know is refused by name, as a misspelt field must not be lost in silence (decision E4).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from companies.ids import LARGEST_ID
+
+LONGEST_TEXT_BYTES = 64 * 1024
+
+
+class Body(serializers.Serializer):
+    """A serializer that refuses unknown fields and names every wrong field at once."""
+
+    @classmethod
+    def read(cls, request: Request) -> dict[str, Any]:
+        """The request's body as values. Raises ValidationError (400)."""
+        body = cls(data=request.data)
+        body.is_valid(raise_exception=True)
+        return body.validated_data
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, Mapping):
+            raise serializers.ValidationError({"non_field_errors": ["Send a JSON object."]})
+        unknown = {name: ["This field is not known."] for name in data if name not in self.fields}
+        try:
+            values = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            raise serializers.ValidationError({**unknown, **error.detail}) from error
+        if unknown:
+            raise serializers.ValidationError(unknown)
+        return values
+
+
+class Integer(serializers.IntegerField):
+    """A JSON integer; by default an id: 1 to 2^63-1."""
+
+    default_error_messages = {"invalid": "Send an integer."}
+
+    def __init__(self, *, min_value: int = 1, max_value: int = LARGEST_ID, **options: Any) -> None:
+        super().__init__(min_value=min_value, max_value=max_value, **options)
+
+    def to_internal_value(self, data: Any) -> int:
+        if type(data) is not int:
+            self.fail("invalid")
+        return data
+
+
+@extend_schema_field({"type": "integer", "enum": [0, 1]})
+class Flag(serializers.IntegerField):
+    """1 or 0, as integers; true and false are refused (decision E5)."""
+
+    default_error_messages = {"invalid": "Send 1 or 0."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if type(data) is not int or data not in (0, 1):
+            self.fail("invalid")
+        return data == 1
+
+    def to_representation(self, value: Any) -> int:
+        return int(value)
+
+
+class Text(serializers.CharField):
+    """A JSON string, kept as it came; at most 64 KiB of UTF-8 (decision T15)."""
+
+    default_error_messages = {
+        "invalid": "Send a string.",
+        "max_bytes": f"Send at most {LONGEST_TEXT_BYTES // 1024} KiB.",
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        text = super().to_internal_value(data)
+        if not self.allow_blank and text.isspace():
+            self.fail("blank")
+        if len(text.encode()) > LONGEST_TEXT_BYTES:
+            self.fail("max_bytes")
+        return text
+
+
+class Word(serializers.ChoiceField):
+    """One of a few strings, told apart from numbers and booleans that look like them."""
+
+    default_error_messages = {"invalid_choice": "Send one of {choices}."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str) or data not in self.choices:
+            self.fail("invalid_choice", choices=", ".join(self.choices))
+        return data

@@ -1,0 +1,40 @@
+"""A request's body, read as strictly as JSON allows (decisions E3, E6 and E8)."""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser
+
+from companies.strict_json import BadJSON, load
+
+DEEPEST = 50
+
+
+class BodyTooLarge(APIException):
+    status_code = 413
+    default_detail = "The body is larger than 1 MiB."
+
+
+class StrictJSONParser(BaseParser):
+    """Raises ParseError (400) and BodyTooLarge (413)."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, context: Mapping | None = None
+    ) -> Any:
+        # What is announced as too large is not waited for.
+        announced = context["request"].META.get("CONTENT_LENGTH") if context else None
+        if int(announced or 0) > settings.MAX_BODY_BYTES:
+            raise BodyTooLarge
+        body = stream.read(settings.MAX_BODY_BYTES + 1)
+        if len(body) > settings.MAX_BODY_BYTES:
+            raise BodyTooLarge
+        try:
+            return load(body.decode("utf-8"), deepest=DEEPEST)
+        except UnicodeDecodeError as error:
+            raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
+        except BadJSON as error:
+            raise ParseError(f"The body is not valid JSON: {error}.") from error

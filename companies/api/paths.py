@@ -1,0 +1,18 @@
+"""How an id is written in an address: plain ASCII digits, from 1 to 2^63-1."""
+
+from companies.ids import LARGEST_ID
+
+
+class IdConverter:
+    """`<id:ticket_id>` in a URL pattern; anything else is an unknown address (404)."""
+
+    regex = "[1-9][0-9]{0,18}"
+
+    def to_python(self, text: str) -> int:
+        """Raises ValueError, which Django takes for "does not match"."""
+        if int(text) > LARGEST_ID:
+            raise ValueError(text)
+        return int(text)
+
+    def to_url(self, value: int) -> str:
+        return str(value)

@@ -1,0 +1,247 @@
+"""What the descriptions of all endpoints share (GET /schema, OpenAPI 3.1).
+
+Each app describes its endpoints in a schema.py of its own, beside the views.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+MARK = "x-spec-enum-id"
+TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
+
+
+class BearerTokenScheme(OpenApiAuthenticationExtension):
+    target_class = "companies.api.authentication.BearerToken"
+    name = "bearerToken"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "The company's API token."}
+
+
+class StrictBody(OpenApiSerializerExtension):
+    """Bodies refuse unknown fields (decision E4)."""
+
+    target_class = "companies.api.bodies.Body"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        described = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {**described, "additionalProperties": False}
+
+
+class Time(serializers.RegexField):
+    """A time as answers write it: UTC, to the second."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(TIME, **options)
+
+
+class Flag(serializers.ChoiceField):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=[0, 1], **options)
+
+
+class Done(serializers.Serializer):
+    data = serializers.BooleanField(help_text="Always true.")
+
+
+class FieldError(serializers.Serializer):
+    field = serializers.CharField(
+        help_text="Such as documents[0].field_id; empty for the body as a whole."
+    )
+    message = serializers.CharField()
+
+
+class Error(serializers.Serializer):
+    """Decision E1."""
+
+    statusCode = serializers.IntegerField()
+    error = serializers.CharField()
+    message = serializers.CharField()
+
+
+class InvalidRequest(Error):
+    errors = FieldError(many=True, required=False, help_text="Every wrong field.")
+
+
+class ShippingErrorBody(serializers.Serializer):
+    code = serializers.IntegerField()
+    description = serializers.CharField()
+    message = serializers.CharField()
+    errors = FieldError(many=True, required=False, help_text="Every wrong field.")
+
+
+class ShippingError(serializers.Serializer):
+    """Decision E2."""
+
+    meta = serializers.ChoiceField(choices=["error"])
+    error = ShippingErrorBody()
+
+
+@dataclass(frozen=True)
+class Face:
+    """The service has two, whose errors differ in shape (decisions E1 and E2)."""
+
+    error: type[serializers.Serializer]
+    invalid: type[serializers.Serializer]
+    shown: Callable[..., dict[str, Any]]
+
+
+def shown_error(code: int, error: str, message: str, **more: Any) -> dict[str, Any]:
+    return {"statusCode": code, "error": error, "message": message, **more}
+
+
+def shown_shipping_error(code: int, error: str, message: str, **more: Any) -> dict[str, Any]:
+    body = {"code": code, "description": error, "message": message, **more}
+    return {"meta": "error", "error": body}
+
+
+MANAGEMENT = Face(Error, InvalidRequest, shown_error)
+SHIPPING = Face(ShippingError, ShippingError, shown_shipping_error)
+
+WRONG_FIELD = {"field": "comments", "message": "Send a string."}
+# What a status means, and a message that comes with it.
+ERRORS = {
+    400: ("Something is wrong with the request: `errors` names every wrong field.", ""),
+    401: (
+        "The API token is missing, unknown, expired or revoked.",
+        "Send the header Authorization: Bearer <API token>.",
+    ),
+    404: ("Missing, or another company's.", "There is nothing here by this address."),
+    409: (
+        "The first request with this Idempotency-Key is still running.",
+        "The first request with this Idempotency-Key is still running.",
+    ),
+    413: ("The body is larger than 1 MiB.", "The body is larger than 1 MiB."),
+    415: (
+        "The body is not application/json, or is compressed.",
+        "Send application/json, not compressed.",
+    ),
+    422: (
+        "The Idempotency-Key was used for another request, or is not usable.",
+        "This Idempotency-Key was used for another request.",
+    ),
+    429: (
+        "Too many requests in this minute. Try again after Retry-After.",
+        "Request was throttled. Expected available in 12 seconds.",
+    ),
+    503: (
+        "The service cannot reach its database. Try again after Retry-After.",
+        "The service cannot reach its database. Try again in a few seconds.",
+    ),
+}
+
+
+def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> OpenApiParameter:
+    """A header of the answers that have one of these statuses."""
+    return OpenApiParameter(
+        name, type, OpenApiParameter.HEADER, description=about, response=[*statuses]
+    )
+
+
+COUNTED = (200, 400, 404, 409, 413, 415, 422, 429)
+ANSWER_HEADERS = [
+    header("RateLimit-Limit", "Requests a minute for this kind of route.", COUNTED),
+    header("RateLimit-Remaining", "How many of them are left.", COUNTED),
+    header("RateLimit-Reset", "Seconds until they are counted anew.", COUNTED),
+    header("WWW-Authenticate", "Always `Bearer`.", [401], str),
+]
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255},
+    OpenApiParameter.HEADER,
+    description="The same key and body within 24 hours get the first answer again.",
+)
+
+
+def operation(
+    id: str,
+    summary: str,
+    *,
+    tag: str,
+    answer: Any,
+    shows: Any,
+    body: type[serializers.Serializer] | None = None,
+    sends: Mapping[str, Any] | None = None,
+    query: type[serializers.Serializer] | None = None,
+    headers: Sequence[OpenApiParameter] = (),
+    errors: Mapping[int, Any] | None = None,
+    idempotent: bool = False,
+    face: Face = MANAGEMENT,
+    about: str = "",
+) -> Callable:
+    """Describe one method of a view.
+
+    `shows` is an example of the answer and `sends` are named examples of the body. `errors` adds
+    to those that every operation has: None for the usual words, a text, or an OpenApiResponse.
+    """
+    return extend_schema(
+        operation_id=id,
+        summary=summary,
+        description=about,
+        tags=[tag],
+        request=body,
+        parameters=[
+            *([query] if query else []),
+            *([IDEMPOTENCY_KEY] if idempotent else []),
+            *ANSWER_HEADERS,
+            header(
+                "Retry-After", "Seconds to wait.", [409, 429, 503] if idempotent else [429, 503]
+            ),
+            *headers,
+        ],
+        responses={
+            200: OpenApiResponse(answer, "Done.", [OpenApiExample("answer", shows)]),
+            **refusals(face, errors or {}, bool(body), bool(query), idempotent),
+        },
+        examples=[
+            OpenApiExample(name, value, request_only=True) for name, value in (sends or {}).items()
+        ],
+    )
+
+
+def refusals(
+    face: Face, errors: Mapping[int, Any], takes_body: bool, takes_query: bool, idempotent: bool
+) -> dict[int, OpenApiResponse]:
+    """What an operation refuses with: what all do, what comes with a body, and its own."""
+    found: dict[int, Any] = dict.fromkeys((401, 429, 503))
+    if takes_body or takes_query:
+        found[400] = None
+    if takes_body:
+        found.update(dict.fromkeys((413, 415)))
+    found.update(errors)
+    if idempotent:
+        found.setdefault(409, None)
+        found[422] = f"{found[422]} {ERRORS[422][0]}" if 422 in found else None
+    return {status: refusal(status, found[status], face) for status in sorted(found)}
+
+
+def refusal(status: int, about: Any, face: Face) -> OpenApiResponse:
+    if isinstance(about, OpenApiResponse):
+        return about
+    words, message = ERRORS[status]
+    phrase = HTTPStatus(status).phrase
+    if status == 400:
+        message = ": ".join(WRONG_FIELD.values())
+        shape, example = face.invalid, face.shown(status, phrase, message, errors=[WRONG_FIELD])
+    else:
+        shape, example = face.error, face.shown(status, phrase, message)
+    # An example in the usual words would belie a refusal that has its own.
+    examples = [] if about else [OpenApiExample("refusal", example)]
+    return OpenApiResponse(shape, about or words, examples)
+
+
+def without_marks(result: Any, **_: Any) -> Any:
+    """Take out what drf-spectacular notes for itself beside every choice."""
+    if isinstance(result, dict):
+        return {key: without_marks(value) for key, value in result.items() if key != MARK}
+    if isinstance(result, list):
+        return [without_marks(value) for value in result]
+    return result

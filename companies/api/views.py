@@ -1,0 +1,77 @@
+"""What every endpoint for companies shares: the view, its headers, its refusals."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from companies.api import idempotency
+
+
+class Refusal(APIException):
+    """An answer that says no. `extra` adds members to the error body."""
+
+    def __init__(self, message: str, **extra: Any) -> None:
+        super().__init__(message)
+        self.extra = extra
+
+
+class Conflict(Refusal):
+    status_code = 409
+
+
+class Unprocessable(Refusal):
+    """A rule of the business forbids it (decision E3)."""
+
+    status_code = 422
+
+
+class StillRunning(Conflict):
+    """The first request with this Idempotency-Key has not been answered yet."""
+
+    wait = 1
+
+
+class CompanyView(APIView):
+    """A view for the company that the token names: `request.user`."""
+
+    def finalize_response(
+        self, request: HttpRequest, response: Response, *args: Any, **kwargs: Any
+    ) -> Response:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        for name, value in getattr(self.request, "rate_headers", {}).items():
+            response[name] = value
+        return response
+
+
+Handler = Callable[..., Response]
+
+
+def idempotent(handler: Handler) -> Handler:
+    """Let a POST be sent twice with the same Idempotency-Key and be done once."""
+
+    @wraps(handler)
+    def once(view: CompanyView, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get("Idempotency-Key")
+        if key is None:
+            return handler(view, request, *args, **kwargs)
+
+        def answer() -> Response:
+            try:
+                return handler(view, request, *args, **kwargs)
+            except APIException as refusal:
+                return view.handle_exception(refusal)
+
+        try:
+            return idempotency.answer_once(request, key, answer)
+        except idempotency.BadKey as error:
+            raise Unprocessable(str(error)) from error
+        except idempotency.Running as error:
+            raise StillRunning(str(error)) from error
+
+    return once

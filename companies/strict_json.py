@@ -1,0 +1,88 @@
+"""JSON read as strictly as it allows: what other readers stumble over is refused (decision E6)."""
+
+import json
+import math
+from typing import Any, NoReturn
+
+
+class BadJSON(ValueError):
+    """The text is not JSON as this service takes it; the message says why."""
+
+
+def load(text: str, *, deepest: int) -> Any:
+    """Parse JSON and refuse what databases and other readers stumble over. Raises BadJSON.
+
+    Refused beside bad syntax: repeated keys, NaN and infinities, NUL and lone surrogates in any
+    text or key, more than `deepest` levels.
+    """
+    try:
+        value = DECODER.decode(text)
+    except RecursionError as error:
+        raise BadJSON(f"it is nested deeper than {deepest} levels") from error
+    except json.JSONDecodeError as error:
+        raise BadJSON(f"{error.msg} at line {error.lineno} column {error.colno}") from error
+    except BadJSON:
+        raise
+    except ValueError as error:  # Python refuses to read integers of thousands of digits.
+        raise BadJSON("a number is too long") from error
+    # NUL and surrogates can only come in as escapes, and depth takes brackets.
+    if "\\u" in text or text.count("{") + text.count("[") > deepest:
+        check_tree(value, deepest)
+    return value
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise BadJSON(f"the key {shown(twice)} is given twice")
+    return found
+
+
+def refuse_constant(name: str) -> NoReturn:
+    raise BadJSON(f"{name} is not a JSON number")
+
+
+def finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise BadJSON(f"the number {text[:20]} is too large")
+    return number
+
+
+def check_tree(value: Any, deepest: int) -> None:
+    """Raises BadJSON for NUL or a lone surrogate anywhere, and below `deepest` levels."""
+    level = [value]
+    for _ in range(deepest + 1):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, str):
+                check_text(item)
+            elif isinstance(item, dict):
+                for key in item:
+                    check_text(key)
+                inner.extend(item.values())
+            elif isinstance(item, list):
+                inner.extend(item)
+        level = inner
+        if not level:
+            return
+    raise BadJSON(f"it is nested deeper than {deepest} levels")
+
+
+def check_text(text: str) -> None:
+    if "\x00" in text:
+        raise BadJSON(f"{shown(text)} holds a NUL character")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise BadJSON(f"{shown(text)} holds half of a surrogate pair")
+
+
+def shown(text: str) -> str:
+    return ascii(text[:40])
+
+
+# Made once: json.loads makes a decoder for each call that has hooks.
+DECODER = json.JSONDecoder(
+    object_pairs_hook=unique_keys, parse_constant=refuse_constant, parse_float=finite
+)

@@ -1,0 +1,192 @@
+"""How the endpoints of deliveries are described (GET /schema)."""
+
+from drf_spectacular.utils import extend_schema_view
+from rest_framework import serializers
+
+from companies.api.schema import Done, Time, operation
+from deliveries.api.serializers import STATES, LogQuery, Window
+from deliveries.http.answers import Failure
+from webhooks.event_types import CATALOGUE
+
+TAG = "Deliveries"
+EVENTS = [entry.name for entry in CATALOGUE.values()]
+ERRORS = [failure.value for failure in Failure]
+ID = "6f1c1e0a-6c1f-4d2b-9a39-8f6f1c7d0b11"
+
+
+class DeliveryRow(serializers.Serializer):
+    id = serializers.UUIDField(help_text="The X-Webhook-Id of every attempt.")
+    event = serializers.ChoiceField(choices=EVENTS, allow_null=True)
+    state = serializers.ChoiceField(choices=list(STATES))
+    attempts = serializers.IntegerField()
+    due_at = Time(allow_null=True, help_text="Of the next attempt, while it waits.")
+    last_status = serializers.IntegerField(allow_null=True)
+    last_error = serializers.ChoiceField(
+        choices=ERRORS, allow_null=True, help_text="Why there was no answer."
+    )
+    shipment_id = serializers.IntegerField(allow_null=True)
+    tracking_number = serializers.CharField(allow_null=True, allow_blank=True)
+    created_at = Time()
+    finished_at = Time(allow_null=True)
+
+
+class DeliveryList(serializers.Serializer):
+    data = DeliveryRow(many=True)
+    next_cursor = serializers.CharField(
+        allow_null=True, help_text="Send it as cursor for the older ones; null at the end."
+    )
+
+
+class AttemptRow(serializers.Serializer):
+    number = serializers.IntegerField()
+    started_at = Time()
+    duration_ms = serializers.IntegerField()
+    url = serializers.CharField()
+    status = serializers.IntegerField(allow_null=True)
+    error = serializers.ChoiceField(choices=ERRORS, allow_null=True)
+    detail = serializers.CharField(allow_null=True)
+    answer = serializers.CharField(allow_blank=True, help_text="The first 16 KiB of it.")
+
+
+class DeliveryDetailRow(DeliveryRow):
+    webhook_id = serializers.IntegerField()
+    body = serializers.CharField(allow_null=True, help_text="The exact text that is sent.")
+    log = AttemptRow(many=True)
+
+
+class DeliveryDetail(serializers.Serializer):
+    data = DeliveryDetailRow()
+
+
+class Durations(serializers.Serializer):
+    p50 = serializers.IntegerField(allow_null=True)
+    p95 = serializers.IntegerField(allow_null=True)
+
+
+class HealthRow(serializers.Serializer):
+    condition = serializers.ChoiceField(choices=["well", "failing", "resting", "paused"])
+    failures_in_a_row = serializers.IntegerField()
+    failing_since = Time(allow_null=True)
+    resting_until = Time(allow_null=True, help_text="No attempt is made before.")
+    attempts = serializers.IntegerField(help_text="Of the last 1000 deliveries.")
+    success_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
+    duration_ms = Durations()
+    waiting = serializers.IntegerField(help_text="Deliveries not finished, up to 10000.")
+    oldest_waiting = Time(allow_null=True)
+
+
+class HealthAnswer(serializers.Serializer):
+    data = HealthRow()
+
+
+class Recovery(serializers.Serializer):
+    redelivered = serializers.IntegerField()
+
+
+class Recovered(serializers.Serializer):
+    data = Recovery()
+
+
+ROW = {
+    "id": ID,
+    "event": "tracking.simple",
+    "state": "given_up",
+    "attempts": 10,
+    "due_at": None,
+    "last_status": 500,
+    "last_error": None,
+    "shipment_id": 4101,
+    "tracking_number": "TEST0004101",
+    "created_at": "2026-01-02 00:00:00",
+    "finished_at": "2026-01-06 03:00:05",
+}
+ATTEMPT = {
+    "number": 1,
+    "started_at": "2026-01-02 00:00:00",
+    "duration_ms": 83,
+    "url": "https://hooks.example.com/parcels",
+    "status": 500,
+    "error": None,
+    "detail": None,
+    "answer": "out of order",
+}
+
+webhook_deliveries = extend_schema_view(
+    get=operation(
+        "listDeliveries",
+        "List a webhook's deliveries, newest first.",
+        tag=TAG,
+        query=LogQuery,
+        answer=DeliveryList,
+        shows={"data": [ROW], "next_cursor": None},
+        errors={404: None},
+    )
+)
+
+webhook_health = extend_schema_view(
+    get=operation(
+        "readHealth",
+        "How a webhook's receiver does.",
+        tag=TAG,
+        answer=HealthAnswer,
+        shows={
+            "data": {
+                "condition": "well",
+                "failures_in_a_row": 0,
+                "failing_since": None,
+                "resting_until": None,
+                "attempts": 1200,
+                "success_rate": 0.9975,
+                "duration_ms": {"p50": 64, "p95": 210},
+                "waiting": 0,
+                "oldest_waiting": None,
+            }
+        },
+        errors={404: None},
+    )
+)
+
+one_delivery = extend_schema_view(
+    get=operation(
+        "readDelivery",
+        "Read one delivery: its body and every attempt.",
+        tag=TAG,
+        answer=DeliveryDetail,
+        shows={
+            "data": {
+                **ROW,
+                "webhook_id": 7,
+                "body": '{"type":"tracking.simple","created_at":"2026-01-02T00:00:00.000Z"}',
+                "log": [ATTEMPT],
+            }
+        },
+        errors={404: None},
+    )
+)
+
+redeliver = extend_schema_view(
+    post=operation(
+        "redeliver",
+        "Send a delivery again now.",
+        tag=TAG,
+        about="Under the same X-Webhook-Id. One that waits for a retry is sent now instead.",
+        answer=Done,
+        shows={"data": True},
+        errors={404: None, 422: "The webhook of this delivery is deleted."},
+        idempotent=True,
+    )
+)
+
+recover = extend_schema_view(
+    post=operation(
+        "recover",
+        "Send again, in order, everything given up in a window of time.",
+        tag=TAG,
+        body=Window,
+        sends={"a morning": {"since": "2026-01-02T06:00:00Z", "until": "2026-01-02T12:00:00Z"}},
+        answer=Recovered,
+        shows={"data": {"redelivered": 12}},
+        errors={404: None},
+        idempotent=True,
+    )
+)

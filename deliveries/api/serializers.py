@@ -1,0 +1,43 @@
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api.bodies import Body, Text
+from companies.times import read_time
+from deliveries.models import State
+
+STATES = {state.label: state for state in State}
+
+
+@extend_schema_field({"type": "string", "format": "date-time"})
+class Moment(Text):
+    """A time in ISO 8601, given in UTC; one without an offset is taken to be in UTC."""
+
+    def to_internal_value(self, data: Any) -> datetime:
+        try:
+            return read_time(super().to_internal_value(data))
+        except ValueError as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+class Window(Body):
+    """The deliveries made from `since` on, until before `until`."""
+
+    since = Moment()
+    until = Moment(required=False)
+
+
+class LogQuery(Body):
+    """The query of a webhook's delivery log. Every value comes as text."""
+
+    state = serializers.ChoiceField(choices=list(STATES), required=False)
+    since = Moment(required=False)
+    until = Moment(required=False)
+    tracking_number = Text(required=False, max_length=100)
+    cursor = Text(required=False, max_length=50)
+    limit = serializers.IntegerField(required=False, default=20, min_value=1, max_value=100)
+
+    def validate_state(self, state: str) -> State:
+        return STATES[state]

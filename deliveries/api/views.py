@@ -1,0 +1,74 @@
+from uuid import UUID
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.views import CompanyView, Unprocessable, idempotent
+from deliveries import redelivery
+from deliveries.api import schema
+from deliveries.api.serializers import LogQuery, Window
+from deliveries.models import Delivery, State
+from deliveries.monitoring import log
+from webhooks.models import Webhook
+
+
+def webhook_of(request: Request, webhook_id: int) -> Webhook:
+    return get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+
+
+def delivery_of(request: Request, delivery_id: UUID) -> Delivery:
+    try:
+        return log.one(request.user, delivery_id)
+    except Delivery.DoesNotExist as error:
+        raise Http404 from error
+
+
+@schema.webhook_deliveries
+class WebhookDeliveries(CompanyView):
+    def get(self, request: Request, webhook_id: int) -> Response:
+        webhook = webhook_of(request, webhook_id)
+        query = LogQuery(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        try:
+            deliveries, cursor = log.page(webhook, **query.validated_data)
+        except log.BadCursor as error:
+            raise ValidationError({"cursor": [str(error)]}) from error
+        return Response({"data": log.rows(deliveries), "next_cursor": cursor})
+
+
+@schema.webhook_health
+class WebhookHealth(CompanyView):
+    def get(self, request: Request, webhook_id: int) -> Response:
+        webhook = webhook_of(request, webhook_id)
+        return Response({"data": log.health(webhook, timezone.now())})
+
+
+@schema.one_delivery
+class OneDelivery(CompanyView):
+    def get(self, request: Request, delivery_id: UUID) -> Response:
+        return Response({"data": log.detail(delivery_of(request, delivery_id))})
+
+
+@schema.redeliver
+class Redeliver(CompanyView):
+    @idempotent
+    def post(self, request: Request, delivery_id: UUID) -> Response:
+        delivery = delivery_of(request, delivery_id)
+        if delivery.webhook.deleted_at is not None:
+            raise Unprocessable("The webhook of this delivery is deleted.")
+        redelivery.redeliver([delivery.pk])
+        return Response({"data": True})
+
+
+@schema.recover
+class Recover(CompanyView):
+    @idempotent
+    def post(self, request: Request, webhook_id: int) -> Response:
+        webhook = webhook_of(request, webhook_id)
+        window = Window.read(request)
+        given_up = redelivery.chosen(webhook_id=webhook.pk, state=State.GIVEN_UP, **window)
+        return Response({"data": {"redelivered": redelivery.redeliver(given_up)}})

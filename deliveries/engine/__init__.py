@@ -1,0 +1,1 @@
+"""The engine: claims due deliveries, signs, sends and records them."""

@@ -1,0 +1,80 @@
+"""Whether a signature that somebody received is ours. No secret leaves this module."""
+
+import hmac
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from deliveries.engine.claiming import lease_seconds
+from deliveries.engine.signing import sign, timestamp_ms
+from deliveries.http.answers import Failure
+from deliveries.models import Attempt, Delivery, Event
+from webhooks.models import Webhook
+
+
+class Secret(StrEnum):
+    """What can be said of the secret that signed an attempt."""
+
+    NOT_SIGNED = "Events of this type are not signed."
+    THE_SAME = "The secret of then signs still: its signature can be checked."
+    ROTATED = "The secret was rotated since: its signature cannot be checked any more."
+    PERHAPS = "A rotation was under way; its signature can be checked unless there was one before."
+
+
+class Verdict(StrEnum):
+    GENUINE = "It is ours, over this very body."
+    NOT_OURS = "It is not ours: another body, another time or another secret."
+    GONE = "It cannot be told any more: no secret still held made it, and one was rotated."
+    NOT_SIGNED = "Events of this type are not signed."
+
+
+def secret_of(webhook: Webhook, at: datetime, now: datetime) -> Secret:
+    """Whether what signed at a time is still held. Only the latest rotation is known."""
+    if not webhook.type.signed:
+        return Secret.NOT_SIGNED
+    rotated = webhook.next_secret_at
+    if rotated is None:
+        return Secret.THE_SAME
+    # A delivery is signed with what its claim found, which may be as old as a lease.
+    if rotated > now or rotated <= at < rotated + timedelta(seconds=lease_seconds()):
+        return Secret.PERHAPS
+    return Secret.THE_SAME if rotated <= at else Secret.ROTATED
+
+
+class Signature(NamedTuple):
+    """X-Webhook-Timestamp and X-Webhook-Signature."""
+
+    timestamp: str
+    signature: str
+
+
+def made_again(webhook: Webhook, body: bytes, attempt: Attempt, now: datetime) -> Signature | None:
+    """What an attempt carried: not kept, and made again where its secret is known for sure."""
+    if attempt.error == Failure.INTERNAL:
+        # It was never written.
+        return None
+    if secret_of(webhook, attempt.started_at, now) is not Secret.THE_SAME:
+        return None
+    secret = webhook.secret if webhook.next_secret_at is None else webhook.next_secret
+    timestamp = timestamp_ms(attempt.started_at)
+    return Signature(str(timestamp), sign(secret, timestamp, webhook.type.name, body))
+
+
+def check(delivery: Delivery, event: Event, timestamp: str, signature: str) -> Verdict:
+    """Judge X-Webhook-Timestamp and X-Webhook-Signature as a company says it received them.
+
+    We keep no signature: it is made again from the stored body, under the secrets still held.
+    """
+    webhook = delivery.webhook
+    if not webhook.type.signed:
+        return Verdict.NOT_SIGNED
+    if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 16):
+        return Verdict.NOT_OURS
+    body = bytes(event.body)
+    for secret in (webhook.secret, webhook.next_secret):
+        if secret is None:
+            continue
+        ours = sign(secret, int(timestamp), webhook.type.name, body)
+        if hmac.compare_digest(ours.encode(), signature.strip().encode()):
+            return Verdict.GENUINE
+    return Verdict.NOT_OURS if webhook.next_secret_at is None else Verdict.GONE

@@ -1,0 +1,237 @@
+"""The only module that talks to strangers: many POSTs at a time, each bounded in every way.
+
+libcurl does the talking, because its one timeout covers connect, TLS, headers and body, and
+because its open-socket callback sees the very address it is about to connect to.
+"""
+
+import socket
+import time
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import closing
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import certifi
+import pycurl
+
+from deliveries.http.answers import MAX_BODY, Failure, Incoming, Reply
+from deliveries.http.resolver import Answer, Lookup, Resolver
+from deliveries.http.sockets import Sockets
+from webhooks.targets import BadTarget, Policy, Target, check
+
+MAX_TARGETS = 10_000
+# An address that swallows packets is given up before the whole time is over.
+CONNECT_SHARE = 0.6
+# No connection outlives this, so that an address that has moved is noticed.
+CONNECTION_SECONDS = 300
+
+NO_SOCKET: int = pycurl.SOCKET_BAD
+AS_WRITTEN = Answer()  # an address in the URL needs no other
+# An empty Expect keeps libcurl from asking before a larger body, at the price of a round trip.
+_OUR_HEADERS = ["Accept-Encoding: identity", "Expect:"]
+
+
+class Request(NamedTuple):
+    """One POST. `key` comes back on the reply and is not looked at."""
+
+    url: str
+    body: bytes
+    headers: Sequence[tuple[str, str]]
+    key: Hashable = None
+
+
+def send_one(request: Request, policy: Policy, **options: Any) -> Reply:
+    """Send one request and wait for what comes of it; options as of Transport."""
+    with closing(Transport(policy, concurrency=1, **options)) as transport:
+        transport.start(request)
+        while True:
+            for reply in transport.wait(1.0):
+                return reply
+
+
+class Transport:
+    """Sends up to `concurrency` requests at a time, each over after `timeout_seconds` at most.
+
+    The time allowed covers DNS, connect, TLS, headers and body. Connections are kept and used
+    again. Belongs to one thread; `lookup` stands in for DNS in tests.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        ca_bundle: str | None = None,
+        timeout_seconds: float = 5.0,
+        concurrency: int = 256,
+        lookup: Lookup | None = None,
+    ) -> None:
+        self.concurrency = concurrency
+        self.in_flight = 0
+        self._policy = policy
+        self._check = lru_cache(MAX_TARGETS)(partial(check, policy=policy))
+        self._timeout = timeout_seconds
+        self._options = _options(ca_bundle or certifi.where(), timeout_seconds)
+        self._transfers: dict[pycurl.Curl, _Transfer] = {}
+        self._free: list[_Transfer] = []
+        self._replies: list[Reply] = []
+        self._resolver: Resolver[_Transfer] = Resolver(policy, lookup)
+        self._sockets = Sockets(self._resolver.fileno())
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * concurrency)
+
+    def start(self, request: Request) -> None:
+        """Begin to send. Whatever is wrong with the request comes out of `wait` as a reply.
+
+        Raises RuntimeError when `concurrency` requests are in flight.
+        """
+        if self.in_flight >= self.concurrency:
+            raise RuntimeError(f"{self.in_flight} requests are in flight already")
+        transfer = self._free.pop() if self._free else self._another()
+        transfer.incoming.begin(request.key)
+        self.in_flight += 1
+        try:
+            target = self._check(request.url)
+            transfer.load(request, target)
+        except BadTarget as bad:
+            self._end(transfer, transfer.incoming.failed(Failure.BAD_TARGET, str(bad)))
+            return
+        except (ValueError, TypeError, pycurl.error) as bad:
+            unsendable = f"This request cannot be sent: {bad}."
+            self._end(transfer, transfer.incoming.failed(Failure.INTERNAL, unsendable))
+            return
+        answer: Answer | None = AS_WRITTEN
+        if target.address is None:
+            deadline = transfer.incoming.started + self._timeout
+            answer = self._resolver.resolve(target.host, transfer, deadline)
+        if answer is not None:
+            self._connect(transfer, answer)
+
+    def wait(self, seconds: float) -> list[Reply]:
+        """Send and receive until there is a reply or the time is over; return all there are."""
+        until = time.monotonic() + seconds
+        while not self._replies:
+            self._pump(until)
+            if time.monotonic() >= until:
+                break
+        replies, self._replies = self._replies, []
+        return replies
+
+    def close(self) -> None:
+        """Break off what is in flight and close every connection."""
+        for easy in self._transfers:
+            easy.close()
+        self._multi.close()
+        self._sockets.close()
+        self._resolver.close()
+
+    def _another(self) -> "_Transfer":
+        transfer = _Transfer(self._options, self._open_socket)
+        self._transfers[transfer.easy] = transfer
+        return transfer
+
+    def _connect(self, transfer: "_Transfer", answer: Answer) -> None:
+        if answer.error is not None:
+            self._end(transfer, transfer.incoming.failed(answer.error, answer.detail))
+        else:
+            transfer.aim(answer.addresses, self._timeout)
+            self._multi.add_handle(transfer.easy)
+
+    def _end(self, transfer: "_Transfer", reply: Reply) -> None:
+        self._replies.append(reply)
+        self._free.append(transfer)
+        self.in_flight -= 1
+
+    def _pump(self, until: float) -> None:
+        """Wait for the first thing to happen, act on all that has, collect what has ended."""
+        now = time.monotonic()
+        timer = self._multi.timeout()
+        wake = min(until, self._resolver.next_deadline, now + timer / 1000 if timer >= 0 else until)
+        for descriptor, events in self._sockets.ready(max(0.0, wake - now)):
+            self._multi.socket_action(descriptor, events)
+        if self._multi.timeout() == 0:
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        for transfer, answer in self._resolver.answers():
+            self._connect(transfer, answer)
+        more = 1
+        while more:
+            more, whole, broken = self._multi.info_read()
+            for easy, code, text in [*((each, 0, "") for each in whole), *broken]:
+                self._multi.remove_handle(easy)
+                verification = easy.getinfo(pycurl.SSL_VERIFYRESULT) if code else 0
+                transfer = self._transfers[easy]
+                self._end(transfer, transfer.incoming.ended(code, text, verification))
+
+    def _open_socket(self, incoming: Incoming, purpose: int, address: Any) -> int:
+        """The second lock: whatever libcurl was told, this is where it is about to connect to."""
+        reason: str | None = "no internet address"
+        if address.family in (socket.AF_INET, socket.AF_INET6):
+            reason = self._policy.why_forbidden(address.addr[0])
+        if reason is not None:
+            incoming.refuse(Failure.FORBIDDEN_ADDRESS, f"Not a public address ({reason}).")
+            return NO_SOCKET
+        try:
+            opened = socket.socket(address.family, address.socktype, address.protocol).detach()
+        except OSError as error:
+            incoming.refuse(Failure.INTERNAL, f"No socket to be had: {error.strerror}.")
+            return NO_SOCKET
+        self._sockets.opened(opened)
+        return opened
+
+
+class _Transfer:
+    """A libcurl handle with the reply in the making; used again and again."""
+
+    def __init__(self, options: dict[int, object], open_socket: Callable[..., int]) -> None:
+        self.incoming = Incoming()
+        self.easy = pycurl.Curl()
+        for option, value in options.items():
+            self.easy.setopt(option, value)
+        self.easy.setopt(pycurl.HEADERFUNCTION, self.incoming.take_header)
+        self.easy.setopt(pycurl.WRITEFUNCTION, self.incoming.take_body)
+        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, partial(open_socket, self.incoming))
+
+    def load(self, request: Request, target: Target) -> None:
+        """Put the request on the handle. Raises ValueError or pycurl.error if it will not go."""
+        lines = [f"{name}: {value}" for name, value in request.headers]
+        joined = "".join(lines)
+        if not (joined.isascii() and joined.isprintable()):
+            raise ValueError("a header holds more than printable ASCII")
+        self._host = f"{target.host}:{target.port}"
+        self.easy.setopt(pycurl.URL, target.url)
+        self.easy.setopt(pycurl.HTTPHEADER, lines + _OUR_HEADERS)
+        self.easy.setopt(pycurl.POSTFIELDS, request.body)
+
+    def aim(self, addresses: Sequence[str], seconds: float) -> None:
+        """Give libcurl the vetted addresses, and what looking them up has left of the time."""
+        if addresses:
+            pinned = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
+            # The plus lets libcurl forget the entry after a minute.
+            self.easy.setopt(pycurl.RESOLVE, [f"+{self._host}:{pinned}"])
+        left = self.incoming.started + seconds - time.monotonic()
+        self.easy.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
+
+
+def _options(ca_bundle: str, timeout_seconds: float) -> dict[int, object]:
+    """Return what is the same for every request."""
+    return {
+        pycurl.NOSIGNAL: 1,
+        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+        pycurl.FOLLOWLOCATION: 0,
+        pycurl.PROXY: "",  # an empty one is none, whatever the environment says
+        pycurl.NETRC: pycurl.NETRC_IGNORED,
+        pycurl.PATH_AS_IS: 1,
+        pycurl.POST: 1,
+        pycurl.USERAGENT: "",  # the caller's header or none
+        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+        pycurl.HTTP09_ALLOWED: 0,
+        pycurl.HTTP_CONTENT_DECODING: 0,
+        pycurl.BUFFERSIZE: MAX_BODY,
+        pycurl.CONNECTTIMEOUT_MS: int(timeout_seconds * CONNECT_SHARE * 1000),
+        pycurl.MAXLIFETIME_CONN: CONNECTION_SECONDS,
+        # A file alone, no directory: only so does libcurl keep the store between connections.
+        pycurl.CAINFO: ca_bundle,
+        pycurl.SSL_VERIFYPEER: 1,
+        pycurl.SSL_VERIFYHOST: 2,
+        pycurl.SSLVERSION: pycurl.SSLVERSION_TLSv1_2,
+    }

@@ -1,0 +1,1 @@
+"""What was sent, what is waiting, and which webhooks need attention."""

@@ -1,0 +1,193 @@
+"""What a company sees of its deliveries: the log, one delivery, a webhook's health."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+
+from companies.models import Company
+from deliveries.models import OPEN, Delivery, Event, Health, State
+from webhooks.event_types import CATALOGUE, WebhookType
+from webhooks.models import Webhook
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+# Of one tracking number; a parcel has a few dozen events.
+MOST_EVENTS = 1_000
+RECENT = 1_000
+MOST_COUNTED = 10_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class BadCursor(ValueError):
+    """The text is not a cursor that a page of the log ended with."""
+
+
+def of(company: Company) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(webhook__company=company)
+
+
+def page(
+    webhook: Webhook,
+    *,
+    limit: int,
+    cursor: str | None = None,
+    state: State | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    tracking_number: str | None = None,
+) -> tuple[list[Delivery], str | None]:
+    """One page of a webhook's log, newest first, and where the next begins. Raises BadCursor."""
+    log = webhook.deliveries.order_by("-created_at", "-event_id")
+    if state == State.WAITING:
+        log = log.filter(archived_on=OPEN)
+    elif state is not None:
+        log = log.filter(state=state)
+    if since is not None:
+        log = log.filter(created_at__gte=since)
+    if until is not None:
+        log = log.filter(created_at__lt=until)
+    if tracking_number is not None:
+        events = Event.objects.filter(company=webhook.company, tracking_number=tracking_number)
+        newest = list(events.order_by("-id").values_list("pk", "created_at")[:MOST_EVENTS])
+        # A delivery is as old as its event. By number alone all of the webhook's log is read.
+        log = log.filter(
+            event_id__in=[number for number, _ in newest],
+            created_at__in=[created_at for _, created_at in newest],
+        )
+    if cursor is not None:
+        time, event_id = read_cursor(cursor)
+        log = log.filter(
+            Q(created_at__lt=time) | Q(created_at=time, event_id__lt=event_id),
+            created_at__lte=time,
+        )
+    found = list(log[: limit + 1])
+    more = cursor_after(found[limit - 1]) if len(found) > limit else None
+    return found[:limit], more
+
+
+def cursor_after(delivery: Delivery) -> str:
+    microseconds = (delivery.created_at - EPOCH) // timedelta(microseconds=1)
+    return f"{microseconds}-{delivery.event_id}"
+
+
+def read_cursor(cursor: str) -> tuple[datetime, int]:
+    microseconds, _, event_id = cursor.partition("-")
+    numbers = (microseconds, event_id)
+    if not all(each.isascii() and each.isdigit() and len(each) < 20 for each in numbers):
+        raise BadCursor("This is not a cursor of this list.")
+    try:
+        return EPOCH + timedelta(microseconds=int(microseconds)), int(event_id)
+    except OverflowError as error:
+        raise BadCursor("This is not a cursor of this list.") from error
+
+
+def row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
+    """A delivery in the log. The event may be past its retention while the delivery is not."""
+    waiting = delivery.state == State.WAITING
+    return {
+        "id": str(delivery.pk),
+        "event": CATALOGUE[WebhookType(event.type_id)].name if event else None,
+        "state": State(delivery.state).label,
+        "attempts": delivery.attempts,
+        "due_at": shown(delivery.due_at) if waiting else None,
+        "last_status": delivery.last_status,
+        "last_error": delivery.last_error or None,
+        "shipment_id": delivery.shipment_id,
+        "tracking_number": event.tracking_number if event else None,
+        "created_at": shown(delivery.created_at),
+        "finished_at": shown(delivery.finished_at),
+    }
+
+
+def rows(deliveries: list[Delivery]) -> list[dict[str, Any]]:
+    events = Event.objects.defer("body").filter(
+        pk__in=[delivery.event_id for delivery in deliveries],
+        created_at__in=[delivery.created_at for delivery in deliveries],
+    )
+    found = {event.pk: event for event in events}
+    return [row(delivery, found.get(delivery.event_id)) for delivery in deliveries]
+
+
+def detail(delivery: Delivery) -> dict[str, Any]:
+    """The exact body, and every attempt with what came back."""
+    event = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
+    return {
+        **row(delivery, event),
+        "webhook_id": delivery.webhook_id,
+        "body": bytes(event.body).decode() if event else None,
+        "log": [
+            {
+                "number": attempt.number,
+                "started_at": shown(attempt.started_at),
+                "duration_ms": attempt.duration_ms,
+                "url": attempt.url,
+                "status": attempt.status,
+                "error": attempt.error or None,
+                "detail": attempt.detail or None,
+                "answer": bytes(attempt.answer).decode("utf-8", "replace").replace("\x00", "�"),
+            }
+            for attempt in delivery.log.order_by("number")
+        ],
+    }
+
+
+def shown(time: datetime | None) -> str | None:
+    return time.strftime(TIME_FORMAT) if time else None
+
+
+# The latest attempts, through the log's index and not through a day of them.
+MEASURES = """
+WITH recent AS (
+  SELECT id, created_at FROM deliveries_delivery WHERE webhook_id = %(webhook)s AND attempts > 0
+  ORDER BY created_at DESC, event_id DESC LIMIT %(recent)s
+), attempt AS (
+  SELECT status, duration_ms FROM recent CROSS JOIN LATERAL (
+    SELECT status, duration_ms FROM deliveries_attempt
+    WHERE delivery_id = recent.id AND started_at >= recent.created_at) AS a
+), waiting AS (
+  SELECT created_at FROM deliveries_delivery_open WHERE webhook_id = %(webhook)s
+  ORDER BY created_at LIMIT %(most)s
+)
+SELECT
+  (SELECT count(*) FROM attempt),
+  (SELECT avg(CASE WHEN status BETWEEN 200 AND 299 THEN 1.0 ELSE 0.0 END) FROM attempt),
+  (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) FROM attempt),
+  (SELECT percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms) FROM attempt),
+  (SELECT count(*) FROM waiting),
+  (SELECT min(created_at) FROM waiting)
+"""
+
+
+def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
+    """How its receiver does, over the attempts of its last RECENT deliveries."""
+    with connection.cursor() as cursor:
+        values = {"webhook": webhook.pk, "recent": RECENT, "most": MOST_COUNTED}
+        cursor.execute(MEASURES, values)
+        attempts, rate, p50, p95, waiting, oldest = cursor.fetchone()
+    noted = Health.objects.filter(webhook=webhook).first() or Health()
+    return {
+        "condition": condition(webhook, noted, now),
+        "failures_in_a_row": noted.failures,
+        "failing_since": shown(noted.failing_since),
+        "resting_until": shown(noted.resting_until),
+        "attempts": attempts,
+        "success_rate": round(float(rate), 4) if rate is not None else None,
+        "duration_ms": {"p50": p50, "p95": p95},
+        "waiting": waiting,
+        "oldest_waiting": shown(oldest),
+    }
+
+
+def condition(webhook: Webhook, noted: Health, now: datetime) -> str:
+    if not webhook.active:
+        return "paused"
+    if noted.resting_until is not None and noted.resting_until > now:
+        return "resting"
+    return "failing" if noted.failures else "well"
+
+
+def one(company: Company, delivery_id: UUID) -> Delivery:
+    """Raises Delivery.DoesNotExist: missing and foreign are one."""
+    return of(company).select_related("webhook").get(pk=delivery_id)

@@ -1,0 +1,78 @@
+"""Webhooks that need somebody's eyes: failing, resting, or with deliveries that pile up."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+
+from deliveries import statements
+from deliveries.models import Health
+from deliveries.monitoring import log
+from deliveries.monitoring.backlog import LANE
+from webhooks.models import Webhook
+
+MOST_SHOWN = 50
+MOST_COUNTED = 1_000
+# Younger deliveries are on their way and no backlog.
+PATIENCE = timedelta(seconds=60)
+
+# Each webhook with the oldest of its rows.
+WAITING_LONGEST = f"""{LANE}
+SELECT lane.webhook_id, first.created_at FROM lane CROSS JOIN LATERAL (
+  SELECT created_at FROM deliveries_delivery_open
+  WHERE webhook_id = lane.webhook_id ORDER BY webhook_id, created_at, event_id LIMIT 1) AS first
+WHERE first.created_at < %(before)s
+ORDER BY first.created_at LIMIT %(most)s
+"""  # noqa: S608 - our own text
+COUNTS = """
+SELECT one.id, (SELECT count(*) FROM (
+  SELECT 1 FROM deliveries_delivery_open WHERE webhook_id = one.id LIMIT %(most)s) AS counted)
+FROM unnest(%(webhooks)s::bigint[]) AS one(id)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """A webhook and what ails it. `waiting` stops at MOST_COUNTED."""
+
+    webhook: Webhook
+    condition: str
+    health: Health
+    waiting: int
+    oldest: datetime | None
+
+
+def sick(now: datetime) -> list[Patient]:
+    """The MOST_SHOWN that have waited or failed for longest; deleted ones are none of them."""
+    oldest = waiting_longest(now - PATIENCE)
+    failing = Health.objects.filter(failures__gt=0, webhook__deleted_at=None)
+    ids = [*oldest, *failing.order_by("failing_since").values_list("pk", flat=True)[:MOST_SHOWN]]
+    webhooks = (
+        Webhook.objects.present()
+        .filter(pk__in=ids)
+        .select_related("company", "health")
+        .defer("auth_token", "secret", "next_secret")
+    )
+    counts = waiting(ids)
+    patients = []
+    for webhook in webhooks:
+        noted = getattr(webhook, "health", None) or Health()
+        state = log.condition(webhook, noted, now)
+        since = oldest.get(webhook.pk)
+        patients.append(Patient(webhook, state, noted, counts.get(webhook.pk, 0), since))
+    patients.sort(key=lambda one: min(one.oldest or now, one.health.failing_since or now))
+    return patients[:MOST_SHOWN]
+
+
+def waiting_longest(before: datetime) -> dict[int, datetime]:
+    with transaction.atomic():
+        statements.settle_plans(transaction_only=True)
+        with connection.cursor() as cursor:
+            cursor.execute(WAITING_LONGEST, {"before": before, "most": MOST_SHOWN})
+            return dict(cursor.fetchall())
+
+
+def waiting(webhook_ids: list[int]) -> dict[int, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTS, {"webhooks": webhook_ids, "most": MOST_COUNTED})
+        return dict(cursor.fetchall())

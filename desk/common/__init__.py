@@ -1,0 +1,1 @@
+"""What several rooms of the desk share: forms, admin pages, the cache, CSV files."""

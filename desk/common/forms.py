@@ -1,0 +1,123 @@
+"""What agents type at the desk."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
+
+from tickets.models import Agent
+from tickets.statuses import Status
+
+LONGEST_TEXT = 20_000
+LONGEST_NAME = 200
+MOST_DOCUMENTS = 30
+
+
+def documents(lines: str) -> list[str]:
+    """One a line, empty lines left out."""
+    return [line.strip() for line in lines.splitlines() if line.strip()]
+
+
+class Names(forms.Field):
+    """Names of documents, from boxes that were ticked."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[str]:
+        names = [" ".join(name.split()) for name in value or []]
+        return checked(list(dict.fromkeys(filter(None, names))))
+
+
+def checked(names: list[str]) -> list[str]:
+    if len(names) > MOST_DOCUMENTS or any(len(name) > LONGEST_NAME for name in names):
+        raise forms.ValidationError(
+            f"At most {MOST_DOCUMENTS} documents of {LONGEST_NAME} characters each."
+        )
+    if any("\x00" in name for name in names):
+        raise forms.ValidationError("Null characters are not allowed.")
+    return names
+
+
+class AskingForm(forms.Form):
+    """Which documents are missing: boxes ticked, and others by name, one a line."""
+
+    requested = Names(required=False)
+    others = forms.CharField(
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    # Of the form as it was shown: sent twice, it counts once.
+    key = forms.UUIDField(required=False, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        named = documents(cleaned.get("others", ""))
+        cleaned["requested"] = checked(list(dict.fromkeys(cleaned.get("requested", []) + named)))
+        return cleaned
+
+
+class MoveForm(AskingForm):
+    """Why a ticket moves. Whether a reason is needed is asked where the move is made."""
+
+    reason = forms.CharField(
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 6, "autofocus": True}),
+    )
+
+
+class WriteForm(AskingForm):
+    """A reply to the company, or a note among agents, and the move it comes with."""
+
+    text = forms.CharField(
+        required=False, max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 5})
+    )
+    to = forms.TypedChoiceField(
+        required=False,
+        coerce=lambda value: Status(int(value)),
+        empty_value=None,
+        choices=[("", "")] + [(status.value, status.label) for status in Status],
+    )
+    version = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if not cleaned.get("text") and not cleaned.get("to") and "text" not in self.errors:
+            self.add_error("text", "Write something.")
+        return cleaned
+
+
+class AgentChoice(forms.ModelChoiceField):
+    """Everybody who could take a ticket by hand, with what they carry already."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(Agent.objects.none(), **options)
+
+    def label_from_instance(self, agent: Agent) -> str:
+        away = "" if agent.there else ", away"
+        return f"{agent.user.get_username()}: {agent.load} of {agent.capacity}{away}"
+
+
+class GiveForm(forms.Form):
+    """To whom, and why. No agent chosen means: to whom the rule finds."""
+
+    to = AgentChoice(
+        required=False,
+        label="Give to",
+        empty_label="Whom the rule finds",
+        widget=UnfoldAdminSelectWidget,
+    )
+    reason = forms.CharField(
+        required=False,
+        max_length=2000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        help_text="History keeps it, for agents only.",
+    )
+
+    def __init__(self, *args: Any, but: Agent | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        agents = Agent.objects.filter(user__is_active=True).exclude(pk=but and but.pk)
+        self.fields["to"].queryset = (
+            agents.with_loads().with_presence().select_related("user").order_by("user__username")
+        )

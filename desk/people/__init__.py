@@ -1,0 +1,1 @@
+"""Users, agents, companies, and signing in."""

@@ -1,0 +1,159 @@
+"""Agents as leads see them: what they take, when they are there, and what they leave behind."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
+
+from desk.common.admin_base import NamedInline
+from desk.common.forms import GiveForm
+from tickets import agents
+from tickets.assignment import reassigning
+from tickets.models import Absence, Agent, Shift, Ticket
+
+PAGE = "admin:tickets_agent_change"
+HAND_OVER = "admin:tickets_agent_hand_over"
+ASSIGN = "tickets.assign_ticket"
+
+
+class ShiftInline(NamedInline):
+    model = Shift
+    extra = 0
+    fields = ("weekday", "starts", "ends")
+
+
+class AbsenceInline(NamedInline):
+    model = Absence
+    extra = 0
+    fields = ("starts_at", "ends_at", "reason")
+
+
+@admin.register(Agent)
+class AgentAdmin(ModelAdmin):
+    """Made by the command create_agent, which also gives the permissions."""
+
+    list_display = ("user", "there", "available", "carries", "time_zone", "last_assigned_at")
+    list_filter = ("available",)
+    list_per_page = 25
+    show_full_result_count = False
+    search_fields = ("user__username",)
+    fields = (
+        *("user", "available", "capacity", "skills", "time_zone", "carries", "last_assigned_at"),
+    )
+    readonly_fields = ("user", "carries", "last_assigned_at")
+    formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
+    inlines = (ShiftInline, AbsenceInline)
+    change_form_outer_before_template = "admin/tickets/agent/before.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        return [
+            path(
+                "<int:agent_id>/hand-over/",
+                guarded(self.hand_over_page),
+                name="tickets_agent_hand_over",
+            ),
+            path(
+                "<int:agent_id>/available/",
+                guarded(self.available_page),
+                name="tickets_agent_available",
+            ),
+            *super().get_urls(),
+        ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
+        everybody = super().get_queryset(request).select_related("user")
+        return everybody.with_loads().with_presence()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
+        return False
+
+    def has_assign_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(ASSIGN)
+
+    @admin.display(boolean=True, description="at work now")
+    def there(self, agent: Agent) -> bool:
+        return agent.there
+
+    @admin.display(description="running tickets")
+    def carries(self, agent: Agent) -> str:
+        return f"{agent.load} of {agent.capacity}"
+
+    def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
+        # Only what was changed: assignment writes to the same row.
+        agents.change_agent(obj, [name for name in form.changed_data if name != "skills"])
+        if "available" in form.changed_data and not obj.available:
+            propose_to_hand_over(request, obj)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        super().save_formset(request, form, formset, change)
+        agents.wake_assignment()
+
+    def hand_over_page(self, request: HttpRequest, agent_id: int) -> HttpResponse:
+        """GET asks to whom and why; POST gives away what they hold, so many at a time."""
+        if not self.has_assign_permission(request):
+            raise PermissionDenied
+        if (agent := self.get_object(request, str(agent_id))) is None:
+            raise Http404
+        form = GiveForm(request.POST or None, but=agent)
+        if request.method == "POST" and form.is_valid():
+            try:
+                left = reassigning.empty_hands(agent, user=request.user, **form.cleaned_data)
+            except reassigning.NotGiven as refusal:
+                messages.error(request, str(refusal))
+            else:
+                if not left:
+                    messages.success(request, f"{agent} holds no open tickets any more.")
+                    return redirect(PAGE, agent_id)
+                messages.warning(request, f"{left} are left: go on.")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Hand over the tickets of {agent}",
+            "original": agent,
+            "held": open_tickets(agent).count(),
+            "most": reassigning.MOST_AT_ONCE,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/tickets/agent/hand_over.html", context)
+
+    def available_page(self, request: HttpRequest, agent_id: int) -> HttpResponse:
+        """Take a POST of who comes or goes: agents for themselves, leads for all."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        agent = get_object_or_404(Agent.objects.select_related("user"), pk=agent_id)
+        try:
+            agents.set_available(agent, "there" in request.POST, user=request.user)
+        except agents.NotAllowed as refusal:
+            raise PermissionDenied from refusal
+        said = "gets tickets again" if agent.available else "gets no more tickets"
+        messages.success(request, f"{agent} {said}.")
+        return redirect("admin:index")
+
+
+def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
+    """Tell who has sent an agent away what they still hold, and where others are given it."""
+    kept = open_tickets(agent).count()
+    if not kept:
+        return
+    said = f"{agent} keeps {kept} open ticket{'' if kept == 1 else 's'}."
+    if request.user.has_perm(ASSIGN):
+        link = '{} If they left, <a class="underline" href="{}">hand them over</a>.'
+        messages.warning(request, format_html(link, said, reverse(HAND_OVER, args=[agent.pk])))
+    else:
+        messages.warning(request, f"{said} Leads can hand them over.")
+
+
+def open_tickets(agent: Agent) -> QuerySet[Ticket]:
+    return Ticket.objects.open().filter(agent=agent)

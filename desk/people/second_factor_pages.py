@@ -1,0 +1,103 @@
+"""The pages of the second factor: asked at the login, switched on and off at one's account."""
+
+import segno
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth import authenticate
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.views.decorators.cache import never_cache
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+
+from desk.people import second_factor
+from desk.people.gate import A_CODE, A_DEVICE, OWES
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        max_length=40,
+        widget=UnfoldAdminTextInputWidget(
+            attrs={"autocomplete": "one-time-code", "autofocus": True}
+        ),
+    )
+
+
+class PasswordForm(forms.Form):
+    password = forms.CharField(
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"})
+    )
+
+
+@never_cache
+def code_page(request: HttpRequest) -> HttpResponse:
+    """The second step of a login. Every other page of the desk leads here until it is done."""
+    if request.session.get(OWES) != A_CODE:
+        return redirect("admin:index")
+    if not second_factor.is_on(request.user):
+        # Somebody removed a lost device meanwhile.
+        del request.session[OWES]
+        return redirect("admin:index")
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            second_factor.check(request.user, form.cleaned_data["code"])
+        except second_factor.Refused as error:
+            form.add_error("code", str(error))
+        else:
+            request.session.cycle_key()
+            del request.session[OWES]
+            return redirect("admin:index")
+    return page(request, "code", "The second step", form=form)
+
+
+@never_cache
+def account_page(request: HttpRequest) -> HttpResponse:
+    """Begin, scan and confirm, or switch off: a POST each."""
+    if second_factor.is_on(request.user):
+        return off(request)
+    required = request.session.get(OWES) == A_DEVICE
+    if request.method == "POST" and "begin" in request.POST:
+        second_factor.begin(request.user)
+        return redirect("second_factor_device")
+    device = second_factor.waiting(request.user)
+    if device is None:
+        return page(request, "begin", "Second factor", required=required)
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            codes = second_factor.confirm(request.user, form.cleaned_data["code"])
+        except second_factor.Refused as error:
+            form.add_error("code", str(error))
+        else:
+            request.session.pop(OWES, None)
+            return page(request, "codes", "The second factor is on", codes=codes)
+    picture = segno.make(device.config_url, micro=False).svg_data_uri(scale=5, border=2)
+    return page(
+        request,
+        "device",
+        "Switch on a second factor",
+        form=form,
+        picture=picture,
+        key=device.config_url.partition("secret=")[2].partition("&")[0],
+        required=required,
+    )
+
+
+def off(request: HttpRequest) -> HttpResponse:
+    form = PasswordForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        # Not check_password: wrong ones are counted, as at the login.
+        if authenticate(request, username=request.user.get_username(), **form.cleaned_data):
+            second_factor.remove(request.user)
+            messages.success(request, "The second factor is off.")
+            return redirect("admin:index")
+        form.add_error("password", "This is not your password.")
+    return page(request, "off", "The second factor is on", form=form)
+
+
+def page(request: HttpRequest, name: str, title: str, **context: object) -> HttpResponse:
+    common = {**admin.site.each_context(request), "title": title}
+    if name == "code":
+        common |= {"sidebar_navigation": [], "available_apps": [], "is_nav_sidebar_enabled": False}
+    return TemplateResponse(request, f"admin/second_factor/{name}.html", {**common, **context})

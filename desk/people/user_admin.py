@@ -1,0 +1,157 @@
+"""Users, groups and the log of sign-ins at the desk, so that nobody gives more than they have."""
+
+from typing import Any
+
+from axes.models import AccessAttempt, AccessLog
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django_otp.plugins.otp_static.admin import StaticDevice
+from django_otp.plugins.otp_totp.admin import TOTPDevice
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from desk.common.admin_base import ReadOnlyAdmin
+from desk.people import second_factor
+from desk.people.agent_admin import propose_to_hand_over
+from tickets.models import Agent
+
+# django-otp's own pages show the secrets of devices; the other two have ours in their place.
+admin.site.unregister([User, Group, TOTPDevice, StaticDevice])
+
+
+def within(actor: User, user: User) -> bool:
+    """Whether the user may nothing that the actor may not: only then is their password theirs."""
+    if actor.is_superuser:
+        return True
+    return not user.is_superuser and permissions_of(user) <= actor.get_all_permissions()
+
+
+def permissions_of(user: User) -> set[str]:
+    """As if active: who is switched off now may be switched on again."""
+    own = user.user_permissions.values_list("content_type__app_label", "codename")
+    groups = Group.objects.filter(user=user)
+    given = groups.values_list("permissions__content_type__app_label", "permissions__codename")
+    return {f"{app}.{name}" for app, name in [*own, *given] if name}
+
+
+def grantable(actor: User) -> QuerySet[Group]:
+    """Groups that hold nothing which the actor has not."""
+    if actor.is_superuser:
+        return Group.objects.all()
+    held = actor.get_all_permissions()
+    fitting = [
+        group.pk
+        for group in Group.objects.prefetch_related("permissions__content_type")
+        if {f"{one.content_type.app_label}.{one.codename}" for one in group.permissions.all()}
+        <= held
+    ]
+    return Group.objects.filter(pk__in=fitting)
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, ModelAdmin):
+    """Whoever may change users changes those within their own permissions; the rest they only
+    switch off and on. Who else may do what is a superuser's.
+    """
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ("username", "email", "is_staff", "is_active", "is_superuser", "last_login")
+    list_filter = ("is_staff", "is_active", "groups")
+    search_fields = ("username__istartswith", "email__istartswith")
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ("username", "password", "email", "first_name", "last_name")}),
+        ("May", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
+        ("When", {"fields": ("last_login", "date_joined")}),
+    )
+    add_fieldsets = ((None, {"fields": ("username", "password1", "password2", "email")}),)
+    actions = ("remove_second_factor",)
+    list_per_page = 25
+    show_full_result_count = False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
+        fixed = ["last_login", "date_joined"]
+        if request.user.is_superuser:
+            return fixed
+        fixed.append("is_superuser")
+        if obj is not None and not within(request.user, obj):
+            fixed += ["username", "email", "first_name", "last_name", "is_staff", "groups"]
+        return fixed
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or request.user.is_superuser or not obj.is_superuser)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        # History names people: they are switched off.
+        return False
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "groups":
+            kwargs["queryset"] = grantable(request.user)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:
+        if not change:
+            obj.is_staff = True
+        super().save_model(request, obj, form, change)
+        if change and "is_active" in form.changed_data and not obj.is_active:
+            for agent in Agent.objects.filter(user=obj).select_related("user"):
+                propose_to_hand_over(request, agent)
+
+    def user_change_password(
+        self, request: HttpRequest, id: str, form_url: str = ""
+    ) -> HttpResponse:
+        # Whoever sets a password can sign in with it.
+        user = self.get_object(request, id)
+        if user is not None and not within(request.user, user):
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
+
+    @admin.action(description="Remove the second factor (a lost phone)", permissions=["change"])
+    def remove_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        chosen = [user for user in queryset if within(request.user, user)]
+        removed = sum(second_factor.remove(user) for user in chosen)
+        for user in chosen:
+            self.log_change(request, user, "Removed the second factor.")
+        messages.success(request, f"{removed} removed.")
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+    """Whoever changes a group changes what they may themselves: superusers alone."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return request.user.is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return request.user.is_superuser
+
+
+@admin.register(AccessAttempt)
+class AccessAttemptAdmin(ReadOnlyAdmin):
+    """Failed sign-ins that still count. What was typed is not shown."""
+
+    list_display = ("username", "ip_address", "failures_since_start", "attempt_time")
+    search_fields = ("username", "ip_address")
+    fields = ("username", "ip_address", "user_agent", "failures_since_start", "attempt_time")
+    readonly_fields = fields
+
+
+@admin.register(AccessLog)
+class AccessLogAdmin(ReadOnlyAdmin):
+    list_display = ("username", "ip_address", "attempt_time", "logout_time")
+    search_fields = ("username", "ip_address")
+    fields = ("username", "ip_address", "user_agent", "attempt_time", "logout_time")
+    readonly_fields = fields

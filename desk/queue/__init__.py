@@ -1,0 +1,1 @@
+"""The list of tickets: queues, filters, search and export."""

@@ -1,0 +1,179 @@
+"""The filters beside the list of tickets. Each has an index; none asks for all its choices."""
+
+from collections.abc import Iterator
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from companies.ids import LARGEST_ID
+from companies.models import Company
+from desk.common.cache import kept
+from tickets.models import Agent, Ticket, TicketType
+
+TYPES_FRESH_SECONDS = 60
+
+
+class OneField(admin.ListFilter):
+    """A filter that is one field of the form beside the list."""
+
+    template = "unfold/filters/filters_field.html"
+    parameter_name = ""
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        params: dict[str, list[str]],
+        model: type[Model],
+        model_admin: admin.ModelAdmin,
+    ) -> None:
+        super().__init__(request, params, model, model_admin)
+        given = params.pop(self.parameter_name, None)
+        if given:
+            self.used_parameters[self.parameter_name] = given[-1].strip()
+
+    def has_output(self) -> bool:
+        return True
+
+    def value(self) -> str:
+        return self.used_parameters.get(self.parameter_name, "")
+
+    def expected_parameters(self) -> list[str]:
+        return [self.parameter_name]
+
+    def field(self) -> forms.Field:
+        raise NotImplementedError
+
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+        form = forms.Form({self.parameter_name: self.value()}, auto_id="filter-%s")
+        form.fields[self.parameter_name] = self.field()
+        yield {"form": form}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> QuerySet[Ticket]:
+        return self.narrow(queryset, self.value()) if self.value() else queryset
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        raise NotImplementedError
+
+
+class Choice(OneField):
+    def options(self) -> list[tuple[int, str]]:
+        raise NotImplementedError
+
+    def field(self) -> forms.Field:
+        return forms.ChoiceField(
+            label=self.title.capitalize(),
+            required=False,
+            choices=[("", "All"), *self.options()],
+            widget=UnfoldAdminSelectWidget(),
+        )
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        known = {str(number) for number, _ in self.options()}
+        return tickets.filter(**{self.parameter_name: value}) if value in known else tickets.none()
+
+
+class StatusFilter(Choice):
+    title = parameter_name = "status"
+
+    def options(self) -> list[tuple[int, str]]:
+        return Ticket.STATUSES
+
+
+class TypeFilter(Choice):
+    title = parameter_name = "type"
+
+    def options(self) -> list[tuple[int, str]]:
+        types = TicketType.objects.only("name")
+        return kept(
+            "types", TYPES_FRESH_SECONDS, lambda: [(one.pk, str(one)) for one in types.all()]
+        )
+
+
+class Text(OneField):
+    """A name, typed; desk/list.js offers what begins like it."""
+
+    # What the page of names is asked for.
+    names = ""
+
+    def field(self) -> forms.Field:
+        attrs = {"data-names": self.names, "autocomplete": "off"}
+        return forms.CharField(
+            label=self.title.capitalize(),
+            required=False,
+            widget=UnfoldAdminTextInputWidget(attrs=attrs),
+        )
+
+
+class AgentFilter(Text):
+    title = parameter_name = names = "agent"
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        named = Agent.objects.filter(user__username=value).values_list("pk", flat=True)
+        return tickets.filter(agent__in=list(named))
+
+
+class CompanyFilter(Text):
+    title = parameter_name = names = "company"
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        """By its id, or its whole name in any case."""
+        if value.isascii() and value.isdecimal():
+            return tickets.filter(company=min(int(value), LARGEST_ID))
+        named = Company.objects.filter(name__iexact=value).values_list("pk", flat=True)
+        return tickets.filter(company__in=list(named))
+
+
+class CarrierFilter(Text):
+    title = names = "carrier"
+    parameter_name = "carrier_name"
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        return tickets.filter(carrier_name=value)
+
+
+class Day(OneField):
+    """A day in the service's time zone. What is no day narrows nothing."""
+
+    def field(self) -> forms.Field:
+        widget = UnfoldAdminTextInputWidget(attrs={"type": "date"})
+        return forms.CharField(label=self.title.capitalize(), required=False, widget=widget)
+
+    def midnight(self, value: str, later: int = 0) -> datetime | None:
+        try:
+            day = parse_date(value)
+            return day and timezone.make_aware(
+                datetime.combine(day + timedelta(days=later), time.min)
+            )
+        except (ValueError, OverflowError):
+            return None
+
+
+class OpenedFrom(Day):
+    title = "opened from"
+    parameter_name = "opened_from"
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        start = self.midnight(value)
+        return tickets.filter(created_at__gte=start) if start else tickets
+
+
+class OpenedTo(Day):
+    title = "opened until"
+    parameter_name = "opened_to"
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        end = self.midnight(value, later=1)
+        return tickets.filter(created_at__lt=end) if end else tickets
+
+
+FILTERS = (
+    *(StatusFilter, TypeFilter, AgentFilter, CompanyFilter, CarrierFilter),
+    *(OpenedFrom, OpenedTo),
+)

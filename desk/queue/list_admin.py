@@ -1,0 +1,51 @@
+"""The list of tickets as the admin's options say it."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from desk.queue.autocomplete import NamePages
+from desk.queue.changelist import DEADLINES, CappedPaginator, TicketList
+from desk.queue.export import ExportPages
+from desk.queue.filters import FILTERS
+from desk.queue.queues import shown
+from desk.queue.rows import TicketRows
+from tickets.models import Ticket
+
+
+class ListPages(NamePages, ExportPages, TicketRows):
+    """Queues, search and filters; every query of it goes through an index."""
+
+    list_filter = FILTERS
+    list_filter_submit = True
+    list_fullwidth = True
+    list_before_template = "desk/list_head.html"
+    list_per_page = 25
+    list_max_show_all = 0
+    paginator = CappedPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    # Named so that there is a box to search with; TicketList is what searches.
+    search_fields = ("id",)
+    search_help_text = "Id, tracking number, company or words"
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketList]:
+        return TicketList
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        context = {"may_export": self.has_export_permission(request), **(extra_context or {})}
+        return super().changelist_view(request, context)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Ticket], search_term: str
+    ) -> tuple[QuerySet[Ticket], bool]:
+        return queryset, False
+
+    def get_sortable_by(self, request: HttpRequest) -> tuple[str, ...]:
+        searching = bool(request.GET.get("q", "").strip())
+        small = searching or shown(request, searching=False).small
+        return tuple(DEADLINES) if small else ()

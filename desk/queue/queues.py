@@ -1,0 +1,123 @@
+"""The queues that agents work from: what is in each, in which order, and how many."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from desk.common.cache import kept
+from tickets.models import Agent, Ticket
+from tickets.statuses import Status
+
+MOST_SHOWN = 1_000
+# A badge may be so old. Nothing else makes it new: a ticket's move asks nothing of the desk.
+FRESH_SECONDS = 20
+
+NEWEST = ("-pk",)
+# In the order of the index over all tickets.
+NEWEST_OF_ALL = ("-created_at", "-pk")
+URGENT = (F("due_at").asc(nulls_last=True), "pk")
+BY_AGENT = ("agent_id", *URGENT)
+
+Narrow = Callable[[QuerySet[Ticket], int | None], QuerySet[Ticket]]
+
+
+class Queue(NamedTuple):
+    slug: str
+    title: str
+    icon: str
+    # Takes the tickets and the id of the agent who asks, if they are one.
+    narrow: Narrow
+    order: tuple[Any, ...] = NEWEST
+    # Over all tickets there is no index for a sort by deadline, nor any use in counting.
+    small: bool = True
+    leads_only: bool = False
+
+
+def overdue(tickets: QuerySet[Ticket], me: int | None) -> QuerySet[Ticket]:
+    return tickets.open().filter(due_at__lt=timezone.now())
+
+
+QUEUES = (
+    Queue("mine", "Mine", "person", lambda all_, me: all_.open().filter(agent=me or 0), URGENT),
+    Queue("unassigned", "Unassigned", "inbox", lambda all_, me: all_.waiting()),
+    Queue("overdue", "Overdue", "alarm", overdue, URGENT),
+    Queue(
+        *("waiting", "Waiting on company", "hourglass_empty"),
+        lambda all_, me: all_.filter(status=Status.INCOMPLETE),
+    ),
+    Queue(
+        *("claims", "Claim review", "gavel"),
+        lambda all_, me: all_.filter(status=Status.CLAIM_IN_REVIEW),
+    ),
+    Queue("open", "All open", "all_inbox", lambda all_, me: all_.open()),
+    Queue(
+        *("everyone", "By agent", "groups"),
+        lambda all_, me: all_.open().filter(agent__isnull=False),
+        order=BY_AGENT,
+        leads_only=True,
+    ),
+    Queue(
+        *("everything", "Everything", "stacks"),
+        lambda all_, me: all_,
+        order=NEWEST_OF_ALL,
+        small=False,
+    ),
+)
+BY_SLUG = {queue.slug: queue for queue in QUEUES}
+COUNTED = tuple(queue for queue in QUEUES if queue.small)
+
+
+class Facts(NamedTuple):
+    """What the desk knows of somebody for some seconds: which agent they are, and the badges."""
+
+    me: int | None
+    counts: dict[str, int]
+
+    def badge(self, queue: Queue) -> str | None:
+        count = self.counts.get(queue.slug, 0)
+        return f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count) if count else None
+
+
+def offered(user: User) -> list[Queue]:
+    leads = user.has_perm("tickets.assign_ticket")
+    return [queue for queue in QUEUES if leads or not queue.leads_only]
+
+
+def shown(request: HttpRequest, *, searching: bool) -> Queue:
+    """The queue that the address names. None: one's own for agents, and all for a search."""
+    named = BY_SLUG.get(request.GET.get("queue", ""))
+    if searching:
+        return BY_SLUG["everything"]
+    if named in offered(request.user):
+        return named
+    return BY_SLUG["open" if facts(request).me is None else "mine"]
+
+
+def facts(request: HttpRequest) -> Facts:
+    """At most FRESH_SECONDS old; asked for once in a request, and anew while the cache is away."""
+    known = getattr(request, "_desk_facts", None)
+    if known is None:
+        user = request.user
+        found = kept(f"queues:{user.pk}", FRESH_SECONDS, lambda: tuple(counted(user)))
+        known = request._desk_facts = Facts(*found)
+    return known
+
+
+def counted(user: User) -> Facts:
+    """One statement for all badges; each looks at MOST_SHOWN entries of an index, and one more."""
+    me = Agent.objects.filter(user=user).values_list("pk", flat=True).first()
+    parts, given = [], []
+    for queue in COUNTED:
+        capped = queue.narrow(Ticket.objects.all(), me).order_by().values("pk")[: MOST_SHOWN + 1]
+        sql, params = capped.query.sql_with_params()
+        parts.append(f"(SELECT count(*) FROM ({sql}) AS capped)")  # noqa: S608 - Django's own
+        given += params
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(parts)}", given)
+        counts = cursor.fetchone()
+    return Facts(me, dict(zip((queue.slug for queue in COUNTED), counts, strict=True)))

@@ -1,0 +1,165 @@
+"""What one row of the list of tickets says."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from django.contrib import admin
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Left
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from shipments.models import Shipment
+from tickets.models import Comment, Ticket
+from tickets.sla import clocks
+from tickets.sla.clocks import State
+from tickets.statuses import Status
+
+PEEK = 120
+PILL = '<span class="desk-pill desk-status-{}">{}</span>'
+ROW = (
+    '<a class="desk-row" href="{}"><span class="desk-row-head">'
+    '<span class="desk-id">#{}</span> <strong>{}</strong></span>'
+    '<span class="desk-row-sub">{}</span>{}</a>'
+)
+LAST = '<span class="desk-row-sub desk-peek"><span class="desk-by">{}:</span> {}</span>'
+# How a clock that runs looks.
+MARKS = {State.OVERDUE: "late", State.SOON: "near", State.RUNNING: ""}
+
+
+class Peek(NamedTuple):
+    """What a row shows beside the ticket itself."""
+
+    tracking: str = ""
+    carrier: str = ""
+    by: str = ""
+    public: bool = True
+    text: str = ""
+
+
+def furnish(tickets: list[Ticket]) -> list[Ticket]:
+    """Give each its `peek`: one query for a page, which reads one comment of a ticket."""
+    last = Comment.objects.filter(ticket=OuterRef("pk")).order_by("-pk")
+    # An id that is another company's says nothing about this ticket's parcel.
+    parcel = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
+    found = {
+        pk: Peek(*(value if value is not None else "" for value in values))
+        for pk, *values in Ticket.objects.filter(pk__in=[one.pk for one in tickets]).values_list(
+            "pk",
+            Subquery(parcel.values("tracking_number")[:1]),
+            Subquery(parcel.values("carrier_name")[:1]),
+            Subquery(last.values("by")[:1]),
+            Subquery(last.values("public")[:1]),
+            Subquery(last.values(start=Left("text", PEEK + 1))[:1]),
+        )
+    }
+    for ticket in tickets:
+        ticket.peek = found.get(ticket.pk, Peek())
+    return tickets
+
+
+def distance(seconds: float) -> str:
+    """In the largest whole unit: 50 s, 12 min, 3 h, 2 d."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+class Deadline(NamedTuple):
+    text: str
+    at: datetime | None = None
+    # late, near, or nothing.
+    mark: str = ""
+
+
+def due(ticket: Ticket, now: datetime) -> Deadline:
+    state = clocks.awaited(ticket, now)
+    if state == State.PAUSED:
+        return Deadline("paused")
+    return told(ticket.due_at, now, "overdue by", state)
+
+
+def filing(ticket: Ticket, now: datetime) -> Deadline:
+    return told(ticket.filing_due_at, now, "missed by", clocks.filing(ticket, now))
+
+
+def told(at: datetime | None, now: datetime, late: str, state: State) -> Deadline:
+    if at is None or state not in MARKS:
+        return Deadline("")
+    left = (at - now).total_seconds()
+    text = f"{late} {distance(-left)}" if state == State.OVERDUE else f"in {distance(left)}"
+    return Deadline(text, at, MARKS[state])
+
+
+def said(deadline: Deadline) -> SafeString | str:
+    """A time with its mark; the instant itself is what the mouse finds."""
+    if deadline.at is None:
+        return deadline.text
+    at = timezone.localtime(deadline.at)
+    return format_html(
+        '<time class="desk-time{}" datetime="{}" title="{}">{}</time>',
+        f" desk-{deadline.mark}" if deadline.mark else "",
+        at.isoformat(),
+        f"{at:%Y-%m-%d %H:%M %Z}",
+        deadline.text,
+    )
+
+
+def parcel(ticket: Ticket, peek: Peek) -> SafeString:
+    """Whose ticket, about what, and what was said last; all of it leads to the ticket.
+
+    Put together here: a template for each row takes longer than all queries of the page.
+    """
+    number = peek.tracking or (f"shipment {ticket.shipment_id}" if ticket.shipment_id else "")
+    about = (str(ticket.type), ticket.carrier_name or peek.carrier, number)
+    said_last = Truncator(peek.text).chars(PEEK)
+    return format_html(
+        ROW,
+        reverse("admin:tickets_ticket_change", args=[ticket.pk]),
+        ticket.pk,
+        ticket.company,
+        " · ".join(filter(None, about)),
+        format_html(LAST, peek.by if peek.public else "note", said_last) if peek.text else "",
+    )
+
+
+class TicketRows(admin.ModelAdmin):
+    """The columns of the list."""
+
+    list_display = ("ticket", "status_pill", "agent_name", "due", "filing", "updated")
+    list_display_links = None
+    list_select_related = ("company", "type", "agent__user")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Ticket]:
+        return super().get_queryset(request).select_related(*self.list_select_related)
+
+    @admin.display(description="ticket")
+    def ticket(self, ticket: Ticket) -> SafeString:
+        return parcel(ticket, getattr(ticket, "peek", Peek()))
+
+    @admin.display(description="status")
+    def status_pill(self, ticket: Ticket) -> SafeString:
+        slug = Status(ticket.status).slug.replace("_", "-")
+        return format_html(PILL, slug, ticket.get_status_display())
+
+    @admin.display(description="agent")
+    def agent_name(self, ticket: Ticket) -> str:
+        return str(ticket.agent) if ticket.agent else "nobody"
+
+    @admin.display(description="due", ordering="due_at")
+    def due(self, ticket: Ticket) -> SafeString | str:
+        return said(due(ticket, timezone.now()))
+
+    @admin.display(description="claim by", ordering="filing_due_at")
+    def filing(self, ticket: Ticket) -> SafeString | str:
+        return said(filing(ticket, timezone.now()))
+
+    @admin.display(description="updated")
+    def updated(self, ticket: Ticket) -> SafeString | str:
+        ago = max(0.0, (timezone.now() - ticket.updated_at).total_seconds())
+        return said(Deadline(f"{distance(ago)} ago", ticket.updated_at))

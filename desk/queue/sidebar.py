@@ -1,0 +1,68 @@
+"""Where the side bar of the desk leads. The queues stand there and nowhere else."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from desk.queue import queues
+
+VIEW = "tickets.view_ticket"
+LIST = "admin:tickets_ticket_changelist"
+# Title, icon, page and the permission to see it.
+OTHERS = (
+    ("Overview", "monitoring", "admin:index", VIEW),
+    ("Storms", "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
+    ("Fairness", "balance", "desk_fairness", "desk.view_figures"),
+    ("Macros", "quickreply", "admin:desk_macro_changelist", "desk.view_macro"),
+    ("Agents", "support_agent", "admin:tickets_agent_changelist", "tickets.view_agent"),
+    ("Targets", "timer", "admin:tickets_target_changelist", "tickets.view_target"),
+    ("Calendars", "calendar_month", "admin:tickets_calendar_changelist", "tickets.view_calendar"),
+    (
+        "Filing rules",
+        "event_busy",
+        "admin:tickets_filingrule_changelist",
+        "tickets.view_filingrule",
+    ),
+    ("Companies", "domain", "admin:companies_company_changelist", "companies.view_company"),
+    ("Webhooks", "webhook", "admin:webhooks_webhook_changelist", "webhooks.view_webhook"),
+    ("Missing events", "troubleshoot", "admin:tickets_ticket_events", "deliveries.view_delivery"),
+    ("Users", "group", "admin:auth_user_changelist", "auth.view_user"),
+)
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    groups = []
+    if request.user.has_perm(VIEW):
+        groups.append({"title": "Queues", "items": queue_items(request)})
+    others = [
+        {"title": title, "icon": icon, "link": reverse(page)}
+        for title, icon, page, permission in OTHERS
+        if request.user.has_perm(permission)
+    ]
+    return [*groups, {"title": "Desk", "items": others}] if others else groups
+
+
+def queue_items(request: HttpRequest) -> list[dict[str, Any]]:
+    """Told apart by what the list shows: Unfold itself compares paths, and lights up them all."""
+    address = reverse(LIST)
+    there = request.path == address
+    searching = bool(request.GET.get("q", "").strip())
+    current = queues.shown(request, searching=searching) if there else None
+    known = queues.facts(request)
+    return [
+        {
+            "title": queue.title,
+            "icon": queue.icon,
+            "link": f"{address}?queue={queue.slug}",
+            "active": is_active(queue == current),
+            "badge": known.badge(queue),
+            "badge_variant": "danger" if queue.slug == "overdue" else "primary",
+        }
+        for queue in queues.offered(request.user)
+    ]
+
+
+def is_active(here: bool) -> Any:
+    """As Unfold asks for it: a bare False would make it compare paths again."""
+    return lambda request: here

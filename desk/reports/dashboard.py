@@ -1,0 +1,129 @@
+"""The first page of the desk: a lead's figures, an agent's own day. And the pages behind it."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+
+from desk.common import csv_files
+from desk.common.cache import kept
+from desk.reports import fairness, tables
+from desk.reports.figures import Scope
+from desk.storms import services as storms
+from tickets.models import Agent, Ticket, TicketType
+from tickets.statuses import Status
+
+FIGURES = "desk.view_figures"
+SPANS = (7, 28)
+# Leads may look at figures that are so old: who reloads does not count a million rows again.
+FRESH_SECONDS = 60
+
+
+def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """What unfold's index gets beside its own (`UNFOLD["DASHBOARD_CALLBACK"]`)."""
+    context["title"] = "Desk"
+    context["day"] = own_day(request)
+    if request.user.has_perm(FIGURES):
+        context |= lead_page(request)
+    return context
+
+
+def own_day(request: HttpRequest) -> dict[str, Any] | None:
+    """What awaits the agent who asks; None for those who are none."""
+    agent = Agent.objects.filter(user=request.user).with_presence().first()
+    if agent is None:
+        return None
+    counts = (
+        Ticket.objects.open()
+        .filter(agent=agent)
+        .aggregate(
+            open=Count("pk"),
+            overdue=Count("pk", filter=Q(due_at__lt=timezone.now())),
+            waiting=Count("pk", filter=Q(status=Status.INCOMPLETE)),
+        )
+    )
+    return {"agent": agent, **counts}
+
+
+def lead_page(request: HttpRequest) -> dict[str, Any]:
+    scope = asked(request)
+    return {
+        "scope": scope,
+        "spans": SPANS,
+        "figures": figures_of(scope),
+        "storms": storms.alive(),
+        "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
+        "agents": Agent.objects.order_by("user__username").values_list("pk", "user__username"),
+        "asked": request.GET.urlencode(),
+        "leavers": Agent.objects.filter(user__is_active=False).holding().select_related("user"),
+    }
+
+
+def asked(request: HttpRequest) -> Scope:
+    """The scope that the address names; what is no such thing is left out."""
+
+    def number(name: str) -> int | None:
+        text = request.GET.get(name, "")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+    days = number("days")
+    carrier = request.GET.get("carrier", "").replace("\x00", "").strip()[:100]
+    span = days if days in SPANS else SPANS[0]
+    return Scope(span, number("type"), number("agent"), carrier)
+
+
+def figures_of(scope: Scope) -> tables.Dashboard:
+    return kept(key_of(scope), FRESH_SECONDS, lambda: tables.dashboard(scope))
+
+
+def count_ahead() -> None:
+    """Count what leads look at first, over all tickets, before they ask."""
+    for days in SPANS:
+        scope = Scope(days)
+        cache.set(f"desk:{key_of(scope)}", tables.dashboard(scope), FRESH_SECONDS)
+
+
+def key_of(scope: Scope) -> str:
+    return "figures:" + ":".join(map(str, scope[:3])) + scope.carrier.encode().hex()
+
+
+def fairness_of(days: int) -> fairness.Report:
+    return kept(f"fairness:{days}", FRESH_SECONDS, lambda: fairness.report(days))
+
+
+def fairness_page(request: HttpRequest) -> HttpResponse:
+    require_figures(request)
+    report = fairness_of(asked(request).days)
+    context = {
+        **admin.site.each_context(request),
+        "title": "Fairness of assignment",
+        "report": report,
+        "table": tables.fairness(report),
+        "spans": SPANS,
+        "asked": request.GET.urlencode(),
+    }
+    return TemplateResponse(request, "desk/fairness.html", context)
+
+
+def export(request: HttpRequest, slug: str) -> HttpResponse:
+    """One of the tables as a file, for the same scope as the page."""
+    require_figures(request)
+    scope = asked(request)
+    if slug == "fairness":
+        table = tables.fairness(fairness_of(scope.days))
+    else:
+        found = {one.slug: one for one in figures_of(scope).tables}
+        if slug not in found:
+            raise Http404
+        table = found[slug]
+    return csv_files.download(f"{slug}-{scope.days}-days", table.columns, table.rows)
+
+
+def require_figures(request: HttpRequest) -> None:
+    if not request.user.has_perm(FIGURES):
+        raise PermissionDenied

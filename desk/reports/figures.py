@@ -1,0 +1,201 @@
+"""The figures of a time: counted each time, through indexes that hold all that is asked.
+
+Nothing is kept beside the tickets, so nothing can differ from them.
+"""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from tickets.models.tickets import OPEN_VALUES
+from tickets.sla.clocks import FILING_SOON
+from tickets.statuses import Status
+
+# Ages of what is open, in days: up to, and beyond the last.
+AGES = (1, 3, 7, 14, 28)
+
+
+class Scope(NamedTuple):
+    """Which tickets, and how many days up to and including today (UTC)."""
+
+    days: int = 7
+    type_id: int | None = None
+    agent_id: int | None = None
+    carrier: str = ""
+
+    def since(self, now: datetime) -> datetime:
+        today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        return today - timedelta(days=self.days - 1)
+
+    def narrow(self) -> tuple[str, dict[str, Any]]:
+        """The rest of a WHERE, and what it needs."""
+        wanted = {"type_id": self.type_id, "agent_id": self.agent_id, "carrier_name": self.carrier}
+        given = {column: value for column, value in wanted.items() if value}
+        return "".join(f" AND {column} = %({column})s" for column in given), given
+
+
+class Opened(NamedTuple):
+    by_day: Counter
+    by_type: Counter
+    by_agent: Counter
+    by_carrier: Counter
+
+
+class Decided(NamedTuple):
+    """How many of each, how many of them were accepted, and how many came too late."""
+
+    by_day: Counter
+    by_type: dict[int, tuple[int, int, int]]
+    by_agent: dict[int, tuple[int, int, int]]
+    by_carrier: dict[str, tuple[int, int, int]]
+
+
+class Backlog(NamedTuple):
+    """What is open now: by age in days, and (open, overdue, filing near) of each."""
+
+    by_age: list[int]
+    unassigned: int
+    by_type: dict[int, tuple[int, int, int]]
+    by_agent: dict[int, tuple[int, int, int]]
+    by_carrier: dict[str, tuple[int, int, int]]
+
+
+# Of the time that something took: how many, the middle one, and what nine of ten stayed below.
+class Times(NamedTuple):
+    number: int = 0
+    median: timedelta | None = None
+    p90: timedelta | None = None
+
+
+def opened(scope: Scope, now: datetime) -> Opened:
+    rows = ask(
+        """
+        SELECT (created_at AT TIME ZONE 'UTC')::date AS day, type_id, agent_id, carrier_name,
+            grouping(type_id, carrier_name) AS what, count(*)
+        FROM tickets_ticket WHERE created_at >= %(since)s {narrow}
+        GROUP BY GROUPING SETS ((1), (type_id, agent_id), (carrier_name))
+        """,
+        scope,
+        now,
+    )
+    made = Opened(Counter(), Counter(), Counter(), Counter())
+    for day, type_id, agent_id, carrier, what, number in rows:
+        if what == BY_TYPE:
+            made.by_type[type_id] += number
+            made.by_agent[agent_id] += number
+        elif what == BY_CARRIER:
+            made.by_carrier[carrier] += number
+        else:
+            made.by_day[day] += number
+    return made
+
+
+def decided(scope: Scope, now: datetime) -> Decided:
+    rows = ask(
+        f"""
+        SELECT (decided_at AT TIME ZONE 'UTC')::date AS day, type_id, agent_id, carrier_name,
+            grouping(type_id, carrier_name) AS what, count(*),
+            count(*) FILTER (WHERE status = {Status.ACCEPTED:d}),
+            count(*) FILTER (WHERE decided_at > resolution_due_at)
+        FROM tickets_ticket
+        WHERE decided_at IS NOT NULL AND decided_at >= %(since)s {{narrow}}
+        GROUP BY GROUPING SETS ((1), (type_id, agent_id), (carrier_name))
+        """,  # noqa: S608 - the table of statuses
+        scope,
+        now,
+    )
+    made = Decided(Counter(), {}, {}, {})
+    for day, type_id, agent_id, carrier, what, *numbers in rows:
+        if what == BY_TYPE:
+            add(made.by_type, type_id, numbers)
+            add(made.by_agent, agent_id, numbers)
+        elif what == BY_CARRIER:
+            add(made.by_carrier, carrier, numbers)
+        else:
+            made.by_day[day] += numbers[0]
+    return made
+
+
+def backlog(scope: Scope, now: datetime) -> Backlog:
+    rows = ask(
+        f"""
+        SELECT type_id, agent_id, carrier_name, age,
+            grouping(type_id, carrier_name) AS what,
+            count(*), count(*) FILTER (WHERE overdue), count(*) FILTER (WHERE near)
+        FROM (
+            SELECT type_id, agent_id, carrier_name, due_at < %(now)s AS overdue,
+                filing_due_at < %(near)s AS near,
+                width_bucket(created_at, %(ages)s) AS age
+            FROM tickets_ticket WHERE status IN ({", ".join(map(str, OPEN_VALUES))}) {{narrow}}
+        ) AS open
+        GROUP BY GROUPING SETS ((age), (type_id, agent_id), (carrier_name))
+        """,  # noqa: S608 - the table of statuses
+        scope,
+        now,
+    )
+    made = Backlog([0] * (len(AGES) + 1), 0, {}, {}, {})
+    unassigned = 0
+    for type_id, agent_id, carrier, age, what, *numbers in rows:
+        if what == BY_TYPE:
+            add(made.by_type, type_id, numbers)
+            add(made.by_agent, agent_id, numbers)
+            unassigned += numbers[0] if agent_id is None else 0
+        elif what == BY_CARRIER:
+            add(made.by_carrier, carrier, numbers)
+        else:
+            # Older than all thresholds is bucket 0.
+            made.by_age[len(AGES) - age] += numbers[0]
+    return made._replace(unassigned=unassigned)
+
+
+def answer_times(scope: Scope, now: datetime, by: str = "type_id") -> dict[int | None, Times]:
+    """From opening to the first answer, of tickets opened in the time; None is all together."""
+    return times("created_at >= %(since)s", "first_responded_at", scope, now, by)
+
+
+def decision_times(scope: Scope, now: datetime, by: str = "type_id") -> dict[int | None, Times]:
+    """From opening to the decision, of tickets decided in the time; None is all together."""
+    during = "decided_at IS NOT NULL AND decided_at >= %(since)s"
+    return times(during, "decided_at", scope, now, by)
+
+
+def times(during: str, end: str, scope: Scope, now: datetime, by: str) -> dict[int | None, Times]:
+    rows = ask(
+        f"""
+        SELECT grouping({by}), {by}, count({end}),
+            percentile_disc(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY {end} - created_at)
+        FROM tickets_ticket WHERE {during} {{narrow}}
+        GROUP BY ROLLUP ({by})
+        """,  # noqa: S608 - our own columns
+        scope,
+        now,
+    )
+    return {
+        None if together else key: Times(number, *(middle or (None, None)))
+        for together, key, number, middle in rows
+        if together or key is not None
+    }
+
+
+# What grouping(type_id, carrier_name) says: a bit for each that was summed over.
+BY_TYPE, BY_CARRIER = 1, 2
+
+
+def add(to: dict[Any, tuple[int, ...]], key: Any, numbers: list[int]) -> None:
+    to[key] = tuple(map(sum, zip(to.get(key, (0,) * len(numbers)), numbers, strict=True)))
+
+
+def ask(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ...]]:
+    narrow, given = scope.narrow()
+    values = {
+        "now": now,
+        "since": scope.since(now),
+        "near": now + FILING_SOON,
+        "ages": sorted(now - timedelta(days=days) for days in AGES),
+        **given,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(narrow=narrow), values)
+        return cursor.fetchall()

@@ -1,0 +1,1 @@
+"""What operators and leads set up: ticket types, service levels, macros."""

@@ -1,0 +1,34 @@
+"""Prepared answers, as leads write them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.db.models import Field
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
+
+from desk.models import Macro
+from desk.ticket.moves import VERBS
+
+
+@admin.register(Macro)
+class MacroAdmin(ModelAdmin):
+    """Leads write prepared answers, agents read them."""
+
+    list_display = ("name", "public", "move_to", "active")
+    list_filter = ("active", "public")
+    fields = ("name", "text", "public", "move_to", "requested", "types", "active")
+    formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
+    list_per_page = 25
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+
+    def formfield_for_choice_field(
+        self, db_field: Field, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        # Nobody may move a ticket anywhere else.
+        if db_field.name == "move_to":
+            kwargs["choices"] = [("", "nowhere"), *((to.value, to.label) for to in VERBS)]
+        return super().formfield_for_choice_field(db_field, request, **kwargs)

@@ -1,0 +1,101 @@
+"""Calendars, targets and filing rules, as leads change them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+from desk.common.admin_base import NamedInline
+from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
+from tickets.models import Calendar, FilingRule, Holiday, Target, WorkingHours
+from tickets.sla import recalculation
+
+
+class RulesAdmin(ModelAdmin):
+    """What clocks depend on: every change has the open tickets wound again."""
+
+    list_per_page = 25
+    show_full_result_count = False
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        recalculation.rules_changed()
+
+    def delete_model(self, request: HttpRequest, obj: models.Model) -> None:
+        super().delete_model(request, obj)
+        recalculation.rules_changed()
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
+        super().delete_queryset(request, queryset)
+        recalculation.rules_changed()
+
+
+class HoursInline(NamedInline):
+    model = WorkingHours
+    formset = HoursOfAWeek
+    fields = ("weekday", "starts", "ends")
+    extra = 0
+    min_num = 1
+
+
+class HolidayInline(NamedInline):
+    model = Holiday
+    fields = ("day", "name")
+    extra = 0
+
+
+@admin.register(Calendar)
+class CalendarAdmin(RulesAdmin):
+    form = CalendarForm
+    list_display = ("name", "time_zone", "week")
+    fields = ("name", "time_zone")
+    inlines = (HoursInline, HolidayInline)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Calendar]:
+        return super().get_queryset(request).prefetch_related("hours")
+
+    @admin.display(description="working hours")
+    def week(self, calendar: Calendar) -> str:
+        return ", ".join(str(hours) for hours in calendar.hours.all())
+
+
+@admin.register(Target)
+class TargetAdmin(RulesAdmin):
+    form = TargetForm
+    list_display = ("about", "calendar", "first_response", "resolution")
+    list_select_related = ("type", "calendar")
+    fields = (("plan", "type"), "calendar", ("first_response_minutes", "resolution_minutes"))
+
+    @admin.display(description="for", ordering="plan")
+    def about(self, target: Target) -> str:
+        return str(target)
+
+    @admin.display(description="first answer", ordering="first_response_minutes")
+    def first_response(self, target: Target) -> str:
+        return hours_and_minutes(target.first_response_minutes)
+
+    @admin.display(description="decision", ordering="resolution_minutes")
+    def resolution(self, target: Target) -> str:
+        return hours_and_minutes(target.resolution_minutes)
+
+
+def hours_and_minutes(minutes: int) -> str:
+    hours, rest = divmod(minutes, 60)
+    return " ".join([*([f"{hours} h"] if hours else []), *([f"{rest} min"] if rest else [])])
+
+
+@admin.register(FilingRule)
+class FilingRuleAdmin(RulesAdmin):
+    form = FilingRuleForm
+    list_display = ("carrier", "type", "days", "counts_from_delivery")
+    list_filter = ("type",)
+    list_select_related = ("type",)
+    search_fields = ("carrier_name",)
+    fields = (("carrier_name", "type"), "days", "counts_from_delivery")
+
+    @admin.display(description="carrier", ordering="carrier_name")
+    def carrier(self, rule: FilingRule) -> str:
+        return rule.carrier_name or "any"

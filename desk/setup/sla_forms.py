@@ -1,0 +1,110 @@
+"""What may be put into calendars, targets and filing rules; each refusal names its field."""
+
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from tickets.models import Calendar, FilingRule, Target
+from tickets.sla import calendars
+from tickets.sla.calendars import MIDNIGHT
+from tickets.sla.policy import read_calendar
+
+MOST_DAYS = 3650
+
+
+class CalendarForm(forms.ModelForm):
+    class Meta:
+        model = Calendar
+        fields = ("name", "time_zone")
+
+    def clean_time_zone(self) -> str:
+        name = self.cleaned_data["time_zone"]
+        try:
+            calendars.zone(name)
+        except calendars.BadCalendar as error:
+            raise ValidationError(f"{error} Write it like Europe/Madrid.") from error
+        return name
+
+
+class HoursOfAWeek(forms.BaseInlineFormSet):
+    """At least one interval, each ending after it starts, none meeting another of its day."""
+
+    def clean(self) -> None:
+        super().clean()
+        filled = [form for form in self.forms if self.counts(form)]
+        if not filled and not any(form.errors for form in self.forms):
+            raise ValidationError("A calendar needs working hours: nothing would ever be due.")
+        for form in filled:
+            starts, ends = form.cleaned_data["starts"], form.cleaned_data["ends"]
+            if MIDNIGHT != ends <= starts:
+                form.add_error("ends", "It ends before it starts. A night is two intervals.")
+        self.refuse_overlaps([form for form in filled if form.is_valid()])
+
+    def counts(self, form: forms.ModelForm) -> bool:
+        wanted = {"weekday", "starts", "ends"}
+        return wanted <= {*form.cleaned_data} and not form.cleaned_data.get("DELETE")
+
+    def refuse_overlaps(self, filled: list[forms.ModelForm]) -> None:
+        filled.sort(key=lambda form: (form.cleaned_data["weekday"], form.cleaned_data["starts"]))
+        for one, following in pairwise(filled):
+            before, after = one.cleaned_data, following.cleaned_data
+            same_day = before["weekday"] == after["weekday"]
+            if same_day and (before["ends"] == MIDNIGHT or after["starts"] < before["ends"]):
+                following.add_error("starts", "Another interval of this day is not over by then.")
+
+
+class TargetForm(forms.ModelForm):
+    class Meta:
+        model = Target
+        fields = ("plan", "type", "calendar", "first_response_minutes", "resolution_minutes")
+        help_texts = {
+            "type": "None means any.",
+            "first_response_minutes": "Of working time: 480 are eight hours.",
+            "resolution_minutes": "Of working time, while the company owes nothing.",
+        }
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if chosen := cleaned.get("calendar"):
+            try:
+                calendar = read_calendar(chosen)
+            except calendars.BadCalendar as error:
+                self.add_error("calendar", str(error))
+            else:
+                for field in ("first_response_minutes", "resolution_minutes"):
+                    self.refuse_endless(field, calendar)
+        return cleaned
+
+    def refuse_endless(self, field: str, calendar: calendars.Calendar) -> None:
+        minutes = self.cleaned_data.get(field)
+        if minutes is None:
+            return
+        if minutes == 0:
+            self.add_error(field, "Give at least a minute.")
+        try:
+            calendars.add(calendar, timezone.now(), timedelta(minutes=minutes))
+        except calendars.TooFar:
+            self.add_error(field, "That takes more than fifty years of the calendar.")
+
+
+class FilingRuleForm(forms.ModelForm):
+    class Meta:
+        model = FilingRule
+        fields = ("carrier_name", "type", "days", "counts_from_delivery")
+
+    def clean_days(self) -> int:
+        if not 1 <= self.cleaned_data["days"] <= MOST_DAYS:
+            raise ValidationError(f"Give 1 to {MOST_DAYS} days.")
+        return self.cleaned_data["days"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        name, about = cleaned.get("carrier_name", ""), cleaned.get("type")
+        others = FilingRule.objects.exclude(pk=self.instance.pk).exclude(carrier_name=name)
+        if about and others.filter(carrier_name__iexact=name, type=about).exists():
+            self.add_error("carrier_name", "This carrier has a rule for the type already.")
+        return cleaned

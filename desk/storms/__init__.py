@@ -1,0 +1,1 @@
+"""Storms: many tickets about one carrier within an hour, handled together."""

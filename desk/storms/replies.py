@@ -1,0 +1,93 @@
+"""One reply to all tickets of a storm: taken once, sent in batches, resumable anywhere."""
+
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from companies import doorbell
+from desk.models import Storm, StormReply
+from desk.storms.services import StormRefused, leading
+from tickets import working
+from tickets.changes.actors import NotAllowed
+from tickets.models import Ticket
+from tickets.statuses import TERMINAL
+
+# In one transaction, so that no ticket stays locked for long; more than these go to a worker.
+AT_ONCE = 50
+Link = Storm.tickets.through
+
+
+@transaction.atomic
+def answer(storm_id: int, text: str, *, user: User, key: UUID) -> StormReply:
+    """Reply to every ticket that is linked now and still open when its turn comes.
+
+    A form that is sent twice, with the same key, is taken once. Few tickets are answered on
+    return, many by a worker. Raises NotAllowed, StormRefused and Storm.DoesNotExist.
+    """
+    leading(user)
+    if not text.strip():
+        raise StormRefused("Write something.")
+    # Who links tickets holds the storm too: `upto` misses none of them.
+    storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
+    if (taken := StormReply.objects.filter(key=key).first()) is not None:
+        return taken
+    if storm.state != Storm.State.OPEN:
+        raise StormRefused(f"The storm is {storm.state}: only an open one is answered.")
+    links = Link.objects.filter(storm=storm)
+    upto = links.aggregate(last=Max("pk"))["last"] or 0
+    reply = StormReply.objects.create(storm=storm, key=key, text=text.strip(), user=user, upto=upto)
+    if links.count() <= AT_ONCE:
+        answer_some(reply.pk)
+        reply.refresh_from_db()
+    else:
+        transaction.on_commit(lambda: ring(reply.pk), robust=True)
+    return reply
+
+
+def ring(reply_id: int) -> None:
+    doorbell.ring("desk.tasks.answer_storm", reply_id, expires=60)
+
+
+def go_on(reply_id: int) -> None:
+    """Answer what is left of a reply, a transaction for each batch."""
+    while answer_some(reply_id):
+        pass
+
+
+def go_on_with_all() -> None:
+    unfinished = StormReply.objects.filter(finished_at=None).order_by("pk")
+    for reply_id in unfinished.values_list("pk", flat=True):
+        go_on(reply_id)
+
+
+@transaction.atomic
+def answer_some(reply_id: int) -> bool:
+    """The next batch, with the place up to which it went; returns whether more may be left."""
+    reply = StormReply.objects.select_for_update(no_key=True).get(pk=reply_id)
+    if reply.finished_at is not None:
+        return False
+    links = Link.objects.filter(storm=reply.storm_id, pk__gt=reply.at, pk__lte=reply.upto)
+    batch = dict(links.order_by("pk").values_list("pk", "ticket_id")[:AT_ONCE])
+    try:
+        leading(reply.user)
+        # Many rows are locked in the order of their ids.
+        for ticket_id in sorted(batch.values()):
+            answer_one(reply, ticket_id)
+    except NotAllowed as error:
+        reply.stopped, batch = str(error), {}
+    reply.at = max(batch, default=reply.upto)
+    if len(batch) < AT_ONCE:
+        reply.finished_at = timezone.now()
+    reply.save(update_fields=["at", "answered", "closed", "stopped", "finished_at"])
+    return reply.finished_at is None
+
+
+def answer_one(reply: StormReply, ticket_id: int) -> None:
+    if Ticket.objects.hold(ticket_id).status in TERMINAL:
+        reply.closed += 1
+    else:
+        working.write(ticket_id, reply.text, user=reply.user, public=True)
+        reply.answered += 1

@@ -1,0 +1,130 @@
+"""Storms: noticed every minute, decided by leads, with the tickets that belong to them."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from desk.models import Storm
+from desk.storms import rule
+from tickets.changes.actors import NotAllowed
+from tickets.models import Ticket
+
+HOUR = timedelta(hours=1)
+WEEKS = 4
+# After a lead has dismissed or closed one, the same carrier is let alone for so long.
+QUIET = timedelta(hours=6)
+ALIVE = (Storm.State.PROPOSED, Storm.State.OPEN)
+
+
+class StormRefused(Exception):
+    """That cannot be done with the storm; the message says why."""
+
+
+def leading(user: User) -> str:
+    """The name of somebody who may decide on storms. Raises NotAllowed."""
+    if not user.is_active or not user.has_perm("desk.answer_storm"):
+        raise NotAllowed(f"{user.get_username()} may not decide on storms.")
+    return user.get_username()
+
+
+def storms_of(ticket: Ticket) -> QuerySet[Storm]:
+    """The storms a ticket belongs to, the newest first."""
+    return ticket.storms.exclude(state=Storm.State.DISMISSED).order_by("-pk")
+
+
+def opened(until: datetime) -> Counter[str]:
+    """Tickets by carrier in the hour before."""
+    tickets = Ticket.objects.filter(created_at__gt=until - HOUR, created_at__lte=until)
+    named = tickets.exclude(carrier_name="").order_by()
+    return Counter(dict(named.values_list("carrier_name").annotate(number=Count("*"))))
+
+
+def alive() -> QuerySet[Storm]:
+    """Storms that are proposed or open, newest first."""
+    return Storm.objects.filter(state__in=ALIVE).order_by("-pk")
+
+
+def watch(now: datetime | None = None) -> list[Storm]:
+    """Take back proposals that are over, make new ones, gather for those that are open.
+
+    Returns what is newly proposed.
+    """
+    now = now or timezone.now()
+    found = opened(now)
+    take_back(found, now)
+    proposed = propose(found, now)
+    for storm_id in Storm.objects.filter(state=Storm.State.OPEN).values_list("pk", flat=True):
+        gather(storm_id)
+    return proposed
+
+
+def propose(found: Counter[str], now: datetime) -> list[Storm]:
+    many = {name for name, number in found.items() if number >= rule.LEAST}
+    if not many:
+        return []
+    taken = alive().values_list("carrier_name", flat=True)
+    rested = Storm.objects.exclude(decided_by="").filter(closed_at__gt=now - QUIET)
+    many -= {*taken, *rested.values_list("carrier_name", flat=True)}
+    past = [opened(now - timedelta(weeks=week)) for week in range(1, WEEKS + 1)] if many else []
+    storms = []
+    for name in sorted(many):
+        before = [week[name] for week in past]
+        if rule.is_storm(found[name], before):
+            expected = rule.usual(before)
+            storm, _ = Storm.objects.get_or_create(
+                carrier_name=name,
+                state__in=ALIVE,
+                defaults={"hour": now - HOUR, "found": found[name], "usual": expected},
+            )
+            storms.append(storm)
+    return storms
+
+
+def take_back(found: Counter[str], now: datetime) -> None:
+    """A proposal that nobody took up ends by itself when the hours are ordinary again.
+
+    An open storm does not: answering takes longer than the storm.
+    """
+    for storm in Storm.objects.filter(state=Storm.State.PROPOSED, hour__lt=now - 2 * HOUR):
+        if rule.is_over(found[storm.carrier_name], storm.usual):
+            still = Storm.objects.filter(pk=storm.pk, state=Storm.State.PROPOSED)
+            still.update(state=Storm.State.DISMISSED, closed_at=now)
+
+
+@transaction.atomic
+def gather(storm_id: int) -> None:
+    """Link the open tickets about its carrier since it began, and those that came meanwhile."""
+    storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
+    if storm.state == Storm.State.OPEN:
+        tickets = Ticket.objects.open().filter(
+            carrier_name=storm.carrier_name, created_at__gt=storm.hour
+        )
+        storm.tickets.add(*tickets.exclude(storms=storm).values_list("pk", flat=True))
+
+
+def decide(storm_id: int, to: Storm.State, *, user: User, title: str = "") -> Storm:
+    """Open a proposed storm, dismiss it, or close an open one.
+
+    Raises NotAllowed, StormRefused and Storm.DoesNotExist.
+    """
+    name, title = leading(user), title.strip()
+    with transaction.atomic():
+        storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
+        before = Storm.State.OPEN if to == Storm.State.CLOSED else Storm.State.PROPOSED
+        if to == Storm.State.PROPOSED or storm.state != before:
+            raise StormRefused(f"The storm is {storm.state} already.")
+        if to == Storm.State.OPEN:
+            if not title:
+                raise StormRefused("Say what happened: agents see it on each ticket.")
+            storm.title = title
+        else:
+            storm.closed_at = timezone.now()
+        storm.state, storm.decided_by = to, name
+        storm.save(update_fields=["state", "title", "decided_by", "closed_at"])
+        if to == Storm.State.OPEN:
+            gather(storm_id)
+    return storm

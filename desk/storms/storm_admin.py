@@ -1,0 +1,164 @@
+"""Storms at the desk: leads open, dismiss, answer and close them, everybody else reads."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from desk.common.forms import LONGEST_TEXT
+from desk.models import Storm
+from desk.storms import replies, services
+from tickets.changes.actors import NotAllowed
+
+PAGE = "admin:desk_storm_change"
+MOST_SHOWN = 25
+DONE = {
+    Storm.State.OPEN: "Open: its tickets are linked, and those that come will be.",
+    Storm.State.DISMISSED: "Dismissed.",
+    Storm.State.CLOSED: "Closed.",
+}
+
+
+class OpenForm(forms.Form):
+    title = forms.CharField(
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="What happened, for agents: it stands on each ticket.",
+    )
+
+
+class ReplyForm(forms.Form):
+    key = forms.UUIDField(widget=forms.HiddenInput)
+    text = forms.CharField(
+        max_length=LONGEST_TEXT,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 5}),
+        help_text="Every company with an open ticket in this storm reads it.",
+    )
+
+
+@admin.register(Storm)
+class StormAdmin(ModelAdmin):
+    list_display = ("__str__", "carrier_name", "shown_state", "found", "usual", "linked", "hour")
+    list_filter = ("state",)
+    list_per_page = 25
+    ordering = ("-pk",)
+    sortable_by = ()
+    show_full_result_count = False
+    change_form_template = "admin/desk/storm/change_form.html"
+    fields = readonly_fields = (
+        *("carrier_name", "state", "title", "hour", "found", "usual", "linked"),
+        *("decided_by", "created_at", "closed_at"),
+    )
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        return [
+            path("<int:storm_id>/reply/", guarded(self.reply_page), name="desk_storm_reply"),
+            path(
+                "<int:storm_id>/decide/<slug:to>/",
+                guarded(self.decide_page),
+                name="desk_storm_decide",
+            ),
+            *super().get_urls(),
+        ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Storm]:
+        return super().get_queryset(request).annotate(number=Count("tickets"))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Storm | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Storm | None = None) -> bool:
+        return False
+
+    @display(
+        description="state", label={"proposed": "warning", "open": "danger", "closed": "success"}
+    )
+    def shown_state(self, storm: Storm) -> str:
+        return storm.state
+
+    @admin.display(description="tickets")
+    def linked(self, storm: Storm) -> int:
+        return storm.number
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        if request.method == "POST":
+            raise PermissionDenied
+        storm = self.get_object(request, object_id)
+        context = {**self.around(request, storm), **(extra_context or {})} if storm else None
+        return super().change_view(request, object_id, form_url, context)
+
+    def around(self, request: HttpRequest, storm: Storm) -> dict[str, Any]:
+        """What stands beside the fields: forms for leads, replies so far, the newest tickets."""
+        linked = storm.tickets.select_related("company", "type")
+        return {
+            "storm": storm,
+            "may_decide": request.user.has_perm("desk.answer_storm"),
+            "open_form": OpenForm(),
+            "reply_form": ReplyForm(initial={"key": uuid4()}),
+            "replies": storm.replies.select_related("user"),
+            "companies": storm.tickets.values("company").distinct().count(),
+            "tickets": linked.order_by("-pk")[:MOST_SHOWN],
+            "most": MOST_SHOWN,
+        }
+
+    def decide_page(self, request: HttpRequest, storm_id: int, to: str) -> HttpResponse:
+        if to not in DONE:
+            raise Http404
+        form = OpenForm(request.POST)
+        form.is_valid()
+        title = form.cleaned_data.get("title", "")
+        return self.do(
+            request,
+            storm_id,
+            lambda: (
+                services.decide(storm_id, Storm.State(to), user=request.user, title=title)
+                and DONE[Storm.State(to)]
+            ),
+        )
+
+    def reply_page(self, request: HttpRequest, storm_id: int) -> HttpResponse:
+        form = ReplyForm(request.POST)
+
+        def reply() -> str:
+            if not form.is_valid():
+                raise services.StormRefused("Write something.")
+            text, key = form.cleaned_data["text"], UUID(str(form.cleaned_data["key"]))
+            made = replies.answer(storm_id, text, user=request.user, key=key)
+            return f"{made}." if made.finished_at else "The reply is on its way: see below how far."
+
+        return self.do(request, storm_id, reply)
+
+    def do(self, request: HttpRequest, storm_id: int, what: Any) -> HttpResponse:
+        """A POST that changes something, with what it says on the storm's page."""
+        if not request.user.has_perm("desk.answer_storm"):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        try:
+            messages.success(request, what())
+        except NotAllowed as refusal:
+            raise PermissionDenied from refusal
+        except services.StormRefused as refusal:
+            messages.error(request, str(refusal))
+        except Storm.DoesNotExist as missing:
+            raise Http404 from missing
+        return redirect(PAGE, storm_id)

@@ -1,0 +1,80 @@
+"""What people at the desk do for a company: pause and resume a webhook, send deliveries again.
+
+Each act is kept in the admin's log, with who did it.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from deliveries import redelivery
+from deliveries.models import Delivery
+from tickets.changes.actors import NotAllowed
+from webhooks import services
+from webhooks.models import Webhook
+
+PAUSE = "webhooks.pause_webhook"
+LONGEST_REASON = 300
+SEND_AGAIN = "deliveries.send_again"
+MOST_AT_ONCE = 200
+
+
+@transaction.atomic
+def pause(webhook_id: int, reason: str, *, user: User) -> bool:
+    """Pause for a reason, which the company is shown, without the name; False if it was paused.
+
+    Raises NotAllowed, and ValueError where there is no reason or too long a one.
+    """
+    allow(user, PAUSE)
+    reason = reason.strip()
+    if not reason or len(reason) > LONGEST_REASON:
+        raise ValueError(f"Say why, in at most {LONGEST_REASON} characters.")
+    if not services.pause(webhook_id, reason):
+        return False
+    note(user, webhook_id, f"Paused: {reason}")
+    return True
+
+
+@transaction.atomic
+def resume(webhook_id: int, *, user: User) -> bool:
+    """Let its deliveries go on; False if they did. Raises NotAllowed."""
+    allow(user, PAUSE)
+    was = Webhook.objects.filter(pk=webhook_id).values_list("paused_reason", flat=True).first()
+    if not services.resume(webhook_id):
+        return False
+    note(user, webhook_id, f"Resumed. It was paused: {was}" if was else "Resumed.")
+    return True
+
+
+def allow(user: User, permission: str) -> None:
+    # Asked here as well as by the pages: a page that forgets to ask must not open the door.
+    if not user.is_active or not user.has_perm(permission):
+        raise NotAllowed(f"{user.get_username()} has not the permission {permission}.")
+
+
+def note(user: User, webhook_id: int, message: str) -> None:
+    LogEntry.objects.log_actions(
+        user.pk, Webhook.objects.filter(pk=webhook_id).only("id"), CHANGE, message
+    )
+
+
+@transaction.atomic
+def send_again(delivery_ids: Iterable[UUID], *, user: User) -> int:
+    """Send deliveries again now; returns how many. Those of deleted webhooks are left alone.
+
+    One in flight at this moment is left to its attempt. Raises NotAllowed, and
+    ValueError for more than MOST_AT_ONCE.
+    """
+    allow(user, SEND_AGAIN)
+    ids = list(delivery_ids)
+    if len(ids) > MOST_AT_ONCE:
+        raise ValueError(f"Send at most {MOST_AT_ONCE} deliveries again at a time.")
+    present = Delivery.objects.filter(pk__in=ids, webhook__deleted_at=None)
+    chosen = list(present.order_by("event_id").only("id"))
+    again = redelivery.redeliver([delivery.pk for delivery in chosen])
+    if chosen:
+        LogEntry.objects.log_actions(user.pk, chosen, CHANGE, "Asked to send it again.")
+    return again

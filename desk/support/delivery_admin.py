@@ -1,0 +1,184 @@
+"""The desk's view of deliveries: what was sent, what came back, and sending it again."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from deliveries.engine import signature_check
+from deliveries.models import OPEN, Delivery, Event, State
+from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
+from desk.support import actions, delivery_details
+
+PAGE = "admin:deliveries_delivery_change"
+LIST = "admin:deliveries_delivery_changelist"
+
+
+class StateFilter(admin.SimpleListFilter):
+    """By partition where a state has one, so that an index serves each."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list:
+        return [(state.label, state.label.replace("_", " ")) for state in State]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
+        match self.value():
+            case State.WAITING.label:
+                return queryset.filter(archived_on=OPEN)
+            case State.DELIVERED.label:
+                return queryset.filter(state=State.DELIVERED, archived_on__lt=OPEN)
+            case State.GIVEN_UP.label:
+                return queryset.filter(state=State.GIVEN_UP)
+            case State.CANCELLED.label:
+                return queryset.filter(state=State.CANCELLED)
+        return queryset
+
+
+class SignatureForm(forms.Form):
+    timestamp = forms.CharField(
+        label="X-Webhook-Timestamp", max_length=20, widget=UnfoldAdminTextInputWidget
+    )
+    signature = forms.CharField(
+        label="X-Webhook-Signature", max_length=200, widget=UnfoldAdminTextInputWidget
+    )
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ReadOnlyAdmin):
+    """The log, what was sent, and one action: send again."""
+
+    list_display = ("id", "webhook", "shipment_id", "shown_state", "attempts", "outcome", "made")
+    list_filter = (StateFilter,)
+    sortable_by = ()
+    search_fields = ("id",)
+    search_help_text = "An X-Webhook-Id."
+    fields = (
+        *("id", "webhook", "company", "shipment_id", "shown_state", "attempts", "due_at"),
+        *("outcome", "made", "finished_at"),
+    )
+    readonly_fields = fields
+    actions = ("send_again",)
+    ordering = ("-id",)
+    paginator = ShortPaginator
+    list_before_template = "admin/webhooks/webhook/list_links.html"
+    change_form_outer_before_template = "admin/deliveries/delivery/send_again.html"
+    change_form_outer_after_template = "admin/deliveries/delivery/parts.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
+        hidden = (f"webhook__{name}" for name in ("auth_token", "secret", "next_secret"))
+        return super().get_queryset(request).select_related("webhook__company").defer(*hidden)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
+    ) -> tuple[QuerySet[Delivery], bool]:
+        if not search_term.strip():
+            return queryset, False
+        try:
+            return queryset.filter(pk=search_term.strip()), False
+        except ValidationError:
+            return queryset.none(), False
+
+    def has_send_again_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(actions.SEND_AGAIN)
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        again, proven = "deliveries_delivery_again", "deliveries_delivery_proof"
+        return [
+            path("<uuid:delivery_id>/again/", guarded(self.again_page), name=again),
+            path("<uuid:delivery_id>/signature/", guarded(self.proof_page), name=proven),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        delivery = self.get_object(request, object_id)
+        shown: dict[str, Any] = {}
+        if delivery is not None:
+            at = delivery.first_attempt_at or timezone.now()
+            shown = {
+                **delivery_details.parts(delivery),
+                "secret": signature_check.secret_of(delivery.webhook, at, timezone.now()),
+                "may_send_again": self.has_send_again_permission(request)
+                and delivery.webhook.deleted_at is None,
+            }
+        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+
+    @admin.action(description="Send again", permissions=["send_again"])
+    def send_again(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        ids = list(queryset.values_list("pk", flat=True)[: actions.MOST_AT_ONCE + 1])
+        try:
+            again = actions.send_again(ids, user=request.user)
+        except ValueError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"{again} will be sent again.")
+
+    def again_page(self, request: HttpRequest, delivery_id: Any) -> HttpResponse:
+        if request.method != "POST":
+            return HttpResponse(status=405, headers={"Allow": "POST"})
+        if not self.has_send_again_permission(request):
+            raise PermissionDenied
+        if not self.get_queryset(request).filter(pk=delivery_id).exists():
+            raise Http404
+        if actions.send_again([delivery_id], user=request.user):
+            messages.success(request, "It is sent again now, under the same X-Webhook-Id.")
+        else:
+            messages.warning(request, "It was not sent again: it is on its way this moment.")
+        return redirect(PAGE, delivery_id)
+
+    def proof_page(self, request: HttpRequest, delivery_id: Any) -> HttpResponse:
+        """Whether the signature that a company shows is ours. POST: nothing of it is kept."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        # The whole webhook this time: its secret judges, and is not given to the page.
+        delivery = Delivery.objects.select_related("webhook").filter(pk=delivery_id).first()
+        event = (
+            delivery
+            and Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
+        )
+        if event is None:
+            raise Http404
+        form, verdict = SignatureForm(request.POST or None), None
+        if request.method == "POST" and form.is_valid():
+            verdict = signature_check.check(delivery, event, **form.cleaned_data)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Is this signature ours?",
+            "form": form,
+            "verdict": verdict,
+            "genuine": verdict == signature_check.Verdict.GENUINE,
+            "delivery_id": delivery_id,
+        }
+        return TemplateResponse(request, "admin/deliveries/delivery/signature.html", context)
+
+    @admin.display(description="state")
+    def shown_state(self, delivery: Delivery) -> str:
+        return State(delivery.state).label.replace("_", " ")
+
+    @admin.display(description="last attempt")
+    def outcome(self, delivery: Delivery) -> str:
+        return delivery_details.outcome(delivery.last_status, delivery.last_error)
+
+    @admin.display(description="made")
+    def made(self, delivery: Delivery) -> str:
+        return f"{delivery.created_at:%Y-%m-%d %H:%M:%S} UTC"
+
+    @admin.display
+    def company(self, delivery: Delivery) -> str:
+        return delivery.webhook.company.name

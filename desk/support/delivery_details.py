@@ -1,0 +1,114 @@
+"""What the desk shows of a webhook and of a delivery, in words. Nothing here writes."""
+
+import json
+from typing import Any
+
+from deliveries.http.answers import Failure
+from deliveries.models import Attempt, Delivery, Event, State
+from webhooks.event_types import CATALOGUE, WebhookType
+from webhooks.models import Webhook
+
+SHOWN = 25
+LONGEST_BODY = 64 * 1024
+WORDS = {
+    Failure.BAD_TARGET: "The URL breaks the rules for targets.",
+    Failure.DNS: "The host's name cannot be looked up.",
+    Failure.FORBIDDEN_ADDRESS: "The host's name leads to an address that is not public.",
+    Failure.REFUSED: "Nobody accepts connections there.",
+    Failure.TIMEOUT: "No answer in the time allowed.",
+    Failure.TLS: "No encrypted connection to a server that proves its name.",
+    Failure.TLS_EXPIRED: "The certificate has expired, or is not yet valid.",
+    Failure.RESET: "The connection broke before there was an answer.",
+    Failure.PROTOCOL: "What came back is not HTTP that we can take.",
+    Failure.INTERNAL: "Our own fault; the receiver was not asked.",
+}
+
+
+def outcome(status: int | None, error: str) -> str:
+    """What an attempt came to, in a line."""
+    if error:
+        return WORDS.get(error, error)
+    if status is None:
+        return "Not yet attempted."
+    return f"Answered {status}." if 200 <= status < 300 else f"Answered {status}, not 2xx."
+
+
+def log(webhook: Webhook) -> list[dict[str, Any]]:
+    """Its last deliveries, newest first."""
+    deliveries = list(webhook.deliveries.order_by("-created_at", "-event_id")[:SHOWN])
+    return lines(deliveries)
+
+
+def lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
+    """Deliveries for a table, each with what it came to; two queries at most."""
+    shown = []
+    for delivery, event in with_events(deliveries):
+        shown.append(
+            {
+                "delivery": delivery,
+                "state": State(delivery.state).label.replace("_", " "),
+                "event": name(event),
+                "event_id": delivery.event_id,
+                "tracking_number": event.tracking_number if event else None,
+                "outcome": outcome(delivery.last_status, delivery.last_error),
+            }
+        )
+    return shown
+
+
+def with_events(deliveries: list[Delivery]) -> list[tuple[Delivery, Event | None]]:
+    events = Event.objects.defer("body").filter(
+        pk__in=[delivery.event_id for delivery in deliveries],
+        created_at__in=[delivery.created_at for delivery in deliveries],
+    )
+    found = {event.pk: event for event in events} if deliveries else {}
+    return [(delivery, found.get(delivery.event_id)) for delivery in deliveries]
+
+
+def name(event: Event | None) -> str | None:
+    return CATALOGUE[WebhookType(event.type_id)].name if event else None
+
+
+def last_failure(webhook: Webhook) -> Attempt | None:
+    """The latest attempt of the oldest that waits for a retry, else of the last given up."""
+    waits = webhook.deliveries.open().filter(attempts__gt=0).order_by("created_at", "event_id")
+    ended = webhook.deliveries.filter(state=State.GIVEN_UP).order_by("-created_at", "-event_id")
+    failed = waits.first() or ended.first()
+    if failed is None:
+        return None
+    return failed.log.order_by("-number").defer("url").first()
+
+
+def parts(delivery: Delivery) -> dict[str, Any]:
+    """One delivery in full: the body raw and pretty, and each attempt in words."""
+    event = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
+    raw = text(bytes(event.body)) if event else None
+    return {
+        "event": name(event),
+        "tracking_number": event.tracking_number if event else None,
+        "raw": raw and raw[:LONGEST_BODY],
+        "cut": bool(raw) and len(raw) > LONGEST_BODY,
+        "pretty": raw and pretty(raw),
+        "log": [
+            {
+                "attempt": attempt,
+                "outcome": outcome(attempt.status, attempt.error),
+                "answer": text(bytes(attempt.answer)),
+            }
+            for attempt in delivery.log.order_by("number")
+        ],
+    }
+
+
+def text(content: bytes) -> str:
+    return content.decode("utf-8", "replace").replace("\x00", "�")
+
+
+def pretty(raw: str) -> str | None:
+    """Indented, or None for what is no JSON or too long to be read."""
+    if len(raw) > LONGEST_BODY:
+        return None
+    try:
+        return json.dumps(json.loads(raw), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,194 @@
+"""The record of a shipment's events as they were sent, as one file to attach to a dispute.
+
+The same state gives the same bytes, so that two exports can be compared by their digest.
+"""
+
+import base64
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from io import BytesIO
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries.engine import signature_check
+from deliveries.engine.rendering import API_VERSION
+from deliveries.models import Attempt, Delivery, Event, State
+from desk.support import delivery_details, lookup
+from shipments.models import Shipment
+from tickets.changes.actors import Actor, NotAllowed
+from tickets.changes.history import remember
+from tickets.models import Ticket
+from tickets.statuses import By
+from webhooks.models import Webhook
+
+NEEDED = ["tickets.view_ticket", "deliveries.view_delivery"]
+NEEDED_WITHOUT_TICKET = ["shipments.view_shipment", "deliveries.view_delivery"]
+MOST_ATTEMPTS = 20_000
+# Of an answer so much is copied; its digest is over all that we keep.
+ANSWER_BYTES = 2_048
+# Zip files cannot tell of an earlier time, and ours tells of none.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+SCHEME = "v1= and the hex HMAC-SHA256 of X-Webhook-Timestamp.X-Webhook-Event.body"
+
+
+@transaction.atomic
+def export(ticket: Ticket, *, user: User) -> bytes:
+    """The ZIP of a ticket's shipment; who took it when is kept in history. Raises NotAllowed."""
+    allow(user, NEEDED)
+    shipment = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id).first()
+    content = archive(files(ticket.company, shipment, ticket))
+    changes = {"evidence": {"sha256": hashlib.sha256(content).hexdigest()}}
+    remember(ticket, Actor(By.AGENT, user.get_username()), changes=changes)
+    return content
+
+
+@transaction.atomic
+def export_shipment(shipment: Shipment, *, user: User) -> bytes:
+    """The same of a shipment without a ticket; its own log keeps who took it. Raises NotAllowed."""
+    allow(user, NEEDED_WITHOUT_TICKET)
+    content = archive(files(shipment.company, shipment))
+    said = f"Took the evidence, SHA-256 {hashlib.sha256(content).hexdigest()}."
+    LogEntry.objects.log_actions(user.pk, [shipment], CHANGE, said)
+    return content
+
+
+def allow(user: User, needed: list[str]) -> None:
+    if not user.is_active or not user.has_perms(needed):
+        raise NotAllowed(f"{user.get_username()} may not take evidence.")
+
+
+def files(
+    company: Company, shipment: Shipment | None, ticket: Ticket | None = None
+) -> dict[str, bytes]:
+    """Name and content of each file; the manifest has the digest of all the others."""
+    events = lookup.events_of(shipment.tracking_number, company) if shipment else []
+    webhooks = {one.pk: one for one in lookup.of_company(company)}
+    deliveries = lookup.deliveries_of(events[: lookup.MOST_EVENTS], list(webhooks))
+    cut = len(events) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
+    deliveries = deliveries[: lookup.MOST_DELIVERIES][::-1]
+    bodies = Event.objects.filter(
+        pk__in={one.event_id for one in deliveries},
+        created_at__in={one.created_at for one in deliveries},
+    )
+    kept = {event.pk: event for event in bodies} if deliveries else {}
+    attempts, some_left_out = attempts_of(deliveries)
+    record = {
+        "ticket": ticket and ticket.pk,
+        "company": {"id": company.pk, "name": company.name},
+        "shipment": shipment
+        and {
+            "id": shipment.pk,
+            "tracking_number": shipment.tracking_number,
+            "carrier": shipment.carrier_name,
+        },
+        "complete": not (cut or some_left_out),
+        "most_deliveries": lookup.MOST_DELIVERIES,
+        "signature_scheme": SCHEME,
+        "deliveries": [
+            told(one, kept.get(one.event_id), webhooks[one.webhook_id], attempts[one.pk])
+            for one in deliveries
+        ],
+    }
+    made = {f"bodies/{event.pk}.json": bytes(event.body) for event in kept.values()}
+    made["evidence.json"] = as_json(record)
+    made["index.html"] = render_to_string("desk/evidence.html", record).encode()
+    digests = {name: hashlib.sha256(made[name]).hexdigest() for name in sorted(made)}
+    return {**made, "manifest.json": as_json({"sha256": digests})}
+
+
+def attempts_of(deliveries: list[Delivery]) -> tuple[dict[Any, list[Attempt]], bool]:
+    found = list(
+        Attempt.objects.filter(delivery_id__in=[one.pk for one in deliveries]).order_by(
+            "delivery_id", "number", "started_at"
+        )[: MOST_ATTEMPTS + 1]
+    )
+    by_delivery: dict[Any, list[Attempt]] = defaultdict(list)
+    for attempt in found[:MOST_ATTEMPTS]:
+        by_delivery[attempt.delivery_id].append(attempt)
+    return by_delivery, len(found) > MOST_ATTEMPTS
+
+
+def told(
+    delivery: Delivery, event: Event | None, webhook: Webhook, attempts: Iterable[Attempt]
+) -> dict[str, Any]:
+    name = webhook.type.name
+    body = bytes(event.body) if event else None
+    return {
+        "x_webhook_id": str(delivery.pk),
+        "event": name,
+        "webhook": {"id": webhook.pk, "url": webhook.url},
+        "state": State(delivery.state).label,
+        "made_at": time(delivery.created_at),
+        "finished_at": time(delivery.finished_at),
+        "headers": headers(delivery, webhook),
+        "body": event
+        and {
+            "file": f"bodies/{event.pk}.json",
+            "sha256": hashlib.sha256(body).hexdigest(),
+            "base64": base64.b64encode(body).decode(),
+            "text": body.decode("utf-8", "replace"),
+        },
+        "attempts": [attempted(one, webhook, body) for one in attempts],
+    }
+
+
+def headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
+    """What every attempt carried; never Authorization."""
+    sent = {"Content-Type": "application/json"}
+    if webhook.type.signed:
+        sent |= {
+            "X-Webhook-Event": webhook.type.name,
+            "X-Webhook-Version": API_VERSION,
+            "X-Webhook-Id": str(delivery.pk),
+        }
+    return sent
+
+
+def attempted(attempt: Attempt, webhook: Webhook, body: bytes | None) -> dict[str, Any]:
+    answer, now = bytes(attempt.answer), timezone.now()
+    signed = None if body is None else signature_check.made_again(webhook, body, attempt, now)
+    return {
+        "number": attempt.number,
+        "started_at": time(attempt.started_at),
+        "duration_ms": attempt.duration_ms,
+        "url": attempt.url,
+        "status": attempt.status,
+        "outcome": delivery_details.outcome(attempt.status, attempt.error),
+        "detail": attempt.detail,
+        "signature": str(signature_check.secret_of(webhook, attempt.started_at, now)),
+        "x_webhook_timestamp": signed and signed.timestamp,
+        "x_webhook_signature": signed and signed.signature,
+        "answer": {
+            "kept_bytes": len(answer),
+            "sha256": hashlib.sha256(answer).hexdigest(),
+            "text": delivery_details.text(answer[:ANSWER_BYTES]),
+        },
+    }
+
+
+def time(moment: datetime | None) -> str | None:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
+
+
+def as_json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def archive(made: dict[str, bytes]) -> bytes:
+    content = BytesIO()
+    with ZipFile(content, "w") as file:
+        for name in sorted(made):
+            entry = ZipInfo(name, NO_TIME)
+            entry.compress_type, entry.external_attr = ZIP_DEFLATED, 0o644 << 16
+            file.writestr(entry, made[name])
+    return content.getvalue()

@@ -1,0 +1,118 @@
+"""Pages of TicketAdmin about events: why one was not got, and the record of them as a file."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from companies.ids import LARGEST_ID
+from companies.models import Company
+from desk.support import delivery_details, evidence, lookup
+from shipments.models import Shipment
+from webhooks.event_types import CATALOGUE
+
+
+class FindForm(forms.Form):
+    """What a company says of an event it misses. One of these is enough."""
+
+    company = forms.CharField(
+        required=False,
+        max_length=200,
+        help_text="Its id or its whole name.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+    shipment_id = forms.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_ID, widget=UnfoldAdminTextInputWidget
+    )
+    tracking_number = forms.CharField(
+        required=False, max_length=100, widget=UnfoldAdminTextInputWidget
+    )
+    delivery_id = forms.UUIDField(
+        required=False, label="X-Webhook-Id", widget=UnfoldAdminTextInputWidget
+    )
+    type_id = forms.TypedChoiceField(
+        required=False,
+        label="Event",
+        coerce=int,
+        empty_value=None,
+        choices=[("", "any"), *((entry.id.value, entry.name) for entry in CATALOGUE.values())],
+        widget=UnfoldAdminSelectWidget,
+    )
+
+    def clean_company(self) -> Company | None:
+        text = self.cleaned_data["company"].strip()
+        if not text:
+            return None
+        if text.isascii() and text.isdecimal() and len(text) < 19:
+            company = Company.objects.filter(pk=int(text)).first()
+        else:
+            company = Company.objects.filter(name__iexact=text).order_by("pk").first()
+        if company is None:
+            raise forms.ValidationError("There is no such company.")
+        return company
+
+
+class SupportPages(ModelAdmin):
+    """What TicketAdmin has for the question of a missing event, and for a dispute."""
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        export = guarded(self.evidence_page)
+        return [
+            path("events/", guarded(self.find_page), name="tickets_ticket_events"),
+            path(
+                "events/<id:shipment_id>/evidence/",
+                guarded(self.shipment_evidence_page),
+                name="tickets_ticket_shipment_evidence",
+            ),
+            path("<id:ticket_id>/evidence/", export, name="tickets_ticket_evidence"),
+            *super().get_urls(),
+        ]
+
+    def find_page(self, request: HttpRequest) -> HttpResponse:
+        if not request.user.has_perms(["deliveries.view_delivery", "webhooks.view_webhook"]):
+            raise PermissionDenied
+        asked = any(request.GET.get(name) for name in FindForm.base_fields)
+        form = FindForm(request.GET if asked else None)
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "title": "Why did we not get the event?",
+            "form": form,
+        }
+        if asked and form.is_valid():
+            found = lookup.find(**form.cleaned_data)
+            context |= {"found": found, "lines": delivery_details.lines(found.deliveries)}
+        return TemplateResponse(request, "admin/tickets/ticket/events.html", context)
+
+    def evidence_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+        """POST gives the file, since it also leaves a line in the ticket's history."""
+        if not request.user.has_perms(evidence.NEEDED):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        ticket = self.get_object(request, str(ticket_id))
+        if ticket is None:
+            raise Http404
+        content = evidence.export(ticket, user=request.user)
+        return as_file(content, f"evidence-ticket-{ticket.pk}.zip")
+
+    def shipment_evidence_page(self, request: HttpRequest, shipment_id: int) -> HttpResponse:
+        """POST gives the file of a shipment that there need be no ticket about."""
+        if not request.user.has_perms(evidence.NEEDED_WITHOUT_TICKET):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        shipment = get_object_or_404(Shipment.objects.select_related("company"), pk=shipment_id)
+        content = evidence.export_shipment(shipment, user=request.user)
+        return as_file(content, f"evidence-shipment-{shipment.pk}.zip")
+
+
+def as_file(content: bytes, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="application/zip", headers=headers)

@@ -1,0 +1,171 @@
+"""The desk's view of webhooks: how each does, its last deliveries, pause and resume.
+
+It stands here and not with the webhooks, which know nothing of deliveries.
+"""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from deliveries.monitoring import log, needs_attention
+from desk.common.admin_base import ReadOnlyAdmin
+from desk.support import actions, delivery_details
+from webhooks.models import Webhook
+
+PAGE = "admin:webhooks_webhook_change"
+LIST = "admin:webhooks_webhook_changelist"
+MOST_AT_ONCE = 200
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        max_length=actions.LONGEST_REASON,
+        help_text="The company reads this.",
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
+    )
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin):
+    """Everything but a pause is the company's own. No secrets: they are not even read."""
+
+    list_display = ("id", "company", "type_id", "url", "active", "paused_reason")
+    list_filter = ("active", "type_id")
+    list_select_related = ("company",)
+    search_fields = ("id__exact", "company__name__istartswith", "url__startswith")
+    search_help_text = "A webhook's id, or how its company's name or its URL begins."
+    fields = (
+        *("company", "type_id", "url", "active", "paused_reason", "resumed_at"),
+        *("created_at", "updated_at", "deleted_at"),
+    )
+    readonly_fields = fields
+    actions = ("pause", "resume")
+    ordering = ("-id",)
+    list_before_template = "admin/webhooks/webhook/list_links.html"
+    change_form_outer_before_template = "admin/webhooks/webhook/health.html"
+    change_form_outer_after_template = "admin/webhooks/webhook/log.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
+        # Secrets are not even read, let alone decrypted.
+        hidden = ("auth_token", "secret", "next_secret")
+        return super().get_queryset(request).select_related("company").defer(*hidden)
+
+    def has_pause_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(actions.PAUSE)
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        return [
+            path("sick/", guarded(self.sick_page), name="webhooks_webhook_sick"),
+            path("pause/", guarded(self.pause_page), name="webhooks_webhook_pause"),
+            path("resume/", guarded(self.resume_page), name="webhooks_webhook_resume"),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        webhook = self.get_object(request, object_id)
+        shown = {}
+        if webhook is not None and request.user.has_perm("deliveries.view_delivery"):
+            shown = {
+                "health": log.health(webhook, timezone.now()),
+                "log": delivery_details.log(webhook),
+                "failure": failure(webhook),
+            }
+        more = {"may_pause": self.has_pause_permission(request), "webhook": webhook}
+        return super().change_view(
+            request, object_id, form_url, {**shown, **more, **(extra_context or {})}
+        )
+
+    def sick_page(self, request: HttpRequest) -> HttpResponse:
+        """Who fails, rests or lets deliveries pile up, the longest first."""
+        if not (
+            self.has_view_permission(request) and request.user.has_perm("deliveries.view_delivery")
+        ):
+            raise PermissionDenied
+        context = {
+            "patients": needs_attention.sick(timezone.now()),
+            "most": needs_attention.MOST_COUNTED,
+        }
+        return self.page(request, "sick", "Webhooks that need attention", context)
+
+    @admin.action(description="Pause the selected webhooks…", permissions=["pause"])
+    def pause(self, request: HttpRequest, queryset: QuerySet[Webhook]) -> HttpResponse | None:
+        webhooks = list(queryset[: MOST_AT_ONCE + 1])
+        if len(webhooks) > MOST_AT_ONCE:
+            messages.error(request, f"Pause at most {MOST_AT_ONCE} webhooks at a time.")
+            return None
+        return self.asking(request, webhooks, ReasonForm())
+
+    @admin.action(description="Resume the selected webhooks", permissions=["pause"])
+    def resume(self, request: HttpRequest, queryset: QuerySet[Webhook]) -> None:
+        resumed = sum(actions.resume(one.pk, user=request.user) for one in queryset[:MOST_AT_ONCE])
+        messages.success(request, f"{resumed} resumed.")
+
+    def pause_page(self, request: HttpRequest) -> HttpResponse:
+        """GET asks why, POST pauses."""
+        webhooks = self.picked(request)
+        form = ReasonForm(request.POST or None)
+        if request.method != "POST" or not form.is_valid():
+            return self.asking(request, webhooks, form)
+        reason = form.cleaned_data["reason"]
+        paused = sum(actions.pause(one.pk, reason, user=request.user) for one in webhooks)
+        messages.success(request, f"{paused} paused.")
+        return redirect(PAGE, webhooks[0].pk) if len(webhooks) == 1 else redirect(LIST)
+
+    def resume_page(self, request: HttpRequest) -> HttpResponse:
+        if request.method != "POST":
+            return HttpResponse(status=405, headers={"Allow": "POST"})
+        webhooks = self.picked(request)
+        resumed = sum(actions.resume(one.pk, user=request.user) for one in webhooks)
+        messages.success(request, f"{resumed} resumed.")
+        return redirect(PAGE, webhooks[0].pk)
+
+    def picked(self, request: HttpRequest) -> list[Webhook]:
+        if not self.has_pause_permission(request):
+            raise PermissionDenied
+        sent = request.POST if request.method == "POST" else request.GET
+        ids = [one for one in sent.getlist("webhook")[:MOST_AT_ONCE] if len(one) < 19]
+        webhooks = self.get_queryset(request).filter(
+            pk__in=[int(one) for one in ids if one.isascii() and one.isdecimal()]
+        )
+        found = list(webhooks.order_by("pk"))
+        if not found:
+            raise Http404
+        return found
+
+    def asking(
+        self, request: HttpRequest, webhooks: list[Webhook], form: ReasonForm
+    ) -> HttpResponse:
+        context = {"webhooks": webhooks, "form": form}
+        return self.page(request, "pause", "Pause deliveries: why?", context)
+
+    def page(
+        self, request: HttpRequest, name: str, title: str, context: dict[str, Any]
+    ) -> HttpResponse:
+        common = {**self.admin_site.each_context(request), "title": title}
+        template = f"admin/webhooks/webhook/{name}.html"
+        return TemplateResponse(request, template, {**common, **context})
+
+
+def failure(webhook: Webhook) -> dict[str, Any] | None:
+    attempt = delivery_details.last_failure(webhook)
+    return attempt and {
+        "attempt": attempt,
+        "outcome": delivery_details.outcome(attempt.status, attempt.error),
+        "answer": delivery_details.text(bytes(attempt.answer)),
+    }

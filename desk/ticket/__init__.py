@@ -1,0 +1,1 @@
+"""A ticket's page, and everything that is sent from it."""

@@ -1,0 +1,58 @@
+"""Prepared answers, filled in for a ticket."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+
+from desk.common.forms import documents
+from desk.models import Macro
+from shipments.models import Shipment
+from tickets.models import Ticket
+
+PLACEHOLDER = re.compile(r"\{(ticket|company|tracking|agent)\}")
+
+
+class Filled(NamedTuple):
+    """A macro as the agent's box gets it."""
+
+    id: int
+    name: str
+    text: str
+    public: bool
+    move_to: int | None
+    requested: list[str]
+
+
+def offered(ticket: Ticket) -> list[Macro]:
+    """The active macros for the ticket's type, by name."""
+    fitting = Macro.objects.filter(Q(types=None) | Q(types=ticket.type_id), active=True)
+    return list(fitting.distinct().order_by("name"))
+
+
+def filled(macro: Macro, values: Mapping[str, str]) -> Filled:
+    return Filled(
+        *(macro.pk, macro.name, fill(macro.text, values), macro.public),
+        *(macro.move_to, documents(macro.requested)),
+    )
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """Placeholders replaced, once; braces that mean nothing to us stay."""
+    return PLACEHOLDER.sub(lambda found: values.get(found[1], ""), text)
+
+
+def values_for(ticket: Ticket, shipment: Shipment | None, user: User) -> dict[str, str]:
+    return {
+        "ticket": str(ticket.pk),
+        "company": ticket.company.name,
+        "tracking": shipment.tracking_number if shipment else "",
+        "agent": user.get_full_name() or user.get_username(),
+    }
+
+
+def usual_documents(macros: Iterable[Macro]) -> list[str]:
+    """What these macros ask for, each once, in their order."""
+    return list(dict.fromkeys(name for macro in macros for name in documents(macro.requested)))

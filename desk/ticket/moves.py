@@ -1,0 +1,168 @@
+"""Moves at the desk, of one ticket or of many, behind a confirmation that asks why."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import F, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from desk.common.forms import MoveForm
+from desk.ticket import answering, macros, next_ticket
+from desk.ticket.next_ticket import LIST
+from tickets.changes.writes import MoveRefused, StaleTicket
+from tickets.models import HistoryEntry, Ticket
+from tickets.statuses import TOLD, Status, needs_reason
+
+VERBS = {
+    Status.ACCEPTED: "Accept",
+    Status.DECLINED: "Decline",
+    Status.INCOMPLETE: "Ask for more",
+    Status.IN_REVIEW: "Take into review",
+}
+MOST_AT_ONCE = 200
+
+Action = Callable[["MovePages", HttpRequest, QuerySet[Ticket]], HttpResponse | None]
+
+
+class Picked(NamedTuple):
+    """A ticket to move, and which version of it the agent has seen."""
+
+    ticket_id: int
+    version: int | None
+
+    @classmethod
+    def read(cls, text: str) -> "Picked":
+        """From `id` or `id:version`. Raises ValueError."""
+        ticket_id, _, version = text.partition(":")
+        return cls(int(ticket_id), int(version) if version else None)
+
+
+def picked_by(request: HttpRequest, most: int) -> list[Picked]:
+    """The tickets that a dialog is about, as its address or its form names them. Raises Http404."""
+    sent = request.POST if request.method == "POST" else request.GET
+    try:
+        return [Picked.read(text) for text in sent.getlist("ticket")[:most]]
+    except ValueError as error:
+        raise Http404 from error
+
+
+def move_action(to: Status) -> Action:
+    """The action of the list that asks whether, and why, to move what was selected."""
+
+    @admin.action(description=f"{VERBS[to]} the selected tickets", permissions=["change"])
+    def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
+        if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
+            messages.error(request, f"Move at most {MOST_AT_ONCE} tickets at a time.")
+            return None
+        return page.confirmation(request, to, queryset, MoveForm())
+
+    ask.__name__ = f"move_to_{to.slug}"
+    return ask
+
+
+class MovePages(ModelAdmin):
+    """The moves. Everything that writes is a POST."""
+
+    actions = tuple(move_action(to) for to in VERBS)
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        return [
+            path("move/<int:to>/", guarded(self.move_page), name="tickets_ticket_move"),
+            *super().get_urls(),
+        ]
+
+    def move_page(self, request: HttpRequest, to: int) -> HttpResponse:
+        """GET asks why, POST moves; what is refused is asked again with the reason kept."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        if to not in VERBS:
+            raise Http404
+        picked = picked_by(request, MOST_AT_ONCE)
+        form = MoveForm(request.POST or None)
+        refused: dict[int, str] = {}
+        if request.method == "POST" and form.is_valid():
+            refused = move_all(request, picked, Status(to), form.cleaned_data)
+            if not refused and len(picked) == 1:
+                return next_ticket.after(request, picked[0].ticket_id)
+            if not refused:
+                return redirect(LIST)
+        left = refused or [one.ticket_id for one in picked]
+        tickets = self.get_queryset(request).filter(pk__in=left)
+        return self.confirmation(request, Status(to), tickets, form, refused)
+
+    def confirmation(
+        self,
+        request: HttpRequest,
+        to: Status,
+        tickets: Iterable[Ticket],
+        form: MoveForm,
+        refused: dict[int, str] | None = None,
+    ) -> HttpResponse:
+        tickets = list(tickets)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{VERBS[to]}: {counted(tickets)}",
+            "to": to,
+            "verb": VERBS[to],
+            "told": to in TOLD,
+            "needed": any(needs_reason(Status(one.status), to) for one in tickets),
+            "tickets": [
+                (one, (refused or {}).get(one.pk), latest(one, refused)) for one in tickets
+            ],
+            "asked": missing(to, tickets),
+            "form": form,
+        }
+        return TemplateResponse(
+            request, "admin/tickets/ticket/move.html", context, status=409 if refused else 200
+        )
+
+
+def counted(tickets: list[Ticket]) -> str:
+    return f"ticket {tickets[0].pk}" if len(tickets) == 1 else f"{len(tickets)} tickets"
+
+
+def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryEntry | None:
+    """What somebody else did meanwhile to a ticket that could not be moved."""
+    if ticket.pk not in (refused or {}):
+        return None
+    moves = ticket.history.filter(was__isnull=False).exclude(was=F("now"))
+    return moves.order_by("-pk").first()
+
+
+def missing(to: Status, tickets: list[Ticket]) -> list[str]:
+    """The documents that may be asked for: those that macros ask for on these tickets."""
+    if to != Status.INCOMPLETE or not tickets:
+        return []
+    return macros.usual_documents(macros.offered(tickets[0]))
+
+
+def move_all(
+    request: HttpRequest, picked: Iterable[Picked], to: Status, said: dict[str, Any]
+) -> dict[int, str]:
+    """Move each in a transaction of its own; returns why which were refused."""
+    moved, refused = 0, {}
+    for one in picked:
+        try:
+            answering.move(
+                *(one.ticket_id, to),
+                **{"user": request.user, "version": one.version, "key": said["key"]},
+                **{"reason": said["reason"], "requested": said["requested"]},
+            )
+        except (StaleTicket, MoveRefused) as error:
+            refused[one.ticket_id] = str(error)
+        except Ticket.DoesNotExist:
+            refused[one.ticket_id] = "There is no such ticket."
+        else:
+            moved += 1
+    if moved:
+        messages.success(request, f"{moved} moved to {to.label}.")
+    if refused:
+        messages.error(request, f"{len(refused)} not moved.")
+    return refused

@@ -1,0 +1,44 @@
+"""Where an agent goes when a ticket is done with: to the next."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from tickets.assignment import taking
+from tickets.assignment.reassigning import NotGiven
+from tickets.changes.actors import NotAllowed
+from tickets.models import Ticket
+
+LIST = "admin:tickets_ticket_changelist"
+PAGE = "admin:tickets_ticket_change"
+
+
+def take(request: HttpRequest) -> HttpResponse:
+    """Take the most urgent ticket that nobody has; where there is none, go on with one's own."""
+    try:
+        taken = taking.take_next(request.user)
+        if taken is not None:
+            messages.success(request, f"Ticket {taken.pk} is yours.")
+            return redirect(PAGE, taken.pk)
+        own = taking.next_of(taking.agent_of(request.user))
+    except (NotAllowed, NotGiven) as error:
+        messages.error(request, str(error))
+        return redirect(LIST)
+    if own is None:
+        messages.info(request, "Nothing waits for you.")
+        return redirect(LIST)
+    messages.info(request, "Nobody's tickets are all taken: this is your most urgent one.")
+    return redirect(PAGE, own.pk)
+
+
+def after(request: HttpRequest, ticket_id: int) -> HttpResponse:
+    """The next ticket of one's own, if the button said so, else the same one again."""
+    if "next" not in request.POST:
+        return redirect(PAGE, ticket_id)
+    try:
+        agent = taking.agent_of(request.user)
+    except NotAllowed as error:
+        messages.error(request, str(error))
+        return redirect(PAGE, ticket_id)
+    following = taking.next_of(agent, after=Ticket.objects.filter(pk=ticket_id).first())
+    return redirect(PAGE, following.pk) if following else take(request)

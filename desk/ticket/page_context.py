@@ -1,0 +1,139 @@
+"""All that the page of one ticket shows, in a fixed number of queries."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from desk.storms.services import storms_of
+from desk.ticket import conversation, macros, timeline, values, visits
+from desk.ticket.moves import VERBS
+from tickets.assignment.picking import Explained, explain
+from tickets.changes.actors import NotAllowed, acting
+from tickets.models import HistoryEntry, Ticket
+from tickets.sla import clocks
+from tickets.sla.clocks import State
+from tickets.statuses import TERMINAL, TOLD, By, Status, allows, needs_reason
+
+# The keys that open the dialogs; ticket.js knows them too.
+LETTERS = {
+    Status.ACCEPTED: "a",
+    Status.DECLINED: "d",
+    Status.INCOMPLETE: "i",
+    Status.IN_REVIEW: "v",
+}
+
+
+class Clock(NamedTuple):
+    """Something that is due; paused, nobody may know when."""
+
+    name: str
+    at: datetime | None
+    state: State
+
+
+class Move(NamedTuple):
+    """A move that the page offers, and what its dialog asks."""
+
+    to: Status
+    verb: str
+    told: bool
+    needed: bool
+    key: str
+
+    @property
+    def slug(self) -> str:
+        return self.to.slug.replace("_", "-")
+
+    @property
+    def letter(self) -> str:
+        return LETTERS[self.to]
+
+
+class Entry(NamedTuple):
+    """A line of history, with the loads that explain an assignment."""
+
+    row: HistoryEntry
+    changes: dict[str, Any]
+    loads: list[Explained]
+
+
+def context(
+    ticket: Ticket, user: User, *, may_work: bool, before: int | None = None, macro: str = ""
+) -> dict[str, Any]:
+    """May write one row: the visit of somebody who works tickets."""
+    seen_at = visits.visit(ticket.pk, user) if may_work else None
+    history = conversation.history_of(ticket)
+    thread = conversation.thread(
+        *(ticket, history), seen_at=seen_at, viewer=user.get_username(), before=before
+    )
+    shipment = timeline.shipment_of(ticket)
+    return {
+        "ticket": ticket,
+        "thread": thread,
+        "history": [entry(row) for row in reversed(history)],
+        "requested": conversation.requested(history, last_heard(thread)),
+        "shipment": shipment,
+        "strip": timeline.strip(ticket, shipment) if shipment else [],
+        "documents": [
+            (one, values.leads_to_the_public_web(one.value or ""))
+            for one in ticket.documents.order_by("position")
+        ],
+        "variables": values.variables(ticket.data),
+        "clocks": clocks_of(ticket, timezone.now()),
+        "storms": storms_of(ticket),
+        "may_work": may_work,
+        "present": visits.others(ticket.pk, user),
+        **(tools(ticket, shipment, user, macro) if may_work else {}),
+    }
+
+
+def tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[str, Any]:
+    """What only those who work tickets get: moves, macros and the box."""
+    known = macros.values_for(ticket, shipment, user)
+    offered = [macros.filled(one, known) for one in macros.offered(ticket)]
+    return {
+        "moves": moves(ticket, user),
+        "macros": offered,
+        "chosen": next((one for one in offered if str(one.id) == macro), None),
+        "asked": list(dict.fromkeys(name for one in offered for name in one.requested)),
+        "key": uuid4(),
+        "may_give": user.has_perm("tickets.assign_ticket") and ticket.status not in TERMINAL,
+        "claimable": ticket.agent_id is None and ticket.status not in TERMINAL,
+    }
+
+
+def last_heard(thread: conversation.Thread) -> datetime | None:
+    return max((line.at for line in thread.lines if line.kind == "company"), default=None)
+
+
+def moves(ticket: Ticket, user: User) -> list[Move]:
+    """Those that are open to this person now."""
+    try:
+        by: By = acting(user).by
+    except NotAllowed:
+        return []
+    now = Status(ticket.status)
+    return [
+        Move(to, verb, to in TOLD, needs_reason(now, to), str(uuid4()))
+        for to, verb in VERBS.items()
+        if allows(now, to, by)
+    ]
+
+
+def entry(row: HistoryEntry) -> Entry:
+    told = {key: value for key, value in row.changes.items() if key not in ("loads", "requested")}
+    by_hand = row.by != By.SYSTEM
+    return Entry(row, told, explain(row.changes, by_hand=by_hand))
+
+
+def clocks_of(ticket: Ticket, now: datetime) -> list[Clock]:
+    """What is due when; nothing for a clock that nobody has set."""
+    told = (
+        ("First response", ticket.first_response_due_at, clocks.first_response(ticket, now)),
+        ("Resolution", ticket.resolution_due_at, clocks.resolution(ticket, now)),
+        ("Filing with the carrier", ticket.filing_due_at, clocks.filing(ticket, now)),
+    )
+    return [Clock(*clock) for clock in told if clock[2] != State.NONE]

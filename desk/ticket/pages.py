@@ -1,0 +1,162 @@
+"""The page of one ticket, and what is sent from it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    JsonResponse,
+)
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+
+from desk.common.forms import WriteForm
+from desk.ticket import answering, next_ticket, page_context, visits
+from desk.ticket.moves import MovePages
+from tickets.assignment import taking
+from tickets.assignment.reassigning import NotGiven
+from tickets.changes.actors import NotAllowed
+from tickets.changes.writes import MoveRefused, StaleTicket
+from tickets.models import Ticket
+
+
+class TicketPages(MovePages):
+    """What TicketAdmin has beside its list. Everything that writes is a POST."""
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        views = (
+            ("write", self.write_page),
+            ("presence", self.presence_page),
+            ("claim", self.claim_page),
+        )
+        return [
+            path("take/", guarded(self.take_page), name="tickets_ticket_take"),
+            *(
+                path(f"<id:ticket_id>/{name}/", guarded(view), name=f"tickets_ticket_{name}")
+                for name, view in views
+            ),
+            *super().get_urls(),
+        ]
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Ticket | None:
+        try:
+            pk = self.opts.pk.to_python(object_id)
+            return self.get_queryset(request).select_related("rating").get(pk=pk)
+        except (Ticket.DoesNotExist, ValidationError):
+            return None
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """A ticket is read here; nothing of it is edited in a form."""
+        ticket = self.get_object(request, object_id)
+        if request.method not in ("GET", "HEAD") or not self.has_view_permission(request, ticket):
+            raise PermissionDenied
+        if ticket is None:
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+        return self.show(request, ticket)
+
+    def show(
+        self,
+        request: HttpRequest,
+        ticket: Ticket,
+        *,
+        form: WriteForm | None = None,
+        refusal: str = "",
+        status: int = 200,
+    ) -> HttpResponse:
+        before = request.GET.get("before", "")
+        context = {
+            **self.admin_site.each_context(request),
+            **page_context.context(
+                ticket,
+                request.user,
+                may_work=self.has_change_permission(request),
+                before=int(before) if before.isdecimal() and len(before) < 19 else None,
+                macro=request.GET.get("macro", ""),
+            ),
+            "opts": self.opts,
+            "original": ticket,
+            "title": f"Ticket {ticket.pk}",
+            "is_fullwidth": "1",
+            "form": form,
+            "refusal": refusal,
+        }
+        return TemplateResponse(request, "admin/tickets/ticket/page.html", context, status=status)
+
+    def working_on(self, request: HttpRequest, ticket_id: int) -> Ticket:
+        """The ticket of a request that changes it. Raises PermissionDenied and Http404."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        ticket = self.get_object(request, str(ticket_id))
+        if ticket is None:
+            raise Http404
+        return ticket
+
+    def write_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+        """Take a reply or a note, and the move it comes with; what is refused is shown again."""
+        ticket = self.working_on(request, ticket_id)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        form, public = WriteForm(request.POST), "reply" in request.POST
+        if not form.is_valid():
+            return self.show(request, ticket, form=form, status=400)
+        said = form.cleaned_data
+        try:
+            answering.answer(
+                *(ticket_id, said["text"]),
+                **{name: said[name] for name in ("to", "version", "requested", "key")},
+                **{"user": request.user, "public": public},
+            )
+        except (StaleTicket, MoveRefused, ValueError) as error:
+            fresh = self.working_on(request, ticket_id)
+            return self.show(request, fresh, form=form, refusal=str(error), status=409)
+        messages.success(request, "The company reads it." if public else "Noted.")
+        answer = next_ticket.after(request, ticket_id)
+        if said["key"]:
+            # Tells the page's script which draft has arrived and can go.
+            answer.set_cookie("desk_sent", str(said["key"]), path="/admin/", samesite="Lax")
+        return answer
+
+    def presence_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+        """A sign of life from an open page; answers who else is there."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        writing = request.POST.get("writing") == "1"
+        if visits.visit(ticket_id, request.user, writing=writing) is None:
+            raise Http404
+        present = visits.others(ticket_id, request.user)
+        return JsonResponse({"present": [str(one) for one in present]})
+
+    def claim_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+        self.working_on(request, ticket_id)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        try:
+            taking.claim(ticket_id, request.user)
+        except (NotAllowed, NotGiven) as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, "It is yours.")
+        return redirect(next_ticket.PAGE, ticket_id)
+
+    def take_page(self, request: HttpRequest) -> HttpResponse:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        return next_ticket.take(request)

@@ -1,0 +1,75 @@
+"""The page on which a lead gives tickets to an agent, one or many."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from desk.common.forms import GiveForm
+from desk.ticket.moves import picked_by
+from desk.ticket.next_ticket import LIST, PAGE
+from tickets.assignment import reassigning
+from tickets.assignment.reassigning import MOST_AT_ONCE
+from tickets.models import Ticket
+
+
+class GivingPages(ModelAdmin):
+    """What TicketAdmin has for leads: an action of the list, and its page."""
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        return [
+            path("give/", guarded(self.give_page), name="tickets_ticket_give"),
+            *super().get_urls(),
+        ]
+
+    def has_assign_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("tickets.assign_ticket")
+
+    @admin.action(description="Give the selected tickets to…", permissions=["assign"])
+    def give(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> HttpResponse | None:
+        if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
+            messages.error(request, f"Give at most {MOST_AT_ONCE} tickets at a time.")
+            return None
+        return self.giving(request, queryset, GiveForm())
+
+    def give_page(self, request: HttpRequest) -> HttpResponse:
+        """GET asks to whom, POST gives; what had changed is shown again, as it is now."""
+        if not self.has_assign_permission(request):
+            raise PermissionDenied
+        picked = picked_by(request, MOST_AT_ONCE)
+        form = GiveForm(request.POST or None)
+        refused: dict[int, str] = {}
+        if request.method == "POST" and form.is_valid():
+            outcome = reassigning.reassign_all(picked, user=request.user, **form.cleaned_data)
+            refused = outcome.refused
+            (messages.warning if refused else messages.success)(request, str(outcome))
+            if not refused:
+                return redirect(PAGE, picked[0].ticket_id) if len(picked) == 1 else redirect(LIST)
+        left = refused or [one.ticket_id for one in picked]
+        tickets = self.get_queryset(request).filter(pk__in=left)
+        return self.giving(request, tickets, form, refused)
+
+    def giving(
+        self,
+        request: HttpRequest,
+        tickets: Iterable[Ticket],
+        form: GiveForm,
+        refused: dict[int, str] | None = None,
+    ) -> HttpResponse:
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "title": "Give tickets to an agent",
+            "tickets": [(one, (refused or {}).get(one.pk)) for one in tickets],
+            "form": form,
+        }
+        return TemplateResponse(
+            request, "admin/tickets/ticket/give.html", context, status=409 if refused else 200
+        )

@@ -1,0 +1,163 @@
+"""What happened to a ticket's shipment, in one strip, with the gaps that tell of a loss."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from django.db.models import Case, CharField, F, QuerySet, Value, When
+from django.db.models.functions import Cast, Concat
+from django.utils import timezone
+
+from deliveries.models import Delivery, Event, State
+from shipments.amounts import plain
+from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
+from tickets.models import Ticket
+from tickets.statuses import Status
+from webhooks.event_types import CATALOGUE
+
+SHOWN = 100
+MOST_EVENTS = 20
+MOST_DELIVERIES = 60
+# A parcel that is on its way is scanned every other day.
+LONG_SILENCE = timedelta(days=3)
+AT_REST = frozenset({"delivered", "canceled", "returned", "lost"})
+
+
+class Mark(NamedTuple):
+    at: datetime
+    kind: str
+    title: str
+    detail: str = ""
+    state: str = ""
+    link: int | str | None = None
+
+
+def shipment_of(ticket: Ticket) -> Shipment | None:
+    """Only the company's own: another one's must not even show that it exists (decision T12)."""
+    if ticket.shipment_id is None:
+        return None
+    own = Shipment.objects.filter(company=ticket.company_id)
+    return own.filter(pk=ticket.shipment_id).defer("heard").first()
+
+
+def strip(ticket: Ticket, shipment: Shipment) -> list[Mark]:
+    """Newest first, SHOWN at most."""
+    marks = [*told(shipment), *earlier_tickets(ticket), *sent(shipment)]
+    marks += silences(shipment, [mark for mark in marks if mark.kind == "scan"])
+    return sorted(marks, key=lambda mark: mark.at, reverse=True)[:SHOWN]
+
+
+def told(shipment: Shipment) -> list[Mark]:
+    """Scans, money and incidences, as the platform told them, in one query."""
+    money = Concat(Cast("amount", CharField()), Value(" "), F("currency"), output_field=CharField())
+    incidence = Concat(
+        Cast("pk", CharField()),
+        Value(": "),
+        Case(When(kind="", then=Value("any kind")), default=F("kind")),
+        output_field=CharField(),
+    )
+    scans = rows(
+        TrackingUpdate.objects.filter(shipment=shipment).order_by("-occurred_at"),
+        *("scan", "occurred_at", F("status"), F("status_description"), F("location")),
+    )
+    charges = rows(
+        Surcharge.objects.filter(shipment=shipment).order_by("-created_at"),
+        *(F("transaction_type"), "created_at", F("surcharge_type"), money, F("reason")),
+    )
+    incidences = rows(
+        Incidence.objects.filter(shipment=shipment).order_by("-created_at"),
+        *("incidence", "created_at", incidence, F("description"), Cast("open", CharField())),
+    )
+    return [as_mark(*row) for row in scans.union(charges, incidences, all=True)]
+
+
+def rows(found: QuerySet[Any], kind: Any, at: str, *columns: Any) -> QuerySet[Any]:
+    names = dict(zip(("one", "two", "three"), columns, strict=True))
+    said = Value(kind, output_field=CharField()) if isinstance(kind, str) else kind
+    texts = {name: Cast(column, CharField()) for name, column in names.items()}
+    told = found.annotate(what=Cast(said, CharField()), moment=F(at), **texts)
+    return told.values_list("what", "moment", "one", "two", "three")[:SHOWN]
+
+
+def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Mark:
+    match kind:
+        case "scan":
+            return Mark(at, kind, one, joined(two, three))
+        case "incidence":
+            state = "open" if three == "true" else "closed"
+            return Mark(at, kind, one, two, state)
+    amount, _, currency = two.partition(" ")
+    return Mark(at, kind, f"{one}: {plain(Decimal(amount))} {currency}", three)
+
+
+def joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def earlier_tickets(ticket: Ticket) -> list[Mark]:
+    """The company's other tickets about the shipment."""
+    others = Ticket.objects.filter(company=ticket.company_id, shipment_id=ticket.shipment_id)
+    found = others.exclude(pk=ticket.pk).order_by("-pk")
+    return [
+        Mark(at, "ticket", f"ticket {pk}", name.replace("_", " "), Status(status).label, pk)
+        for pk, name, status, at in found.values_list("pk", "type__name", "status", "created_at")[
+            :20
+        ]
+    ]
+
+
+def sent(shipment: Shipment) -> list[Mark]:
+    """What the company's webhooks got of its latest events, in two steps through indexes.
+
+    A delivery is as old as its event, and ends no earlier: with the log's index, and weeks left
+    out that ended before, the rows are found among hundreds of millions.
+    """
+    own = Event.objects.filter(
+        company=shipment.company_id, tracking_number=shipment.tracking_number
+    ).order_by("-id")
+    events = {
+        pk: (type_id, at)
+        for pk, type_id, at, of in own.values_list("pk", "type_id", "created_at", "shipment_id")[
+            :MOST_EVENTS
+        ]
+        if of == shipment.pk
+    }
+    times = {at for _, at in events.values()}
+    found = Delivery.objects.filter(
+        webhook__company=shipment.company_id,
+        event_id__in=list(events),
+        created_at__in=times,
+        archived_on__gte=min(times, default=timezone.now()).date(),
+    ).order_by("-event_id")
+    columns = ("id", "created_at", "event_id", "webhook_id", "state", "attempts")
+    return [
+        Mark(
+            *(at, "delivery", f"{event_name(events[event_id][0])} to webhook {webhook_id}"),
+            f"{attempts} attempt{'' if attempts == 1 else 's'}",
+            State(state).label.replace("_", " "),
+            str(pk),
+        )
+        for pk, at, event_id, webhook_id, state, attempts in found.values_list(*columns)[
+            :MOST_DELIVERIES
+        ]
+    ]
+
+
+def event_name(type_id: int) -> str:
+    return CATALOGUE[type_id].name if type_id in CATALOGUE else f"event {type_id}"
+
+
+def silences(shipment: Shipment, scans: Iterable[Mark]) -> list[Mark]:
+    """The gaps between scans, and from the last one to now while the parcel is on its way."""
+    times = sorted(mark.at for mark in scans)
+    if not times:
+        return []
+    if shipment.status.lower() not in AT_REST:
+        times.append(timezone.now())
+    return [
+        Mark(later, "silence", f"no scan for {(later - earlier).days} days")
+        for earlier, later in pairwise(times)
+        if later - earlier >= LONG_SILENCE
+    ]

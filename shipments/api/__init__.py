@@ -1,0 +1,1 @@
+"""The shipping endpoints: /ship/generaltrack/ and /ship/webhooktest/."""

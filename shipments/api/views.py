@@ -1,0 +1,78 @@
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.views import CompanyView
+from shipments import samples
+from shipments.api import lookup, schema
+from shipments.api.serializers import SendSample, TrackShipments
+from shipments.models import Shipment, TrackingUpdate
+from webhooks.targets import BadTarget
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+
+
+@schema.general_track
+class GeneralTrack(CompanyView):
+    # A POST that only reads, made for polling.
+    rate = "read"
+
+    @extend_schema(request=TrackShipments)
+    def post(self, request: Request) -> Response:
+        numbers = TrackShipments.read(request)["trackingNumbers"]
+        found = lookup.tracked(request.user, numbers)
+        data = [shown(shipment, request.user.name) for shipment in found]
+        return Response({"meta": "generaltrack", "data": data})
+
+
+@schema.webhook_test
+class WebhookTest(CompanyView):
+    """Not idempotent by key: to send again is what the caller wants."""
+
+    rate = "send"
+
+    @extend_schema(request=SendSample)
+    def post(self, request: Request) -> Response:
+        body = SendSample.read(request)
+        try:
+            result = samples.send_sample(
+                request.user,
+                tracking_number=body["tracking_number"],
+                url=body["webhook_url"],
+            )
+        except BadTarget as error:
+            raise ValidationError({"webhook_url": [str(error)]}) from error
+        return Response({"meta": "webhooktest", "data": asdict(result)})
+
+
+def shown(shipment: Shipment, company_name: str) -> dict[str, Any]:
+    return {
+        "company": company_name,
+        "companyId": shipment.company_id,
+        "carrier": shipment.carrier_name,
+        "carrierId": shipment.carrier_id,
+        "shipmentId": shipment.pk,
+        "trackingNumber": shipment.tracking_number,
+        "status": shipment.status,
+        "createdAt": moment(shipment.created_at),
+        "shippedAt": moment(shipment.shipped_at),
+        "deliveredAt": moment(shipment.delivered_at),
+        "eventHistory": [shown_update(update) for update in shipment.updates.all()],
+    }
+
+
+def shown_update(update: TrackingUpdate) -> dict[str, str | None]:
+    return {
+        "timestamp": moment(update.occurred_at),
+        "location": update.location,
+        "description": update.status_description or update.status,
+    }
+
+
+def moment(time: datetime | None) -> str | None:
+    return time.strftime(TIME_FORMAT) if time else None

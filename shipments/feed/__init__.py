@@ -1,0 +1,1 @@
+"""The feed: lines are read, applied to shipments and saved in batches."""

@@ -1,0 +1,210 @@
+"""One line of the feed applied to a batch, in memory. No database here.
+
+Lines count in the order of the feed, not by `occurred_at`: what the platform said last is true.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from shipments import statuses
+from shipments.feed import news
+from shipments.feed.batch import Batch, Update
+from shipments.feed.parsing import (
+    BadLine,
+    IncidenceLine,
+    Line,
+    ShipmentLine,
+    SurchargeLine,
+    TrackingLine,
+)
+from shipments.models import Incidence, Shipment, Surcharge
+from shipments.payloads import Change
+
+DIGEST_BYTES = 16
+HEARD_LINES = 100
+
+
+class Effect(NamedTuple):
+    changed: bool = False
+    events: int = 0
+
+
+NOTHING = Effect()
+
+
+def apply(batch: Batch, line: Line) -> Effect:
+    """Raises BadLine and has then changed nothing."""
+    return APPLY[type(line)](batch, line)
+
+
+def apply_shipment(batch: Batch, line: ShipmentLine) -> Effect:
+    if line.company_id not in batch.companies:
+        raise BadLine(f"company_id: there is no company {line.company_id}")
+    shipment = batch.shipments.get(line.shipment_id)
+    if shipment is None:
+        batch.add_shipment(first_seen(batch, line))
+        return Effect(changed=True)
+    if shipment.company_id != line.company_id:
+        raise BadLine(f"company_id: shipment {shipment.pk} is company {shipment.company_id}'s")
+    if not hear(shipment, line.digest):
+        return NOTHING
+    batch.touch_shipment(shipment)
+    changed = restate(
+        shipment,
+        tracking_number=line.tracking_number,
+        carrier_name=line.carrier_name,
+        carrier_id=line.carrier_id,
+        order=line.order,
+    )
+    return Effect(changed)
+
+
+def first_seen(batch: Batch, line: ShipmentLine) -> Shipment:
+    """It starts as Created, which is no news: nobody has been told anything else."""
+    return Shipment(
+        id=line.shipment_id,
+        company_id=line.company_id,
+        tracking_number=line.tracking_number,
+        carrier_name=line.carrier_name,
+        carrier_id=line.carrier_id,
+        order=line.order,
+        status=statuses.CREATED,
+        created_at=line.occurred_at or batch.now,
+        heard=line.digest,
+    )
+
+
+def apply_tracking(batch: Batch, line: TrackingLine) -> Effect:
+    shipment = known_shipment(batch, line.shipment_id)
+    digest = line.digest
+    if (shipment.pk, digest) in batch.known_updates:
+        return NOTHING
+    batch.known_updates.add((shipment.pk, digest))
+    change = Change(
+        status=line.status,
+        description=line.status_description or "",
+        location=line.location or "",
+        occurred_at=line.occurred_at or batch.now,
+    )
+    batch.new_updates.append(Update(shipment.pk, digest, change))
+    if statuses.same(line.status, shipment.status):
+        return Effect(changed=True)
+    batch.touch_shipment(shipment)
+    shipment.status = line.status
+    if line.status in statuses.LEAVING and shipment.shipped_at is None:
+        shipment.shipped_at = change.occurred_at
+    if line.status == statuses.DELIVERED:
+        shipment.delivered_at = change.occurred_at
+    batch.news.extend(news.of_status(shipment, change, batch.now, batch.listened))
+    return Effect(changed=True, events=1)
+
+
+def apply_surcharge(batch: Batch, line: SurchargeLine) -> Effect:
+    shipment = known_shipment(batch, line.shipment_id)
+    said = {
+        "shipment_id": shipment.pk,
+        "surcharge_type": line.surcharge_type,
+        "reason": line.reason or "",
+        "amount": line.amount,
+        "currency": line.currency,
+    }
+    key = (line.surcharge_id, line.transaction_type)
+    known = batch.surcharges.get(key)
+    if known is not None:
+        if other := [name for name, value in said.items() if getattr(known, name) != value]:
+            raise BadLine(
+                f"{', '.join(other)}: {line.transaction_type} {line.surcharge_id} is known "
+                "with another content, and money is not corrected in place"
+            )
+        return NOTHING
+    charge = Surcharge(
+        surcharge_id=line.surcharge_id,
+        transaction_type=line.transaction_type,
+        created_at=line.occurred_at or batch.now,
+        **said,
+    )
+    batch.surcharges[key] = charge
+    batch.new_surcharges.append(charge)
+    batch.news.extend(news.of_surcharge(shipment, charge, batch.now, batch.listened))
+    return Effect(changed=True, events=1)
+
+
+def apply_incidence(batch: Batch, line: IncidenceLine) -> Effect:
+    shipment = known_shipment(batch, line.shipment_id)
+    is_open = line.open is not False
+    incidence = batch.incidences.get(line.incidence_id)
+    if incidence is None:
+        incidence = Incidence(
+            id=line.incidence_id,
+            shipment=shipment,
+            kind=line.incidence_kind or "",
+            description=line.description or "",
+            open=is_open,
+            created_at=line.occurred_at or batch.now,
+            heard=line.digest,
+        )
+        batch.add_incidence(incidence)
+        note_opening(batch, incidence, was_open=False)
+        return Effect(changed=True)
+    if incidence.shipment_id != shipment.pk:
+        raise BadLine(
+            f"shipment_id: incidence {incidence.pk} is of shipment {incidence.shipment_id}"
+        )
+    if not hear(incidence, line.digest):
+        return NOTHING
+    batch.touch_incidence(incidence)
+    was_open = incidence.open
+    changed = restate(
+        incidence, kind=line.incidence_kind, description=line.description, open=is_open
+    )
+    note_opening(batch, incidence, was_open=was_open)
+    return Effect(changed)
+
+
+def note_opening(batch: Batch, incidence: Incidence, *, was_open: bool) -> None:
+    if not incidence.open:
+        # Opened and closed by one batch: it was never open to anybody.
+        batch.opened.pop(incidence.pk, None)
+    elif not was_open:
+        batch.opened[incidence.pk] = incidence
+
+
+def known_shipment(batch: Batch, shipment_id: int) -> Shipment:
+    shipment = batch.shipments.get(shipment_id)
+    if shipment is None:
+        raise BadLine(f"shipment_id: there is no shipment {shipment_id}")
+    return shipment
+
+
+def restate(row: Shipment | Incidence, **said: Any) -> bool:
+    """Take over what a line says; what it leaves out (None) stays. Did anything change?"""
+    changes = {
+        name: value
+        for name, value in said.items()
+        if value is not None and getattr(row, name) != value
+    }
+    for name, value in changes.items():
+        setattr(row, name, value)
+    return bool(changes)
+
+
+def hear(row: Shipment | Incidence, digest: bytes) -> bool:
+    """Note a line about the row itself; False if it was heard before.
+
+    Without this memory an old file fed again would take the row back to what it once was.
+    """
+    heard = bytes(row.heard)
+    if digest in {
+        heard[start : start + DIGEST_BYTES] for start in range(0, len(heard), DIGEST_BYTES)
+    }:
+        return False
+    row.heard = (heard + digest)[-HEARD_LINES * DIGEST_BYTES :]
+    return True
+
+
+APPLY: dict[type[Line], Callable[[Batch, Any], Effect]] = {
+    ShipmentLine: apply_shipment,
+    TrackingLine: apply_tracking,
+    SurchargeLine: apply_surcharge,
+    IncidenceLine: apply_incidence,
+}

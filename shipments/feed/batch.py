@@ -1,0 +1,112 @@
+"""What a batch of lines is about, fetched once and locked, and what it leaves to be written."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection
+
+from companies.models import Company
+from deliveries import publishing
+from deliveries.publishing import News
+from shipments.feed.parsing import IncidenceLine, Line, ShipmentLine, SurchargeLine, TrackingLine
+from shipments.models import Incidence, Shipment, Surcharge
+from shipments.payloads import Change
+
+KNOWN_UPDATES = """
+SELECT u.shipment_id, u.digest FROM shipments_trackingupdate u
+JOIN json_to_recordset(%s) AS asked(shipment_id bigint, digest text)
+  ON asked.shipment_id = u.shipment_id AND decode(asked.digest, 'hex') = u.digest
+"""
+
+
+class Update(NamedTuple):
+    """A row of TrackingUpdate to be."""
+
+    shipment_id: int
+    digest: bytes
+    change: Change
+
+
+@dataclass(slots=True)
+class Batch:
+    """`applying` changes it line by line, in memory; `saving` writes it down."""
+
+    now: datetime
+    companies: set[int]
+    listened: set[tuple[int, int]]
+    shipments: dict[int, Shipment]
+    known_updates: set[tuple[int, bytes]]
+    surcharges: dict[tuple[int, str], Surcharge]
+    incidences: dict[int, Incidence]
+
+    new_shipments: dict[int, Shipment] = field(default_factory=dict)
+    changed_shipments: dict[int, Shipment] = field(default_factory=dict)
+    new_updates: list[Update] = field(default_factory=list)
+    new_surcharges: list[Surcharge] = field(default_factory=list)
+    new_incidences: dict[int, Incidence] = field(default_factory=dict)
+    changed_incidences: dict[int, Incidence] = field(default_factory=dict)
+    opened: dict[int, Incidence] = field(default_factory=dict)
+    news: list[News] = field(default_factory=list)
+
+    def add_shipment(self, shipment: Shipment) -> None:
+        self.shipments[shipment.pk] = self.new_shipments[shipment.pk] = shipment
+
+    def touch_shipment(self, shipment: Shipment) -> None:
+        if shipment.pk not in self.new_shipments:
+            self.changed_shipments[shipment.pk] = shipment
+
+    def add_incidence(self, incidence: Incidence) -> None:
+        self.incidences[incidence.pk] = self.new_incidences[incidence.pk] = incidence
+
+    def touch_incidence(self, incidence: Incidence) -> None:
+        if incidence.pk not in self.new_incidences:
+            self.changed_incidences[incidence.pk] = incidence
+
+
+def fetch(lines: Sequence[Line], now: datetime) -> Batch:
+    """Lock the shipments of `lines`, then read what else they name.
+
+    Whoever records anything about a shipment holds its row, so what is read after it stays true
+    until the commit. Ids are locked in order: two batches never wait for each other in a circle.
+    """
+    shipments = {
+        shipment.pk: shipment
+        # no_key: rows that refer to a shipment may be inserted meanwhile.
+        for shipment in Shipment.objects.filter(pk__in={line.shipment_id for line in lines})
+        .order_by("pk")
+        .select_for_update(no_key=True)
+    }
+    named = {line.company_id for line in lines if isinstance(line, ShipmentLine)}
+    companies = set(Company.objects.filter(pk__in=named).values_list("pk", flat=True))
+    concerned = companies | {shipment.company_id for shipment in shipments.values()}
+    return Batch(
+        now=now,
+        companies=companies,
+        listened=publishing.listened(concerned),
+        shipments=shipments,
+        known_updates=known_updates(line for line in lines if isinstance(line, TrackingLine)),
+        surcharges=known_surcharges(line for line in lines if isinstance(line, SurchargeLine)),
+        incidences=Incidence.objects.in_bulk(
+            {line.incidence_id for line in lines if isinstance(line, IncidenceLine)}
+        ),
+    )
+
+
+def known_updates(lines: Iterable[TrackingLine]) -> set[tuple[int, bytes]]:
+    asked = [{"shipment_id": line.shipment_id, "digest": line.digest.hex()} for line in lines]
+    if not asked:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(KNOWN_UPDATES, [json.dumps(asked)])
+        return {(shipment_id, bytes(digest)) for shipment_id, digest in cursor}
+
+
+def known_surcharges(lines: Iterable[SurchargeLine]) -> dict[tuple[int, str], Surcharge]:
+    asked = {line.surcharge_id for line in lines}
+    if not asked:
+        return {}
+    found = Surcharge.objects.filter(surcharge_id__in=asked)
+    return {(charge.surcharge_id, charge.transaction_type): charge for charge in found}

@@ -1,0 +1,97 @@
+"""What may stand in a field of the feed: a decoded JSON value in, ours out, or ValueError. Pure."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from companies.ids import LARGEST_ID
+from companies.times import read_time
+from shipments import statuses
+
+AMOUNT_DECIMALS = 4
+LARGEST_AMOUNT = Decimal(10) ** 10
+TRANSACTIONS = ("surcharge", "refund")
+ORDER_FIELDS = ("shop_id", "order_identifier", "order_number", "order_name")
+LONGEST_ORDER_FIELD = 255
+
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+Order = dict[str, str | int | None]
+
+
+def identifier(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= LARGEST_ID:
+        raise ValueError("send an integer from 1 to 2^63-1")
+    return value
+
+
+def text(longest: int, *, blank: bool = False) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError("send a string")
+        if len(value) > longest:
+            raise ValueError(f"longer than {longest} characters")
+        if not blank and not value.strip():
+            raise ValueError("is blank")
+        return value
+
+    return read
+
+
+def status(value: Any) -> str:
+    return statuses.named(text(100)(value))
+
+
+def moment(value: Any) -> datetime:
+    """ISO 8601, in UTC where it has no offset."""
+    try:
+        return read_time(text(40)(value))
+    except ValueError:
+        raise ValueError("send an ISO 8601 time such as 2026-01-02T15:04:05Z") from None
+
+
+def amount(value: Any) -> Decimal:
+    """More than 0: the direction comes from transaction_type (interface, Surcharge event)."""
+    if type(value) not in (int, float):
+        raise ValueError("send a number")
+    # The shortest text of a float is what the platform wrote: 10.1, and no noise behind it.
+    number = Decimal(str(value))
+    if not 0 < number < LARGEST_AMOUNT:
+        raise ValueError("send a number above 0 and below 10^10")
+    if -number.normalize().as_tuple().exponent > AMOUNT_DECIMALS:
+        raise ValueError(f"more than {AMOUNT_DECIMALS} decimals")
+    return number
+
+
+def currency(value: Any) -> str:
+    if not isinstance(value, str) or not _CURRENCY.fullmatch(value):
+        raise ValueError("send an ISO 4217 code such as MXN")
+    return value
+
+
+def transaction(value: Any) -> str:
+    if value not in TRANSACTIONS:
+        raise ValueError(f"send one of {', '.join(TRANSACTIONS)}")
+    return value
+
+
+def flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("send true or false")
+    return value
+
+
+def order(value: Any) -> Order:
+    if not isinstance(value, dict) or set(value) != set(ORDER_FIELDS):
+        raise ValueError(f"send an object of {', '.join(ORDER_FIELDS)}, all of them and no other")
+    for name, part in value.items():
+        whole = type(part) is int and -LARGEST_ID <= part <= LARGEST_ID
+        short = isinstance(part, str) and len(part) <= LONGEST_ORDER_FIELD
+        if not (part is None or whole or short):
+            raise ValueError(
+                f"{name}: send a string of at most {LONGEST_ORDER_FIELD} characters, "
+                "an integer or null"
+            )
+    return {name: value[name] for name in ORDER_FIELDS}

@@ -1,0 +1,122 @@
+"""The shipping platform's feed, from a stream into the database, batch by batch."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection
+
+from shipments.feed import reading, recording
+from shipments.feed.parsing import BadLine, Line
+from shipments.feed.saving import Raced
+
+# Lines of one transaction: enough to make the statements cheap, few enough to hold locks briefly.
+BATCH_LINES = 500
+# A deadlock is over at once; a restart of the database takes some seconds.
+RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0, 10.0)
+
+
+class Stopped(RuntimeError):
+    """The database gave up on us for good; the message says why."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far a run has got. `reached` is the last line whose batch is done with."""
+
+    read: int = 0
+    changed: int = 0
+    events: int = 0
+    bad: int = 0
+    reached: int = 0
+    bytes: int = 0
+
+
+Numbered = Sequence[tuple[int, Line]]
+Bad = list[tuple[int, str]]
+
+
+def ingest(
+    stream: BinaryIO,
+    tally: Tally,
+    *,
+    report: Callable[[int, str], None],
+    advance: Callable[[], None],
+) -> None:
+    """Record every line of `stream`, keep `tally`, and `report` each bad line once, in order.
+
+    `advance` is called whenever `tally` has moved. What it counts is committed, whatever interrupts
+    us. Raises Stopped, and OSError when the stream cannot be read.
+    """
+    for group in reading.groups(stream, BATCH_LINES):
+        lines, unreadable = taken_apart(group)
+        outcome = recorded(lines)
+        bad = sorted(unreadable + outcome.bad)
+        tally.read += len(lines) + len(unreadable)
+        tally.changed += outcome.changed
+        tally.events += outcome.events
+        tally.bad += len(bad)
+        tally.reached = group[-1][0]
+        tally.bytes += sum(len(raw) + 1 for _, raw in group)
+        for number, reason in bad:
+            report(number, reason)
+        advance()
+
+
+def taken_apart(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]], Bad]:
+    lines, bad = [], []
+    for number, raw in group:
+        try:
+            line = reading.read(number, raw)
+        except BadLine as error:
+            bad.append((number, str(error)))
+        else:
+            if line is not None:
+                lines.append((number, line))
+    return lines, bad
+
+
+def recorded(lines: Numbered) -> recording.Outcome:
+    """Record in one transaction; where the database refuses a row, find it by halving.
+
+    The outcome's bad lines carry their numbers. Raises Stopped.
+    """
+    if not lines:
+        return recording.Outcome()
+    try:
+        outcome = patiently_recorded([line for _, line in lines])
+    except (DataError, IntegrityError) as error:
+        if len(lines) == 1:
+            return recording.Outcome(
+                bad=[(lines[0][0], f"the database refuses it: {brief(error)}")]
+            )
+        middle = len(lines) // 2
+        return sum_of(recorded(lines[:middle]), recorded(lines[middle:]))
+    outcome.bad = [(lines[place][0], reason) for place, reason in outcome.bad]
+    return outcome
+
+
+def patiently_recorded(lines: list[Line]) -> recording.Outcome:
+    """Try again after a deadlock, a lost connection or a lost race. Raises Stopped."""
+    for wait in (*RETRY_SECONDS, None):
+        try:
+            return recording.record(lines)
+        except (DataError, IntegrityError):
+            raise
+        except (DatabaseError, InterfaceError, Raced) as error:
+            if wait is None:
+                raise Stopped(brief(error)) from error
+            connection.close_if_unusable_or_obsolete()
+            time.sleep(wait)
+    raise AssertionError("unreachable")
+
+
+def sum_of(one: recording.Outcome, other: recording.Outcome) -> recording.Outcome:
+    return recording.Outcome(
+        one.changed + other.changed, one.events + other.events, one.bad + other.bad
+    )
+
+
+def brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -1,0 +1,176 @@
+"""One line of the shipping platform's feed, read strictly. Pure: decoded JSON in, a fact out.
+
+The four kinds and their fields are the operator's contract of `ingest`. A null stands for a field
+left out, and what a line leaves out stays as it is. `occurred_at` may stand in every line: it says
+when, and makes a line that says the same as an earlier one a line of its own.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from shipments.feed import fields
+from shipments.feed.fields import Order
+
+# Of one line's wrong fields: a reason is there to be read.
+MOST_NAMED = 10
+
+# Kept digests depend on it: a change would make every line of the past a new one.
+_canonical = json.JSONEncoder(default=str, separators=(",", ":")).encode
+
+Fields = dict[str, Callable[[Any], Any]]
+
+
+class BadLine(ValueError):
+    """The line cannot be taken; the message says why and names the field."""
+
+
+@dataclass(frozen=True)
+class ShipmentLine:
+    shipment_id: int
+    company_id: int
+    tracking_number: str
+    carrier_name: str
+    carrier_id: int | None = None
+    order: Order | None = None
+    occurred_at: datetime | None = None
+
+    @cached_property
+    def digest(self) -> bytes:
+        return digest(
+            self.tracking_number, self.carrier_name, self.carrier_id, self.order, self.occurred_at
+        )
+
+
+@dataclass(frozen=True)
+class TrackingLine:
+    shipment_id: int
+    status: str
+    status_description: str | None = None
+    location: str | None = None
+    occurred_at: datetime | None = None
+
+    @cached_property
+    def digest(self) -> bytes:
+        return digest(
+            self.status, self.status_description or "", self.location or "", self.occurred_at
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SurchargeLine:
+    surcharge_id: int
+    shipment_id: int
+    surcharge_type: str
+    amount: Decimal
+    currency: str
+    transaction_type: str
+    reason: str | None = None
+    occurred_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class IncidenceLine:
+    incidence_id: int
+    shipment_id: int
+    incidence_kind: str | None = None
+    description: str | None = None
+    open: bool | None = None
+    occurred_at: datetime | None = None
+
+    @cached_property
+    def digest(self) -> bytes:
+        return digest(self.incidence_kind, self.description, self.open, self.occurred_at)
+
+
+Line = ShipmentLine | TrackingLine | SurchargeLine | IncidenceLine
+
+
+def parse(document: Any) -> Line:
+    """Raises BadLine with all wrong fields at once, up to MOST_NAMED."""
+    if not isinstance(document, dict):
+        raise BadLine("the line is not a JSON object")
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BadLine(f"kind: send one of {', '.join(KINDS)}")
+    make, required, readers = KINDS[kind]
+    values: dict[str, Any] = {}
+    wrong: list[str] = []
+    for name, value in document.items():
+        if name not in readers:
+            wrong.append(f"{ascii(name[:40])[1:-1]}: not a field of {kind}")
+        elif value is not None:
+            try:
+                values[name] = readers[name](value)
+            except ValueError as error:
+                wrong.append(f"{name}: {error}")
+    wrong += [f"{name}: missing" for name in required if document.get(name) is None]
+    if wrong:
+        raise BadLine("; ".join(wrong[:MOST_NAMED]))
+    del values["kind"]
+    return make(**values)
+
+
+def digest(*words: Any) -> bytes:
+    """16 bytes that stand for what a line says, however its JSON was spelt."""
+    return hashlib.blake2b(_canonical(words).encode(), digest_size=16).digest()
+
+
+class Kind(NamedTuple):
+    make: Callable[..., Line]
+    required: tuple[str, ...]
+    readers: Fields
+
+
+def shaped(make: Callable[..., Line], required: Fields, optional: Fields) -> Kind:
+    return Kind(make, tuple(required), {"kind": str, **required, **optional})
+
+
+KINDS = {
+    "shipment": shaped(
+        ShipmentLine,
+        {
+            "shipment_id": fields.identifier,
+            "company_id": fields.identifier,
+            "tracking_number": fields.text(100),
+            "carrier_name": fields.text(100),
+        },
+        {"carrier_id": fields.identifier, "order": fields.order, "occurred_at": fields.moment},
+    ),
+    "tracking": shaped(
+        TrackingLine,
+        {"shipment_id": fields.identifier, "status": fields.status},
+        {
+            "status_description": fields.text(500, blank=True),
+            "location": fields.text(300, blank=True),
+            "occurred_at": fields.moment,
+        },
+    ),
+    "surcharge": shaped(
+        SurchargeLine,
+        {
+            "surcharge_id": fields.identifier,
+            "shipment_id": fields.identifier,
+            "surcharge_type": fields.text(100),
+            "amount": fields.amount,
+            "currency": fields.currency,
+            "transaction_type": fields.transaction,
+        },
+        {"reason": fields.text(500, blank=True), "occurred_at": fields.moment},
+    ),
+    "incidence": shaped(
+        IncidenceLine,
+        {"incidence_id": fields.identifier, "shipment_id": fields.identifier},
+        {
+            "incidence_kind": fields.text(50, blank=True),
+            "description": fields.text(500, blank=True),
+            "open": fields.flag,
+            "occurred_at": fields.moment,
+        },
+    ),
+}

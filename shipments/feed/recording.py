@@ -1,0 +1,64 @@
+"""The one door by which facts about shipments enter: the feed's and anybody else's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from shipments.feed import applying, batch, parsing, saving
+from shipments.feed.parsing import BadLine, Line
+
+RACES = 10
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How many lines changed something, how many facts fired, and which lines (by place) are bad.
+
+    Facts are changes of status and surcharges, whether or not anybody listens.
+    """
+
+    changed: int = 0
+    events: int = 0
+    bad: list[tuple[int, str]] = field(default_factory=list)
+
+
+def record(lines: Sequence[Line]) -> Outcome:
+    """Apply lines in order, all in one transaction; a bad one is told and left out.
+
+    Holds the shipments' rows until the commit, so keep it to some hundreds of lines.
+    """
+    for _ in range(RACES):
+        try:
+            return record_once(lines, timezone.now())
+        except saving.Raced:
+            # The other run has committed by now, so that this time its rows are found.
+            continue
+    raise saving.Raced("Other runs keep writing the same rows.")
+
+
+@transaction.atomic
+def record_once(lines: Sequence[Line], now: datetime) -> Outcome:
+    held = batch.fetch(lines, now)
+    outcome = Outcome()
+    for place, line in enumerate(lines):
+        try:
+            effect = applying.apply(held, line)
+        except BadLine as error:
+            outcome.bad.append((place, str(error)))
+        else:
+            outcome.changed += effect.changed
+            outcome.events += effect.events
+    saving.save(held)
+    return outcome
+
+
+def record_fact(kind: str, **fields: Any) -> Outcome:
+    """Record a single fact, in the fields of a line of the feed. Raises BadLine."""
+    outcome = record([parsing.parse({"kind": kind, **fields})])
+    if outcome.bad:
+        raise BadLine(outcome.bad[0][1])
+    return outcome

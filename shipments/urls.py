@@ -1,8 +1,0 @@
-from django.urls import path
-
-from shipments.views import GeneralTrack, WebhookTest
-
-urlpatterns = [
-    path("ship/generaltrack/", GeneralTrack.as_view()),
-    path("ship/webhooktest/", WebhookTest.as_view()),
-]

@@ -1,0 +1,220 @@
+"""Which deliveries a claim takes: due ones, fairly, in order, and nobody else's."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries import publishing, statements
+from deliveries.engine import claiming
+from deliveries.models import Delivery, Health
+from tests import builders as build
+from webhooks import services
+
+
+def claim(room: int = 100) -> list[claiming.Claimed]:
+    ready, _ = claiming.lanes(0, 100)
+    return claiming.claim({lane.webhook_id: room for lane in ready})
+
+
+def publish(company: Company, *shipments: int | None) -> None:
+    publishing.publish([build.news(company, shipment_id) for shipment_id in shipments])
+
+
+def test_takes_what_is_due_oldest_first(company: Company) -> None:
+    build.webhook(company)
+    publish(company, *range(5))
+
+    assert [each.shipment_id for each in claim(room=3)] == [0, 1, 2]
+    assert [each.shipment_id for each in claim(room=3)] == [3, 4]
+    assert claim() == []
+
+
+def test_takes_first_attempts_before_retries_and_one_retry_in_any_case(company: Company) -> None:
+    build.webhook(company)
+    publish(company, *range(6))
+    hour_ago = timezone.now() - timedelta(hours=1)
+    Delivery.objects.filter(shipment_id__lt=3).update(step=1, due_at=hour_ago)
+
+    assert [each.shipment_id for each in claim(room=2)] == [0, 3, 4]
+    assert [each.shipment_id for each in claim(room=5)] == [1, 2, 5]
+
+
+def test_leaves_what_is_not_due(company: Company) -> None:
+    build.webhook(company)
+    publish(company, 1)
+    Delivery.objects.update(due_at=timezone.now() + timedelta(seconds=60))
+
+    assert claim() == []
+
+
+def test_gives_back_what_a_dead_worker_held(company: Company) -> None:
+    build.webhook(company)
+    publish(company, 1)
+    first = claim()
+    assert claim() == []
+
+    Delivery.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+
+    again = claim()
+    assert [each.id for each in again] == [each.id for each in first]
+    assert again[0].claim != first[0].claim
+
+
+def test_takes_one_of_a_shipment_at_a_time(company: Company) -> None:
+    build.webhook(company)
+    publish(company, 1, 2, 1, 1, 2)
+
+    taken = claim()
+
+    assert sorted(each.shipment_id for each in taken) == [1, 2]
+    assert {each.id for each in taken} == {
+        str(Delivery.objects.filter(shipment_id=shipment).order_by("event_id")[0].pk)
+        for shipment in (1, 2)
+    }
+
+
+def test_parks_the_rest_of_a_shipment_so_that_others_pass(company: Company) -> None:
+    build.webhook(company)
+    publish(company, *[1] * 10, 2)
+
+    claim(room=10)
+
+    assert [each.shipment_id for each in claim(room=10)] == [2]
+
+
+def test_holds_a_shipment_back_behind_a_failing_delivery_for_an_hour(company: Company) -> None:
+    build.webhook(company)
+    publish(company, 1, 1)
+    head = Delivery.objects.order_by("event_id")[0]
+    later = timezone.now() + timedelta(hours=5)
+    Delivery.objects.filter(pk=head.pk).update(due_at=later, first_attempt_at=timezone.now())
+
+    assert claim() == []
+
+    hour_ago = timezone.now() - timedelta(hours=1, seconds=1)
+    Delivery.objects.filter(pk=head.pk).update(first_attempt_at=hour_ago)
+    Delivery.objects.exclude(pk=head.pk).update(due_at=timezone.now())
+
+    assert [each.id for each in claim()] == [
+        str(delivery.pk) for delivery in Delivery.objects.exclude(pk=head.pk)
+    ]
+
+
+def test_does_not_order_what_belongs_to_no_shipment(company: Company) -> None:
+    build.webhook(company)
+    publish(company, None, None)
+
+    assert len(claim()) == 2
+
+
+def test_the_same_shipment_flows_to_two_webhooks_apart(company: Company) -> None:
+    build.webhook(company)
+    build.webhook(company)
+    publish(company, 1)
+
+    assert len(claim()) == 2
+
+
+def test_skips_webhooks_that_are_paused_deleted_or_resting(company: Company) -> None:
+    paused, deleted, resting, well = (build.webhook(company) for _ in range(4))
+    publish(company, 1)
+    services.pause(paused.pk, "for a test")
+    services.delete(company, deleted.pk)
+    Health.objects.create(
+        webhook=resting, failures=5, resting_until=timezone.now() + timedelta(seconds=60)
+    )
+
+    assert [each.webhook_id for each in claim()] == [well.pk]
+
+
+def test_goes_on_where_it_stopped_looking(company: Company) -> None:
+    webhooks = [build.webhook(company).pk for _ in range(5)]
+    publish(company, 1)
+
+    first, cursor = claiming.lanes(0, 2)
+    second, cursor = claiming.lanes(cursor, 2)
+    third, end = claiming.lanes(cursor, 2)
+
+    assert [lane.webhook_id for lane in (*first, *second, *third)] == webhooks[::-1]
+    assert end == 0
+
+
+def test_a_long_backlog_of_one_leaves_room_for_another(company: Company, birch: Company) -> None:
+    build.webhook(company)
+    build.webhook(birch)
+    publish(company, *range(500))
+    publish(birch, 1)
+
+    taken = Counter(each.webhook_id for each in claim(room=10))
+
+    assert taken == {company.webhooks.get().pk: 10, birch.webhooks.get().pk: 1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_never_hands_a_delivery_to_two(rows_to_keep: None) -> None:
+    company = build.company()
+    build.webhook(company)
+    publish(company, *range(400))
+    barrier = Barrier(8)
+
+    def worker(_: int) -> list:
+        barrier.wait()
+        try:
+            taken = []
+            while batch := claim(room=7):
+                taken += [each.id for each in batch]
+            return taken
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        taken = [id for ids in pool.map(worker, range(8)) for id in ids]
+
+    assert len(taken) == len(set(taken)) == 400
+
+
+def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Company) -> None:
+    webhook = build.webhook(company)
+    publish(company, *range(500))
+    Delivery.objects.update(archived_on=timezone.now().date())
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE deliveries_delivery_open")
+    publish(company, *range(500))
+    statements.settle_plans(transaction_only=True)
+    values = {"webhooks": [webhook.pk], "rooms": [20], "claim": str(uuid4())}
+    spans = {"lease": 30.0, "hold": 3600, "park": 1, "longest": 300}
+
+    with statements.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {claiming.CLAIM}", {**values, **spans})
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute(f"EXPLAIN {claiming.GIVE_BACK}", {"ids": [], "claims": []})
+        giving_back = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "Index Cond: (id = ANY" in giving_back
+    assert "Index Scan using delivery_due" in plan
+    assert "Index Scan using delivery_order" in plan
+    assert "Bitmap" not in plan
+    assert "Seq Scan on deliveries_delivery_open" not in plan
+
+
+def test_is_planned_once(company: Company, rows_to_keep: None) -> None:
+    build.webhook(company)
+    statements.settle_plans()
+    for shipment in range(3):
+        publish(company, shipment)
+        claim()
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
+            " WHERE statement LIKE '%FOR UPDATE SKIP LOCKED%'"
+        )
+        assert cursor.fetchall() == [(3, 0)]
+    connection.close()

@@ -1,0 +1,181 @@
+"""What an attempt leaves behind, and whose word counts."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries import publishing, statements
+from deliveries.engine import claiming, recording
+from deliveries.engine.recording import Result
+from deliveries.models import OPEN, Attempt, Delivery, Health, State
+from tests import builders as build
+
+
+def claim_one() -> claiming.Claimed:
+    ready, _ = claiming.lanes(0, 100)
+    return claiming.claim({lane.webhook_id: 1 for lane in ready})[0]
+
+
+def result(claimed: claiming.Claimed, **changes: Any) -> Result:
+    success = Result(
+        delivery_id=claimed.id,
+        claim=claimed.claim,
+        webhook_id=claimed.webhook_id,
+        state=State.DELIVERED,
+        wait=0,
+        url="https://hooks.example.com/in",
+        started_at=timezone.now(),
+        duration_ms=12,
+        status=204,
+        error="",
+        detail="",
+        answer=b"thanks",
+        unreachable=False,
+    )
+    return replace(success, **changes)
+
+
+def failed(claimed: claiming.Claimed, **changes: Any) -> Result:
+    failure = {"state": State.WAITING, "wait": 5, "status": None, "error": "timeout"}
+    return result(claimed, **{**failure, "unreachable": True, **changes})
+
+
+def test_finishes_a_delivery_and_logs_the_attempt(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company)])
+    claimed = claim_one()
+
+    assert recording.record([result(claimed)]) == 1
+
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.attempts, delivery.step) == (State.DELIVERED, 1, 0)
+    assert (delivery.last_status, delivery.claimed_by) == (204, None)
+    assert delivery.finished_at is not None
+    assert delivery.archived_on != OPEN
+    attempt = Attempt.objects.get()
+    assert (str(attempt.delivery_id), attempt.number, attempt.status) == (claimed.id, 1, 204)
+    assert bytes(attempt.answer) == b"thanks"
+
+
+def test_makes_a_failed_delivery_due_again(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company)])
+
+    recording.record([failed(claim_one(), wait=300)])
+
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.attempts, delivery.step) == (State.WAITING, 1, 1)
+    assert delivery.due_at > timezone.now() + timedelta(seconds=290)
+    assert (delivery.last_error, delivery.archived_on) == ("timeout", OPEN)
+
+
+def test_refuses_the_word_of_a_worker_that_lost_its_claim(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company)])
+    late = claim_one()
+    Delivery.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+    present = claim_one()
+
+    assert recording.record([result(late)]) == 0
+    assert Delivery.objects.get().state == State.WAITING
+    assert not Attempt.objects.exists()
+
+    assert recording.record([result(present)]) == 1
+    assert recording.record([result(present)]) == 0
+    assert Attempt.objects.count() == 1
+
+
+def test_wakes_the_next_of_the_shipment(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, 1, body=body) for body in (b"1", b"2", b"3")])
+    ready, _ = claiming.lanes(0, 100)
+    rooms = {lane.webhook_id: 10 for lane in ready}
+    sent = []
+
+    for _ in range(3):
+        (claimed,) = claiming.claim(rooms)
+        sent.append(claimed.body)
+        recording.record([result(claimed)])
+
+    assert sent == [b"1", b"2", b"3"]
+
+
+def test_does_not_look_for_the_next_among_all_that_is_due_later(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, n) for n in range(500)])
+    Delivery.objects.update(archived_on=timezone.now().date())
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE deliveries_delivery_open")
+    publishing.publish([build.news(company, n) for n in range(500)])
+    Delivery.objects.open().update(due_at=timezone.now() + timedelta(hours=1))
+    statements.settle_plans(transaction_only=True)
+
+    with statements.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {recording.RECORD}", ["[]"])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "delivery_due" not in plan
+
+
+def test_rests_a_webhook_that_cannot_be_reached(company: Company) -> None:
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company, n) for n in range(6)])
+
+    for _ in range(2):
+        recording.record([failed(claim_one())])
+    assert Health.objects.get().resting_until is None
+
+    recording.record([failed(claim_one())])
+
+    health = Health.objects.get(webhook=webhook)
+    assert (health.failures, health.rests) == (3, 1)
+    assert health.resting_until > timezone.now()
+    assert claiming.lanes(0, 100)[0] == []
+
+
+def test_rests_longer_each_time_up_to_five_minutes(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, n) for n in range(20)])
+    rests = iter([None, None, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+
+    for rest in rests:
+        claimed = claim_one()
+        before = timezone.now()
+        recording.record([failed(claimed)])
+        after = timezone.now()
+        until = Health.objects.get().resting_until
+        if rest is None:
+            assert until is None
+        else:
+            assert before <= until - timedelta(seconds=rest) <= after
+            Health.objects.update(resting_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_an_answer_that_is_no_success_does_not_rest(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, n) for n in range(5)])
+
+    for _ in range(5):
+        recording.record([failed(claim_one(), status=500, error="", unreachable=False)])
+
+    health = Health.objects.get()
+    assert (health.failures, health.resting_until) == (5, None)
+    assert health.failing_since is not None
+
+
+def test_a_success_makes_a_webhook_well(company: Company) -> None:
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company, n) for n in range(4)])
+    for _ in range(3):
+        recording.record([failed(claim_one())])
+    Health.objects.update(resting_until=timezone.now() - timedelta(seconds=1))
+
+    recording.record([result(claim_one())], unwell=[webhook.pk])
+
+    health = Health.objects.get()
+    assert (health.failures, health.rests, health.failing_since) == (0, 0, None)
+    assert health.resting_until is None

@@ -1,0 +1,1 @@
+"""The ticket endpoints of the API."""

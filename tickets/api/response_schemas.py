@@ -1,0 +1,136 @@
+"""The shapes of what companies are answered about tickets, for the description of the endpoints."""
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+
+from companies.api.schema import Done, Error, Flag, Time
+from tickets.models import Document
+from tickets.statuses import By, Status
+
+STATUSES = [status.value for status in Status]
+SLUGS = [status.slug for status in Status]
+REFERENCES = ["guide", "credit", "warehouse-package", "legal-credit", ""]
+
+
+class TicketCreated(serializers.Serializer):
+    id = serializers.IntegerField()
+
+
+class DuplicateTicket(Error):
+    ticket_id = serializers.IntegerField(required=False, help_text="The ticket in the way.")
+
+
+class DocumentRow(serializers.Serializer):
+    field_id = serializers.CharField()
+    key = serializers.CharField(allow_null=True)
+    type = serializers.ChoiceField(choices=Document.Type.values, allow_null=True)
+    value = serializers.CharField(allow_null=True)
+
+
+class LastComment(serializers.Serializer):
+    comment_text = serializers.CharField()
+    comment_type = serializers.ChoiceField(choices=["client", "admin"])
+    comment_status_id = serializers.ChoiceField(choices=STATUSES)
+    comment_created_at = Time()
+
+
+class CommentRow(serializers.Serializer):
+    id = serializers.IntegerField()
+    type = serializers.ChoiceField(choices=["client", "admin"], help_text="client is you.")
+    status_id = serializers.ChoiceField(choices=STATUSES, help_text="The ticket's, at that time.")
+    status_name = serializers.ChoiceField(choices=SLUGS)
+    description = serializers.CharField()
+    created_by_name = serializers.CharField()
+    created_at = Time()
+    utc_created_at = Time()
+
+
+class TicketRating(serializers.Serializer):
+    evaluated = serializers.BooleanField()
+    rating = serializers.IntegerField(min_value=1, max_value=5, allow_null=True)
+    comment = serializers.CharField(allow_null=True)
+
+
+class TicketRow(serializers.Serializer):
+    id = serializers.IntegerField()
+    company_id = serializers.IntegerField()
+    ticket_type_id = serializers.IntegerField()
+    ticket_type_name = serializers.CharField()
+    reference = serializers.ChoiceField(choices=REFERENCES)
+    ticket_status_id = serializers.ChoiceField(choices=STATUSES)
+    ticket_status_name = serializers.ChoiceField(choices=SLUGS)
+    shipment_id = serializers.IntegerField(allow_null=True)
+    tracking_number = serializers.CharField(allow_null=True)
+    carrier = serializers.CharField(allow_null=True)
+    carrier_id = serializers.IntegerField(allow_null=True)
+    credit_id = serializers.IntegerField(allow_null=True)
+    warehouse_package_id = serializers.CharField(allow_null=True)
+    comments = serializers.CharField()
+    data = serializers.CharField(allow_null=True, help_text="The JSON text as you sent it.")
+    documents = DocumentRow(many=True)
+    created_at = Time()
+    updated_at = Time()
+    utc_created_at = Time()
+    last_comment = LastComment(allow_null=True)
+    allComments = CommentRow(many=True, help_text="Empty unless getComments is true.")
+    rating = TicketRating()
+
+
+class TicketDetailRow(TicketRow):
+    history = inline_serializer(
+        "HistoryRow",
+        {
+            "from": serializers.ChoiceField(
+                choices=STATUSES, allow_null=True, help_text="Null where the ticket was opened."
+            ),
+            "to": serializers.ChoiceField(choices=STATUSES),
+            "actor": serializers.ChoiceField(choices=[By.COMPANY, By.AGENT, By.SYSTEM]),
+            "at": Time(),
+        },
+        many=True,
+    )
+
+
+class Counts(serializers.Serializer):
+    active = serializers.IntegerField()
+    resolved = serializers.IntegerField()
+
+
+class TicketList(serializers.Serializer):
+    data = TicketRow(many=True)
+    total_rows = serializers.IntegerField()
+    counts = Counts(help_text="Of all that matches but the status.")
+    next_cursor = serializers.IntegerField(
+        allow_null=True, help_text="Send it as cursor for the rows behind; null at the end."
+    )
+
+
+class TicketDetail(serializers.Serializer):
+    data = TicketDetailRow(many=True, help_text="Exactly one.")
+    total_rows = serializers.IntegerField()
+
+
+class CommentList(serializers.Serializer):
+    data = CommentRow(many=True)
+
+
+class Rules(serializers.Serializer):
+    reference = serializers.ChoiceField(choices=REFERENCES)
+    inputs = serializers.ListField(child=serializers.DictField())
+
+
+class TypeRow(serializers.Serializer):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    description = serializers.CharField(allow_blank=True)
+    rules = Rules()
+    type = serializers.ChoiceField(choices=REFERENCES)
+    active = Flag()
+
+
+class TypeList(serializers.Serializer):
+    data = TypeRow(many=True)
+
+
+class TicketRated(Done):
+    message = serializers.ChoiceField(choices=["Successful."])

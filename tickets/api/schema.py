@@ -1,0 +1,212 @@
+"""How the endpoints of tickets are described (GET /schema)."""
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_view
+
+from companies.api.schema import Done, header, operation
+from tickets.api.response_schemas import (
+    CommentList,
+    DuplicateTicket,
+    TicketCreated,
+    TicketDetail,
+    TicketList,
+    TicketRated,
+    TypeList,
+)
+from tickets.api.serializers import (
+    AddComment,
+    DetailQuery,
+    ListQuery,
+    OpenTicket,
+    RateTicket,
+    UpdateTicket,
+)
+
+TAG = "Tickets"
+CHANGED = header(
+    "X-Ticket-Changed",
+    "1 where the request changed something, 0 where it was ignored.",
+    [200],
+    {"type": "integer", "enum": [0, 1]},
+)
+DUPLICATE = OpenApiResponse(
+    DuplicateTicket,
+    "A ticket of this type and shipment is Pending, Follow up, In review or Declined; or the first"
+    " request with this Idempotency-Key is still running.",
+    [
+        OpenApiExample(
+            "duplicate",
+            {
+                "statusCode": 409,
+                "error": "Conflict",
+                "message": "A ticket has already been created for this shipment.",
+                "ticket_id": 41,
+            },
+        )
+    ],
+)
+COMMENT = {
+    "id": 12,
+    "type": "client",
+    "status_id": 6,
+    "status_name": "in_review",
+    "description": "Here is the invoice.",
+    "created_by_name": "Acme",
+    "created_at": "2026-01-02 00:00:00",
+    "utc_created_at": "2026-01-02 00:00:00",
+}
+ROW = {
+    "id": 41,
+    "company_id": 1,
+    "ticket_type_id": 5,
+    "ticket_type_name": "damaged",
+    "reference": "guide",
+    "ticket_status_id": 1,
+    "ticket_status_name": "pending",
+    "shipment_id": 4101,
+    "tracking_number": "TEST0004101",
+    "carrier": "acme",
+    "carrier_id": None,
+    "credit_id": None,
+    "warehouse_package_id": None,
+    "comments": "The box is crushed.",
+    "data": '{"content":"lamp"}',
+    "documents": [],
+    "created_at": "2026-01-02 00:00:00",
+    "updated_at": "2026-01-02 00:00:00",
+    "utc_created_at": "2026-01-02 00:00:00",
+    "last_comment": None,
+    "allComments": [],
+    "rating": {"evaluated": False, "rating": None, "comment": None},
+}
+OPENED = {"from": None, "to": 1, "actor": "company", "at": "2026-01-02 00:00:00"}
+
+tickets = extend_schema_view(
+    get=operation(
+        "listTickets",
+        "List your tickets, newest first.",
+        tag=TAG,
+        query=ListQuery,
+        answer=TicketList,
+        shows={
+            "data": [ROW],
+            "total_rows": 1,
+            "counts": {"active": 1, "resolved": 0},
+            "next_cursor": None,
+        },
+    ),
+    post=operation(
+        "openTicket",
+        "Open a ticket.",
+        tag=TAG,
+        about="What a type needs is in GET /tickets/types: `guide` is shipment_id, `credit` is"
+        " credit_id, `legal-credit` is documents.",
+        body=OpenTicket,
+        sends={
+            "damaged": {
+                "type_id": 5,
+                "shipment_id": 4101,
+                "comments": "The box is crushed.",
+                "data": '{"content":"lamp"}',
+            },
+            "credit line": {
+                "type_id": 19,
+                "documents": [
+                    {"field_id": "rfc", "type": "input", "value": "ACM010101AAA"},
+                    {"field_id": "deed", "type": "file", "value": "https://files.example.com/1"},
+                    {"field_id": "since", "type": "date", "value": "2020-05-01"},
+                ],
+            },
+        },
+        answer=TicketCreated,
+        shows={"id": 41},
+        errors={409: DUPLICATE},
+        idempotent=True,
+    ),
+)
+
+one_ticket = extend_schema_view(
+    get=operation(
+        "readTicket",
+        "Read one ticket with its history.",
+        tag=TAG,
+        query=DetailQuery,
+        answer=TicketDetail,
+        shows={"data": [{**ROW, "history": [OPENED]}], "total_rows": 1},
+        errors={404: None},
+    ),
+    put=operation(
+        "updateTicket",
+        "Ask for another status, with a message and new variables.",
+        tag=TAG,
+        about="5 follows 4 and 6 only. Accepted and Declined tickets ignore the request.",
+        body=UpdateTicket,
+        sends={"follow up": {"ticket_status_id": 5, "comments": "Here is the invoice."}},
+        answer=Done,
+        shows={"data": True},
+        headers=[CHANGED],
+        errors={404: None},
+    ),
+)
+
+ticket_comments = extend_schema_view(
+    post=operation(
+        "addComment",
+        "Reply on a ticket.",
+        tag=TAG,
+        about="On a ticket In review this may bring it to Follow up.",
+        body=AddComment,
+        sends={"reply": {"comment": "Here is the invoice."}},
+        answer=Done,
+        shows={"data": True},
+        headers=[CHANGED],
+        errors={404: None, 422: "The ticket is Accepted or Declined: closed to comments."},
+        idempotent=True,
+    )
+)
+
+comments = extend_schema_view(
+    get=operation(
+        "listComments",
+        "List a ticket's comments, oldest first.",
+        tag=TAG,
+        answer=CommentList,
+        shows={"data": [COMMENT]},
+        errors={400: None, 404: None},
+    )
+)
+
+types = extend_schema_view(
+    get=operation(
+        "listTicketTypes",
+        "List the ticket types.",
+        tag=TAG,
+        answer=TypeList,
+        shows={
+            "data": [
+                {
+                    "id": 5,
+                    "name": "damaged",
+                    "description": "The shipment arrived damaged.",
+                    "rules": {"reference": "guide", "inputs": []},
+                    "type": "guide",
+                    "active": 1,
+                }
+            ]
+        },
+        errors={400: None},
+    )
+)
+
+ratings = extend_schema_view(
+    post=operation(
+        "rateTicket",
+        "Rate a decided ticket, once.",
+        tag=TAG,
+        body=RateTicket,
+        sends={"good": {"rating": 5, "comment": "Quick."}},
+        answer=TicketRated,
+        shows={"data": True, "message": "Successful."},
+        errors={404: None, 422: "The ticket is not decided yet, or rated already."},
+        idempotent=True,
+    )
+)

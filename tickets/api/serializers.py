@@ -1,0 +1,170 @@
+"""The shapes of what companies send: bodies, and the queries of the lists."""
+
+import re
+from datetime import date
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from companies import strict_json
+from companies.api.bodies import Body, Integer, Text, Word
+from tickets import rules
+from tickets.models import Document
+from tickets.statuses import MOVES, By, Status
+
+DEEPEST_DATA = 20
+MOST_DOCUMENTS = 100
+LARGEST_PAGE = 100
+
+
+@extend_schema_field({"type": "string", "contentMediaType": "application/json"})
+class Data(Text):
+    """A string that holds a JSON object, kept as the company wrote it (decision T10)."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        try:
+            value = strict_json.load(text, deepest=DEEPEST_DATA)
+        except strict_json.BadJSON as error:
+            raise serializers.ValidationError(f"This is not valid JSON: {error}.") from error
+        if not isinstance(value, dict):
+            raise serializers.ValidationError("Send a string that holds a JSON object.")
+        return text
+
+
+@extend_schema_field({"type": "integer", "enum": sorted(MOVES[By.COMPANY])})
+class CompanyStatus(Integer):
+    """A status that a company may ask for."""
+
+    def to_internal_value(self, data: Any) -> Status:
+        number = super().to_internal_value(data)
+        if number not in MOVES[By.COMPANY]:
+            raise serializers.ValidationError("Send 1, 5 or 10.")
+        return Status(number)
+
+
+class DocumentItem(Body):
+    field_id = Text(max_length=50)
+    key = Text(required=False, allow_blank=True)
+    type = Word(choices=Document.Type.values, required=False)
+    value = Text(required=False, allow_null=True, allow_blank=True)
+
+    def validate(self, item: dict[str, Any]) -> dict[str, Any]:
+        if problem := rules.wrong_value(item.get("type"), item.get("value")):
+            raise serializers.ValidationError({"value": problem})
+        return item
+
+
+class OpenTicket(Body):
+    type_id = Integer()
+    comments = Text(required=False, default="", allow_blank=True)
+    data = Data(required=False, help_text="A JSON object as a string.")
+    shipment_id = Integer(required=False, allow_null=True)
+    credit_id = Integer(required=False, allow_null=True)
+    carrier_id = Integer(required=False, allow_null=True)
+    warehouse_package_id = Text(required=False, allow_null=True, allow_blank=True, max_length=255)
+    documents = DocumentItem(many=True, required=False, max_length=MOST_DOCUMENTS)
+
+
+class UpdateTicket(Body):
+    ticket_status_id = CompanyStatus(help_text="1 Pending, 5 Follow up, 10 Claim in review.")
+    comments = Text(required=False, default="", allow_blank=True)
+    data = Data(required=False, default=None, help_text="Replaces the ticket's variables.")
+
+
+class AddComment(Body):
+    comment = Text(required=False, default="", allow_blank=True)
+
+
+class RateTicket(Body):
+    rating = Integer(max_value=5)
+    comment = Text(required=False, default="", allow_blank=True)
+
+
+class Number(Integer):
+    """An integer as an address holds it: plain ASCII digits."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if not re.fullmatch("[0-9]{1,19}", data):
+            self.fail("invalid")
+        return super().to_internal_value(int(data))
+
+
+@extend_schema_field({"type": "boolean"})
+class Switch(Word):
+    """true or false, also as 1 or 0."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=["true", "false", "1", "0"], **options)
+
+    def to_internal_value(self, data: Any) -> bool:
+        return super().to_internal_value(data) in ("true", "1")
+
+
+@extend_schema_field({"type": "string", "format": "date"})
+class Day(Text):
+    def to_internal_value(self, data: Any) -> date:
+        if not rules.is_date(data):
+            raise serializers.ValidationError("Send a date as YYYY-MM-DD.")
+        return date.fromisoformat(data)
+
+
+@extend_schema_field({"type": "integer", "enum": list(Status)})
+class StatusNumber(Number):
+    def to_internal_value(self, data: Any) -> Status:
+        number = super().to_internal_value(data)
+        if number not in set(Status):
+            raise serializers.ValidationError("There is no such status.")
+        return Status(number)
+
+
+class Query(Body):
+    """What stands behind the question mark, as strictly as a body: each name once, and known."""
+
+    @classmethod
+    def read(cls, request: Request) -> dict[str, Any]:
+        sent = request.query_params
+        query = cls(data=sent.dict())
+        query.is_valid()
+        twice = {name: ["Send it once."] for name in sent if len(sent.getlist(name)) > 1}
+        if twice or query.errors:
+            raise serializers.ValidationError({**query.errors, **twice})
+        return query.validated_data
+
+
+class NoQuery(Query):
+    pass
+
+
+class DetailQuery(Query):
+    getComments = Switch(required=False, default=False)
+
+
+class ListQuery(DetailQuery):
+    page = Number(required=False)
+    limit = Number(required=False, default=20, max_value=LARGEST_PAGE)
+    cursor = Number(
+        required=False, help_text="The last answer's next_cursor: goes on behind that row."
+    )
+    status_group = Word(choices=["active", "resolved"], required=False)
+    status = StatusNumber(required=False, help_text="Wins over status_group.")
+    ticket_status_id = StatusNumber(required=False, help_text="The same as status.")
+    type = Number(required=False)
+    ticket_type_id = Number(required=False, help_text="The same as type.")
+    carrier_id = Number(required=False)
+    filter = Number(required=False, help_text="A ticket's id.")
+    tracking_number = Text(required=False)
+    date_from = Day(required=False)
+    date_to = Day(required=False)
+
+    def validate(self, query: dict[str, Any]) -> dict[str, Any]:
+        for one, other in (
+            ("status", "ticket_status_id"),
+            ("type", "ticket_type_id"),
+            ("page", "cursor"),
+        ):
+            if one in query and other in query:
+                raise serializers.ValidationError({other: f"Send either {one} or {other}."})
+        return query

@@ -1,0 +1,134 @@
+from typing import Any
+
+from django.http import Http404
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
+from tickets import opening, updating
+from tickets.api import queries, schema
+from tickets.api.representation import type_row
+from tickets.api.serializers import (
+    AddComment,
+    DetailQuery,
+    ListQuery,
+    NoQuery,
+    OpenTicket,
+    RateTicket,
+    UpdateTicket,
+)
+from tickets.changes.actors import Actor
+from tickets.models import Ticket, TicketType
+from tickets.statuses import By
+
+
+def actor(request: Request) -> Actor:
+    return Actor(By.COMPANY, request.auth.prefix)
+
+
+def answered(changed: bool) -> Response:
+    """An ignored request gets the same answer as one that was heeded, told apart by a header."""
+    return Response({"data": True}, headers={"X-Ticket-Changed": str(int(changed))})
+
+
+@schema.tickets
+class Tickets(CompanyView):
+    def get(self, request: Request) -> Response:
+        return Response(queries.list_tickets(request.user, ListQuery.read(request)))
+
+    @idempotent
+    def post(self, request: Request) -> Response:
+        try:
+            ticket = opening.open_ticket(request.user, actor(request), **opening_body(request))
+        except opening.InvalidTicket as error:
+            raise ValidationError({error.field: [str(error)]}) from error
+        except opening.DuplicateTicket as error:
+            raise Conflict(str(error), ticket_id=error.ticket_id) from error
+        return Response({"id": ticket.pk})
+
+
+def opening_body(request: Request) -> dict[str, Any]:
+    """The body of a new ticket. Raises ValidationError, which names every wrong field at once:
+    those of a wrong shape and what the type demands (decision E3)."""
+    try:
+        return OpenTicket.read(request)
+    except ValidationError as wrong:
+        if not isinstance(request.data, dict) or "type_id" in wrong.detail:
+            raise
+        try:
+            opening.find_type(request.data["type_id"], request.data)
+        except opening.InvalidTicket as error:
+            more = {error.field: [str(error)]}
+            raise ValidationError({**more, **wrong.detail}) from error
+        raise
+
+
+@schema.one_ticket
+class OneTicket(CompanyView):
+    def get(self, request: Request, ticket_id: int) -> Response:
+        with_comments = DetailQuery.read(request)["getComments"]
+        try:
+            row = queries.describe_ticket(request.user, ticket_id, with_comments=with_comments)
+        except Ticket.DoesNotExist as error:
+            raise Http404 from error
+        return Response({"data": [row], "total_rows": 1})
+
+    def put(self, request: Request, ticket_id: int) -> Response:
+        body = UpdateTicket.read(request)
+        try:
+            changed = updating.update_ticket(
+                request.user,
+                ticket_id,
+                actor(request),
+                to=body["ticket_status_id"],
+                text=body["comments"],
+                data=body["data"],
+            )
+        except Ticket.DoesNotExist as error:
+            raise Http404 from error
+        return answered(changed)
+
+
+@schema.ticket_comments
+class TicketComments(CompanyView):
+    @idempotent
+    def post(self, request: Request, ticket_id: int) -> Response:
+        text = AddComment.read(request)["comment"]
+        try:
+            changed = updating.comment(request.user, ticket_id, actor(request), text)
+        except Ticket.DoesNotExist as error:
+            raise Http404 from error
+        except updating.TicketClosed as error:
+            raise Unprocessable(str(error)) from error
+        return answered(changed)
+
+
+@schema.comments
+class Comments(CompanyView):
+    def get(self, request: Request, ticket_id: int) -> Response:
+        NoQuery.read(request)
+        try:
+            return Response({"data": queries.list_comments(request.user, ticket_id)})
+        except Ticket.DoesNotExist as error:
+            raise Http404 from error
+
+
+@schema.types
+class Types(CompanyView):
+    def get(self, request: Request) -> Response:
+        NoQuery.read(request)
+        return Response({"data": [type_row(one) for one in TicketType.objects.all()]})
+
+
+@schema.ratings
+class Ratings(CompanyView):
+    @idempotent
+    def post(self, request: Request, ticket_id: int) -> Response:
+        try:
+            updating.rate(request.user, ticket_id, **RateTicket.read(request))
+        except Ticket.DoesNotExist as error:
+            raise Http404 from error
+        except updating.RatingRefused as error:
+            raise Unprocessable(str(error)) from error
+        return Response({"data": True, "message": "Successful."})

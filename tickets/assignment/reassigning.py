@@ -1,0 +1,137 @@
+"""A lead gives tickets to somebody, or back to everybody, and history says why."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from tickets.assignment import automatic
+from tickets.changes.actors import Actor, NotAllowed
+from tickets.changes.history import remember
+from tickets.changes.writes import StaleTicket
+from tickets.models import Agent, Ticket
+from tickets.statuses import RUNNING, TERMINAL, By, Status
+
+MOST_AT_ONCE = 200
+
+
+class NotGiven(Exception):
+    """The ticket stays where it is; the message says why."""
+
+
+class Outcome(NamedTuple):
+    """How many were given away, and what became of the others."""
+
+    given: int
+    refused: dict[int, str]
+
+    def __str__(self) -> str:
+        kept = f", {len(self.refused)} had changed" if self.refused else ""
+        return f"{self.given} given{kept}."
+
+
+def leading(user: User) -> Actor:
+    """The user as history will name them. Raises NotAllowed."""
+    if not user.is_active or not user.has_perm("tickets.assign_ticket"):
+        raise NotAllowed(f"{user.get_username()} may not give tickets to agents.")
+    return Actor(By.LEAD, user.get_username())
+
+
+@transaction.atomic
+def reassign(
+    ticket_id: int,
+    to: Agent | None,
+    *,
+    user: User,
+    reason: str = "",
+    version: int | None = None,
+    only_from: Agent | None = None,
+) -> Ticket:
+    """Give an open ticket to an agent; None gives it to whom the rule finds, but not to who had it.
+
+    Whoever gives by hand may give more than a capacity: history says so. With `only_from`, a
+    ticket that has left that agent stays where it is. Raises Ticket.DoesNotExist, NotAllowed,
+    StaleTicket and NotGiven.
+    """
+    actor = leading(user)
+    ticket = Ticket.objects.hold(ticket_id)
+    had = ticket.agent
+    if version is not None and version != ticket.version:
+        raise StaleTicket(f"The ticket has changed: it is with {had or 'nobody'} now.")
+    refuse(ticket, to, only_from)
+    changes: dict[str, object] = {"agent": [had and str(had), to and str(to)]}
+    said = f"given to {to or 'whom the rule finds'} by hand"
+    ticket.agent = None
+    if to:
+        loaded = take_in(ticket, to)
+        changes["loads"] = {loaded.name: [loaded.load, loaded.capacity]}
+        said += excess(loaded)
+    ticket.version += 1
+    ticket.save(update_fields=["agent", "version"])
+    remember(ticket, actor, reason=": ".join(filter(None, [said, reason.strip()])), changes=changes)
+    if to is None and ticket.status in RUNNING:
+        automatic.assign(ticket, but=had and had.pk)
+    return ticket
+
+
+def refuse(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
+    """Raises NotGiven."""
+    if ticket.status in TERMINAL:
+        raise NotGiven(f"The ticket is in {Status(ticket.status).label}.")
+    if only_from and ticket.agent_id != only_from.pk:
+        raise NotGiven(f"The ticket is with {ticket.agent or 'nobody'} now.")
+    if to and ticket.agent_id == to.pk:
+        raise NotGiven(f"The ticket is with {to} already.")
+
+
+def take_in(ticket: Ticket, to: Agent) -> automatic.Candidate:
+    """Put the ticket into these hands; returns the load before. Raises NotGiven."""
+    # As assignment does: nobody else's count may fall between this one and the commit.
+    locked = Agent.objects.filter(pk=to.pk, user__is_active=True)
+    if not locked.select_for_update(of=("self",), no_key=True).exists():
+        raise NotGiven(f"{to} has left.")
+    loaded = automatic.Candidate(*automatic.counted(Agent.objects.filter(pk=to.pk)).get())
+    automatic.hand_over(ticket, loaded)
+    return loaded
+
+
+def excess(loaded: automatic.Candidate) -> str:
+    if loaded.load < loaded.capacity:
+        return ""
+    return f", beyond their capacity ({loaded.load} of {loaded.capacity})"
+
+
+def reassign_all(
+    picked: Iterable[tuple[int, int | None]], to: Agent | None, *, user: User, reason: str = ""
+) -> Outcome:
+    """Give away tickets by id and the version seen, each in a transaction. Raises NotAllowed."""
+    leading(user)
+    given, refused = 0, {}
+    for ticket_id, version in picked:
+        try:
+            reassign(ticket_id, to, user=user, reason=reason, version=version)
+        except (StaleTicket, NotGiven) as error:
+            refused[ticket_id] = str(error)
+        except Ticket.DoesNotExist:
+            refused[ticket_id] = "There is no such ticket."
+        else:
+            given += 1
+    return Outcome(given, refused)
+
+
+def empty_hands(leaver: Agent, to: Agent | None, *, user: User, reason: str = "") -> int:
+    """Give away the open tickets of an agent, oldest first; returns how many are left.
+
+    At most MOST_AT_ONCE at a time. Raises NotAllowed and NotGiven.
+    """
+    leading(user)
+    mine = Ticket.objects.open().filter(agent=leaver)
+    for ticket_id in list(mine.order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]):
+        try:
+            reassign(ticket_id, to, user=user, reason=reason, only_from=leaver)
+        except NotGiven:
+            # Decided or given away meanwhile; a recipient who has gone stops at the first.
+            if mine.filter(pk=ticket_id).exists():
+                raise
+    return mine.count()

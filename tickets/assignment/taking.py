@@ -1,0 +1,72 @@
+"""Agents take tickets by themselves: the most urgent that nobody has, or one of their choice."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from tickets.assignment.reassigning import NotGiven, take_in
+from tickets.changes.actors import Actor, NotAllowed, acting
+from tickets.changes.history import remember
+from tickets.models import Agent, Ticket
+from tickets.statuses import TERMINAL, Status
+
+
+def agent_of(user: User) -> Agent:
+    """Raises NotAllowed for those who work tickets and never get any."""
+    agent = Agent.objects.filter(user=user).select_related("user").first()
+    if agent is None:
+        raise NotAllowed(f"{user.get_username()} is no agent and gets no tickets.")
+    return agent
+
+
+@transaction.atomic
+def take_next(user: User) -> Ticket | None:
+    """Give the agent the most urgent ticket that nobody has; None where there is none for them.
+
+    Two who ask at once get two tickets: one that is being taken is passed over. Whoever asks may
+    go beyond their capacity. Raises NotAllowed and NotGiven.
+    """
+    actor, agent = acting(user), agent_of(user)
+    waiting = Ticket.objects.waiting()
+    if skills := list(agent.skills.values_list("pk", flat=True)):
+        waiting = waiting.filter(type__in=skills)
+    ticket = waiting.urgent_first().select_for_update(skip_locked=True, no_key=True).first()
+    if ticket is not None:
+        give(ticket, agent, actor, f"taken by {agent}: the most urgent that nobody had")
+    return ticket
+
+
+@transaction.atomic
+def claim(ticket_id: int, user: User) -> Ticket:
+    """Give the agent this ticket, if nobody has it.
+
+    Raises Ticket.DoesNotExist, NotAllowed and NotGiven.
+    """
+    actor, agent = acting(user), agent_of(user)
+    ticket = Ticket.objects.hold(ticket_id)
+    if ticket.agent_id is not None:
+        raise NotGiven(f"The ticket is with {ticket.agent} already.")
+    if ticket.status in TERMINAL:
+        raise NotGiven(f"The ticket is in {Status(ticket.status).label}.")
+    give(ticket, agent, actor, f"taken by {agent}: chosen by hand")
+    return ticket
+
+
+def give(ticket: Ticket, agent: Agent, actor: Actor, reason: str) -> None:
+    loaded = take_in(ticket, agent)
+    ticket.version += 1
+    ticket.save(update_fields=["version"])
+    changes = {
+        "agent": [None, loaded.name],
+        "loads": {loaded.name: [loaded.load, loaded.capacity]},
+    }
+    remember(ticket, actor, reason=reason, changes=changes)
+
+
+def next_of(agent: Agent, after: Ticket | None = None) -> Ticket | None:
+    """The agent's next running ticket by urgency: the one after this, round to the first."""
+    mine = list(Ticket.objects.running().filter(agent=agent).urgent_first()[:500])
+    if after is None:
+        return next(iter(mine), None)
+    place = next((n for n, one in enumerate(mine, start=1) if one.pk == after.pk), 0)
+    rest = [*mine[place:], *mine[:place]]
+    return next((one for one in rest if one.pk != after.pk), None)

@@ -1,0 +1,41 @@
+"""Who acts on tickets, and whether they may."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+
+from tickets.statuses import By
+
+
+class NotAllowed(Exception):
+    """This person does not work on tickets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts; `name` is a token's prefix or a username, for agents' eyes only."""
+
+    by: By
+    name: str = ""
+
+
+SYSTEM = Actor(By.SYSTEM)
+
+
+def named(username: str) -> User:
+    """Raises NotAllowed."""
+    user = User.objects.filter(username=username).first()
+    if user is None:
+        raise NotAllowed(f"There is no agent {username}.")
+    return user
+
+
+def acting(user: User) -> Actor:
+    """The user as history will name them. Raises NotAllowed.
+
+    Asked here as well as by the pages: a page that forgets to ask must not open the door.
+    """
+    if not user.is_active or not user.has_perm("tickets.change_ticket"):
+        raise NotAllowed(f"{user.get_username()} may not work on tickets.")
+    by = By.LEAD if user.has_perm("tickets.reopen_ticket") else By.AGENT
+    return Actor(by, user.get_username())

@@ -1,0 +1,86 @@
+"""The writes that everybody shares: a status, the variables, a comment.
+
+Each takes a ticket that its caller holds (`Ticket.objects.hold`), in the caller's transaction,
+and winds its clocks.
+"""
+
+from typing import Any
+
+from django.utils import timezone
+
+from tickets.changes import variables
+from tickets.changes.actors import Actor
+from tickets.changes.history import remember
+from tickets.models import Comment, Ticket
+from tickets.sla import due_dates
+from tickets.statuses import By, Status, allows
+
+
+class MoveRefused(Exception):
+    """The ticket may not be moved like this."""
+
+
+class StaleTicket(Exception):
+    """Somebody changed the ticket since the page was shown."""
+
+
+def change_status(
+    ticket: Ticket,
+    to: Status,
+    actor: Actor,
+    *,
+    reason: str = "",
+    changes: dict[str, Any] | None = None,
+) -> None:
+    """Move a ticket: nothing else assigns its status. Raises MoveRefused."""
+    was = Status(ticket.status)
+    if not allows(was, to, actor.by):
+        raise MoveRefused(refusal(was, to, actor.by))
+    ticket.status = to
+    line = remember(ticket, actor, was=was, reason=reason, changes=changes, public=True)
+    save_change(ticket, "status", *due_dates.moved(ticket, actor.by, line.created_at))
+
+
+def refusal(was: Status, to: Status, by: By) -> str:
+    if was == to:
+        return f"The ticket is already in {was.label}."
+    if by == By.AGENT and allows(was, to, By.LEAD):
+        return f"The ticket is in {was.label}. Only a lead may reopen it."
+    return f"A ticket in {was.label} cannot be moved to {to.label}."
+
+
+def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:
+    """Put other variables in the place of all that were there; None leaves them.
+
+    Returns what history is to know of it: nothing when nothing was replaced.
+    """
+    if data is None or data == ticket.data:
+        return {}
+    changes = {"data": variables.diff(ticket.data, data)}
+    ticket.data = data
+    save_change(ticket, "data")
+    return changes
+
+
+def say(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None:
+    """Add a comment. Called after the move it comes with: it carries the status of then."""
+    now = timezone.now()
+    Comment.objects.create(
+        ticket=ticket,
+        by=By.COMPANY if actor.by == By.COMPANY else By.AGENT,
+        actor=actor.name,
+        public=public,
+        text=text,
+        status=ticket.status,
+        created_at=now,
+    )
+    if public:
+        ticket.updated_at = now
+        wound = [] if actor.by == By.COMPANY else due_dates.answered(ticket, now)
+        ticket.save(update_fields=["updated_at", *wound])
+
+
+def save_change(ticket: Ticket, *fields: str) -> None:
+    ticket.version += 1
+    ticket.updated_at = timezone.now()
+    ticket.save(update_fields=[*fields, "version", "updated_at"])

@@ -1,0 +1,1 @@
+"""When a ticket is due: business hours, clocks, targets and their recalculation."""

@@ -1,0 +1,96 @@
+"""Winds the clocks of tickets: puts on them what is due, by their moves and the targets of now.
+
+One ticket at a time, in the transaction of its change; `rewinding` does it for many.
+"""
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime
+
+from shipments.models import Shipment
+from tickets.models import HistoryEntry, Ticket
+from tickets.sla import clocks, policy
+from tickets.sla.calendars import TooFar
+from tickets.sla.clocks import Move
+from tickets.statuses import TERMINAL, By, Status
+
+logger = logging.getLogger(__name__)
+
+DUE = ["first_response_due_at", "resolution_due_at", "due_at", "clock_digest"]
+FILED = ["carrier_name", "filing_due_at"]
+
+
+def wind_new(ticket: Ticket) -> None:
+    """Start the clocks of a ticket that is about to be saved for the first time."""
+    rules = policy.current()
+    file(ticket, rules, shipment_of(ticket))
+    wind(ticket, rules, [Move(Status.PENDING, ticket.created_at)])
+
+
+def moved(ticket: Ticket, by: By, at: datetime) -> list[str]:
+    """Wind a ticket that came to another status at this instant; returns the fields to save."""
+    ticket.decided_at = at if ticket.status in TERMINAL else None
+    if ticket.first_responded_at is None and clocks.answers(by, Status(ticket.status)):
+        ticket.first_responded_at = at
+    return ["decided_at", "first_responded_at", *wind_again(ticket)]
+
+
+def answered(ticket: Ticket, at: datetime) -> list[str]:
+    """Wind a ticket on which an agent wrote to the company; returns the fields to save."""
+    if ticket.first_responded_at is not None:
+        return []
+    ticket.first_responded_at = at
+    return ["first_responded_at", *wind_again(ticket)]
+
+
+def wind_again(ticket: Ticket) -> list[str]:
+    rules, by = policy.current(), ticket.clock_digest
+    moves = HistoryEntry.objects.moves().filter(ticket=ticket)
+    wind(ticket, rules, path(ticket, moves.values_list("now", "created_at")))
+    if ticket.clock_digest == by:
+        return DUE
+    # The sweep will not look at it again: all that depends on the rules has to be of these.
+    file(ticket, rules, shipment_of(ticket))
+    return [*DUE, *FILED]
+
+
+def wind(ticket: Ticket, rules: policy.Rules, moves: list[Move]) -> None:
+    """Set what is due after these moves; saves nothing."""
+    plan = ticket.company.plan
+    found = clocks.NEVER
+    if promise := rules.promise(plan, ticket.type_id):
+        try:
+            found = clocks.due(moves, ticket.first_responded_at, promise)
+        except TooFar as error:
+            logger.warning("nothing is due on ticket %s: %s", ticket.pk or "to come", error)
+    ticket.first_response_due_at, ticket.resolution_due_at, ticket.due_at = found
+    ticket.clock_digest = rules.digest(plan)
+
+
+def path(ticket: Ticket, rows: Iterable[tuple[int, datetime]]) -> list[Move]:
+    """Its statuses since it was opened, of its moves in their order."""
+    moves = [Move(Status.PENDING, ticket.created_at)]
+    moves += [Move(Status(status), at) for status, at in rows]
+    if moves[-1].status != ticket.status:
+        # It came from elsewhere, without its history.
+        moves.append(Move(Status(ticket.status), ticket.decided_at or ticket.updated_at))
+    return moves
+
+
+def file(ticket: Ticket, rules: policy.Rules, shipment: Shipment | None) -> None:
+    """Set the carrier, and when it stops taking the claim; saves nothing."""
+    if shipment is None:
+        return
+    ticket.carrier_name = ticket.carrier_name or shipment.carrier_name
+    filing = rules.filing_of(ticket.carrier_name, ticket.type_id)
+    ticket.filing_due_at = filing and clocks.filing_due(
+        filing, shipment.shipped_at, shipment.delivered_at
+    )
+
+
+def shipment_of(ticket: Ticket) -> Shipment | None:
+    """Its company's own: another's stays a number (decision T12)."""
+    if ticket.shipment_id is None:
+        return None
+    known = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
+    return known.only("carrier_name", "shipped_at", "delivered_at").first()

@@ -1,0 +1,119 @@
+"""What is promised to whom, and how long carriers take claims: the tables, ready to be asked."""
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from hashlib import blake2b
+
+from tickets.models import Calendar, FilingRule, Target
+from tickets.sla import calendars
+from tickets.sla.clocks import Filing, Promise
+
+logger = logging.getLogger(__name__)
+
+# Reading the tables for each new ticket would cost more statements than the ticket itself.
+KEPT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All targets and filing rules, by what they are for."""
+
+    promises: Mapping[tuple[str, int | None], Promise]
+    filing: Mapping[tuple[str, int], Filing]
+    # By plan; "" for all plans that have no target of their own.
+    digests: Mapping[str, int]
+
+    def promise(self, plan: str, type_id: int) -> Promise | None:
+        """The most specific: plan and type, then plan, then type, then neither."""
+        for key in ((plan, type_id), (plan, None), ("", type_id), ("", None)):
+            if found := self.promises.get(key):
+                return found
+        return None
+
+    def filing_of(self, carrier_name: str, type_id: int) -> Filing | None:
+        """The carrier's own rule for this type, or that for any carrier."""
+        return self.filing.get((carrier_name.lower(), type_id)) or self.filing.get(("", type_id))
+
+    def digest(self, plan: str) -> int:
+        """Of all that clocks of this plan depend on: it differs as soon as anything does."""
+        return self.digests.get(plan, self.digests[""])
+
+
+def current() -> Rules:
+    """As they were at most ten seconds ago. What a ticket misses by that, the sweep repairs."""
+    return kept(int(time.monotonic() // KEPT_SECONDS))
+
+
+@lru_cache(maxsize=1)
+def kept(span: int) -> Rules:
+    return load()
+
+
+def forget() -> None:
+    kept.cache_clear()
+
+
+def load() -> Rules:
+    """As the tables have them now."""
+    usable = read_calendars()
+    promises = {
+        (plan, type_id): Promise(
+            usable[calendar], timedelta(minutes=first), timedelta(minutes=resolution)
+        )
+        for plan, type_id, calendar, first, resolution in Target.objects.order_by().values_list(
+            "plan", "type", "calendar", "first_response_minutes", "resolution_minutes"
+        )
+        if calendar in usable
+    }
+    filing = {
+        (carrier_name.lower(), type_id): Filing(days, from_delivery)
+        for carrier_name, type_id, days, from_delivery in FilingRule.objects.order_by(
+            "pk"
+        ).values_list("carrier_name", "type", "days", "counts_from_delivery")
+    }
+    written = write_down(promises, filing)
+    plans = {"", *(plan for plan, _ in promises)}
+    return Rules(promises, filing, {plan: digest(f"{plan} {written}") for plan in plans})
+
+
+def read_calendars() -> dict[int, calendars.Calendar]:
+    found = {}
+    for row in Calendar.objects.order_by().prefetch_related("hours", "holidays"):
+        try:
+            found[row.pk] = read_calendar(row)
+        except calendars.BadCalendar as error:
+            # Tickets are opened all the same; until it is mended nothing is due by it.
+            logger.warning("the calendar %s is left out: %s", row, error)
+    return found
+
+
+def read_calendar(row: Calendar) -> calendars.Calendar:
+    """Raises BadCalendar."""
+    return calendars.Calendar(
+        row.time_zone,
+        tuple(calendars.Hours(one.weekday, one.starts, one.ends) for one in row.hours.all()),
+        frozenset(holiday.day for holiday in row.holidays.all()),
+    )
+
+
+def write_down(
+    promises: Mapping[tuple[str, int | None], Promise], filing: Mapping[tuple[str, int], Filing]
+) -> str:
+    """Equal in all processes: a set's own order is not."""
+    lines = [
+        (
+            *(str(key), promise.calendar.time_zone, str(sorted(promise.calendar.hours))),
+            *(str(sorted(promise.calendar.holidays)), str(promise.first_response)),
+            str(promise.resolution),
+        )
+        for key, promise in promises.items()
+    ]
+    return f"{sorted(lines)} {sorted(filing.items())}"
+
+
+def digest(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), signed=True)

@@ -1,0 +1,153 @@
+"""Winds many tickets again: after a change of targets, and when news of shipments came late.
+
+The rows say what is left to do: an open ticket whose digest is not that of the rules. So it does
+not matter who changed them, when a task died, or that a ticket was opened by the rules of before.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+
+from companies import doorbell
+from shipments.models import Shipment
+from tickets.models import HistoryEntry, Ticket
+from tickets.sla import policy
+from tickets.sla.clocks import filing_due
+from tickets.sla.due_dates import file, path, wind
+
+# As many as are locked at a time: an agent's move waits for no longer than these take.
+BATCH = 300
+NEEDED = (
+    *("company__plan", "type_id", "status", "shipment_id", "carrier_name", "filing_due_at"),
+    *("created_at", "updated_at", "first_responded_at", "decided_at"),
+)
+SHIPMENTS = Shipment.objects.only("company_id", "carrier_name", "shipped_at", "delivered_at")
+FIELDS = ("first_response_due_at", "resolution_due_at", "due_at", "carrier_name", "filing_due_at")
+SAVE = """
+UPDATE tickets_ticket AS ticket
+SET first_response_due_at = new.first, resolution_due_at = new.resolution, due_at = new.due,
+    carrier_name = new.carrier, filing_due_at = new.filing, clock_digest = new.digest
+FROM unnest(%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[],
+            %s::timestamptz[], %s::bigint[], %s::bigint[])
+  AS new (first, resolution, due, carrier, filing, digest, id)
+WHERE ticket.id = new.id
+"""
+
+
+def rules_changed() -> None:
+    """Have all open tickets wound again, once that is committed."""
+    transaction.on_commit(forget_and_ring, robust=True)
+
+
+def forget_and_ring() -> None:
+    policy.forget()
+    doorbell.ring("tickets.tasks.rewind")
+
+
+def rewind() -> int:
+    """Wind every open ticket that other rules have wound; returns how many.
+
+    A transaction for some hundreds of them. Several may run at a time.
+    """
+    rules = policy.load()
+    return rewind_these(stale(rules), rules)
+
+
+def stale(rules: policy.Rules) -> QuerySet[Ticket]:
+    plans = [plan for plan in rules.digests if plan]
+    others = Q(clock_digest=rules.digests[""]) & ~Q(company__plan__in=plans)
+    fresh = others
+    for plan in plans:
+        fresh |= Q(company__plan=plan, clock_digest=rules.digests[plan])
+    return Ticket.objects.open().exclude(fresh)
+
+
+def file_late() -> int:
+    """Set carriers and filing days of open tickets whose shipment told us only now."""
+    rules = policy.load()
+    found = [ticket_id for chunk in unfiled(rules) for ticket_id in news_of(chunk, rules)]
+    return rewind_these(Ticket.objects.open().filter(pk__in=found), rules) if found else 0
+
+
+def unfiled(rules: policy.Rules) -> Iterator[list[Ticket]]:
+    types = {type_id for _, type_id in rules.filing}
+    waiting = (
+        Ticket.objects.open()
+        .filter(Q(carrier_name="") | Q(type__in=types), filing_due_at=None)
+        .exclude(shipment_id=None)
+        .only("company_id", "type_id", "shipment_id", "carrier_name")
+    )
+    last = 0
+    while chunk := list(waiting.filter(pk__gt=last).order_by("pk")[:1000]):
+        last = chunk[-1].pk
+        yield chunk
+
+
+def news_of(tickets: list[Ticket], rules: policy.Rules) -> list[int]:
+    """Those of them whose shipment says something that they lack."""
+    shipments = SHIPMENTS.in_bulk([ticket.shipment_id for ticket in tickets])
+    return [
+        ticket.pk
+        for ticket in tickets
+        if (shipment := shipments.get(ticket.shipment_id))
+        and shipment.company_id == ticket.company_id
+        and tells(shipment, ticket, rules)
+    ]
+
+
+def tells(shipment: Shipment, ticket: Ticket, rules: policy.Rules) -> bool:
+    carrier = ticket.carrier_name or shipment.carrier_name
+    filing = rules.filing_of(carrier, ticket.type_id)
+    return bool(
+        carrier != ticket.carrier_name
+        or (filing and filing_due(filing, shipment.shipped_at, shipment.delivered_at))
+    )
+
+
+def rewind_these(tickets: QuerySet[Ticket], rules: policy.Rules) -> int:
+    """Wind these, in the order of their ids, as all do who lock several."""
+    left = list(tickets.order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(left), BATCH):
+        with transaction.atomic(durable=True):
+            rewind_batch(left[start : start + BATCH], rules)
+    return len(left)
+
+
+def rewind_batch(ids: list[int], rules: policy.Rules) -> None:
+    held = list(
+        Ticket.objects.open()
+        .filter(pk__in=ids)
+        .order_by("pk")
+        .select_related("company")
+        .only(*NEEDED)
+        .select_for_update(of=("self",), no_key=True)
+    )
+    # After the lock: nobody moves them any more.
+    moves = moves_of(held)
+    shipments = SHIPMENTS.in_bulk({one.shipment_id for one in held if one.shipment_id})
+    for ticket in held:
+        shipment = shipments.get(ticket.shipment_id)
+        own = shipment if shipment and shipment.company_id == ticket.company_id else None
+        file(ticket, rules, own)
+        wind(ticket, rules, path(ticket, moves[ticket.pk]))
+    save(held)
+
+
+def moves_of(tickets: Iterable[Ticket]) -> dict[int, list[tuple[int, datetime]]]:
+    moves = defaultdict(list)
+    rows = HistoryEntry.objects.moves().filter(ticket__in=[ticket.pk for ticket in tickets])
+    for ticket_id, status, at in rows.values_list("ticket", "now", "created_at"):
+        moves[ticket_id].append((status, at))
+    return moves
+
+
+def save(tickets: list[Ticket]) -> None:
+    """Neither a change of state nor one that the company sees: no version, no time of update."""
+    columns = [
+        [getattr(ticket, field) for ticket in tickets] for field in (*FIELDS, "clock_digest", "pk")
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(SAVE, columns)

@@ -1,0 +1,178 @@
+"""How the endpoints of webhooks are described (GET /schema)."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_view
+from rest_framework import serializers
+
+from companies.api.schema import Done, Flag, Time, operation
+from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
+from webhooks.event_types import CATALOGUE
+
+TAG = "Webhooks"
+TYPE_NAMES = [entry.name for entry in CATALOGUE.values()]
+SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0" * 2
+URL = "https://hooks.example.com/parcels"
+
+
+class Secret(serializers.RegexField):
+    def __init__(self, **options: Any) -> None:
+        super().__init__("^[0-9a-f]{64}$", **options)
+
+
+class WebhookTypeRow(serializers.Serializer):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+
+
+class NewWebhook(serializers.Serializer):
+    id = serializers.IntegerField()
+    type = serializers.ChoiceField(choices=TYPE_NAMES)
+    url = serializers.CharField()
+    active = Flag()
+    secret = Secret(
+        required=False, help_text="Only for signed types, and only here and on rotation: keep it."
+    )
+
+
+class WebhookCreated(serializers.Serializer):
+    meta = serializers.ChoiceField(choices=["webhook_created"])
+    data = NewWebhook()
+
+
+class WebhookRow(serializers.Serializer):
+    id = serializers.IntegerField()
+    type = serializers.ChoiceField(choices=TYPE_NAMES)
+    type_id = serializers.IntegerField()
+    url = serializers.CharField()
+    auth_token = serializers.CharField(
+        allow_null=True, help_text="Its last four characters behind …, or null."
+    )
+    active = Flag()
+    paused_reason = serializers.CharField(
+        allow_null=True, help_text="Why the service paused it, if it did."
+    )
+    secret_activates_at = Time(allow_null=True, help_text="When the rotated secret begins to sign.")
+    created_at = Time()
+    updated_at = Time()
+
+
+class WebhookList(serializers.Serializer):
+    data = WebhookRow(many=True)
+
+
+class WebhookAnswer(serializers.Serializer):
+    data = WebhookRow()
+
+
+class RotatedSecret(serializers.Serializer):
+    id = serializers.IntegerField()
+    secret = Secret()
+    activates_at = Time()
+
+
+class SecretRotated(serializers.Serializer):
+    meta = serializers.ChoiceField(choices=["secret_rotated"])
+    data = RotatedSecret()
+
+
+ROW = {
+    "id": 7,
+    "type": "tracking.simple",
+    "type_id": 3,
+    "url": URL,
+    "auth_token": "…9f3a",
+    "active": 1,
+    "paused_reason": None,
+    "secret_activates_at": None,
+    "created_at": "2026-01-02 00:00:00",
+    "updated_at": "2026-01-02 00:00:00",
+}
+
+webhook_types = extend_schema_view(
+    get=operation(
+        "listWebhookTypes",
+        "List the webhook types.",
+        tag=TAG,
+        answer=WebhookTypeRow(many=True),
+        shows={"id": 3, "name": "tracking.simple", "description": "A shipment's status changed."},
+    )
+)
+
+webhooks = extend_schema_view(
+    get=operation(
+        "listWebhooks",
+        "List your webhooks.",
+        tag=TAG,
+        answer=WebhookList,
+        shows={"data": [ROW]},
+    ),
+    post=operation(
+        "registerWebhook",
+        "Register a URL for events of one type.",
+        tag=TAG,
+        body=RegisterWebhook,
+        sends={"a signed type": {"type_id": 3, "url": URL, "active": 1}},
+        answer=WebhookCreated,
+        shows={
+            "meta": "webhook_created",
+            "data": {
+                "id": 7,
+                "type": "tracking.simple",
+                "url": URL,
+                "active": 1,
+                "secret": SECRET,
+            },
+        },
+        idempotent=True,
+    ),
+)
+
+one_webhook = extend_schema_view(
+    get=operation(
+        "readWebhook",
+        "Read one webhook.",
+        tag=TAG,
+        answer=WebhookAnswer,
+        shows={"data": ROW},
+        errors={404: None},
+    ),
+    put=operation(
+        "changeWebhook",
+        "Change its URL or delivery token, pause or resume it.",
+        tag=TAG,
+        about="At least one field. What is refused changes nothing.",
+        body=ChangeWebhook,
+        sends={"pause": {"active": 0}, "another URL": {"url": URL}},
+        answer=Done,
+        shows={"data": True},
+        errors={404: None},
+    ),
+    delete=operation(
+        "deleteWebhook",
+        "Delete it. Waiting deliveries are cancelled.",
+        tag=TAG,
+        answer=Done,
+        shows={"data": True},
+        errors={404: None},
+    ),
+)
+
+webhook_secret = extend_schema_view(
+    post=operation(
+        "rotateSecret",
+        "Make a new signing secret.",
+        tag=TAG,
+        about="The old one signs until `activates_at`. Every request carries one signature.",
+        body=RotateSecret,
+        sends={"in an hour": {"activates_in": 3600}},
+        answer=SecretRotated,
+        shows={
+            "meta": "secret_rotated",
+            "data": {"id": 7, "secret": SECRET, "activates_at": "2026-01-03 00:00:00"},
+        },
+        errors={404: None, 422: "Webhooks of this type are not signed."},
+        idempotent=True,
+    )
+)

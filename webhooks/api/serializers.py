@@ -1,0 +1,60 @@
+from typing import Any
+
+from rest_framework import serializers
+
+from companies.api.bodies import Body, Flag, Integer, Text
+from companies.ids import LARGEST_ID
+from webhooks.event_types import DEFAULT
+
+A_YEAR = 365 * 86400
+
+
+class AuthToken(Text):
+    """1 to 255 visible ASCII characters (decision W8): it becomes a header of every delivery."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=255, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not all("!" <= character <= "~" for character in text):
+            raise serializers.ValidationError("Send visible ASCII characters, without spaces.")
+        return text
+
+
+class RegisterWebhook(Body):
+    type_id = Integer(
+        required=False,
+        default=DEFAULT.value,
+        min_value=-LARGEST_ID,
+        help_text="A webhook type's id; 3 (tracking.simple) when left out.",
+    )
+    url = Text(help_text="HTTPS URL that will receive the events.")
+    active = Flag(required=False, default=True, help_text="1 delivers, 0 pauses.")
+    auth_token = AuthToken(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="Sent with each delivery as Authorization: Bearer <auth_token>.",
+    )
+
+
+class ChangeWebhook(Body):
+    url = Text(required=False)
+    active = Flag(required=False)
+    auth_token = AuthToken(required=False, allow_null=True)
+
+    def validate(self, body: dict[str, Any]) -> dict[str, Any]:
+        if not body:
+            raise serializers.ValidationError("Send at least one of url, active and auth_token.")
+        return body
+
+
+class RotateSecret(Body):
+    activates_in = Integer(
+        required=False,
+        default=86400,
+        min_value=0,
+        max_value=A_YEAR,
+        help_text="Seconds until the new secret signs; the old one signs until then.",
+    )

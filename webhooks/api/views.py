@@ -1,0 +1,117 @@
+from datetime import timedelta
+from typing import Any
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.views import CompanyView, Unprocessable, idempotent
+from webhooks import services
+from webhooks.api import schema
+from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
+from webhooks.event_types import CATALOGUE
+from webhooks.models import Webhook
+from webhooks.targets import BadTarget
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+
+
+def shown(webhook: Webhook) -> dict[str, Any]:
+    """A webhook as its company sees it (decision W5). Secrets are not among it."""
+    token = webhook.auth_token
+    rotates = webhook.next_secret_at
+    return {
+        "id": webhook.pk,
+        "type": webhook.type.name,
+        "type_id": webhook.type_id,
+        "url": webhook.url,
+        "auth_token": f"…{token[-4:]}" if token else None,
+        "active": int(webhook.active),
+        "paused_reason": webhook.paused_reason or None,
+        "secret_activates_at": rotates.strftime(TIME_FORMAT) if rotates else None,
+        "created_at": webhook.created_at.strftime(TIME_FORMAT),
+        "updated_at": webhook.updated_at.strftime(TIME_FORMAT),
+    }
+
+
+@schema.webhook_types
+class WebhookTypes(CompanyView):
+    def get(self, request: Request) -> Response:
+        return Response(
+            [
+                {"id": entry.id.value, "name": entry.name, "description": entry.description}
+                for entry in CATALOGUE.values()
+            ]
+        )
+
+
+@schema.webhooks
+class Webhooks(CompanyView):
+    def get(self, request: Request) -> Response:
+        webhooks = request.user.webhooks.present().order_by("pk")
+        return Response({"data": [shown(webhook) for webhook in webhooks]})
+
+    @idempotent
+    def post(self, request: Request) -> Response:
+        try:
+            webhook = services.register(request.user, **RegisterWebhook.read(request))
+        except services.UnknownType as error:
+            raise ValidationError({"type_id": [str(error)]}) from error
+        except BadTarget as error:
+            raise ValidationError({"url": [str(error)]}) from error
+        data = {
+            "id": webhook.pk,
+            "type": webhook.type.name,
+            "url": webhook.url,
+            "active": int(webhook.active),
+        }
+        if webhook.secret:
+            data["secret"] = webhook.secret
+        return Response({"meta": "webhook_created", "data": data})
+
+
+@schema.one_webhook
+class OneWebhook(CompanyView):
+    def get(self, request: Request, webhook_id: int) -> Response:
+        webhook = get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+        return Response({"data": shown(webhook)})
+
+    def put(self, request: Request, webhook_id: int) -> Response:
+        # Foreign and missing are refused before the body is judged: they must look alike.
+        get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+        try:
+            services.change(request.user, webhook_id, **ChangeWebhook.read(request))
+        except services.UnknownWebhook as error:
+            raise Http404 from error
+        except BadTarget as error:
+            raise ValidationError({"url": [str(error)]}) from error
+        return Response({"data": True})
+
+    def delete(self, request: Request, webhook_id: int) -> Response:
+        try:
+            services.delete(request.user, webhook_id)
+        except services.UnknownWebhook as error:
+            raise Http404 from error
+        return Response({"data": True})
+
+
+@schema.webhook_secret
+class WebhookSecret(CompanyView):
+    @idempotent
+    def post(self, request: Request, webhook_id: int) -> Response:
+        get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+        activates_in = timedelta(seconds=RotateSecret.read(request)["activates_in"])
+        try:
+            webhook = services.rotate_secret(request.user, webhook_id, activates_in=activates_in)
+        except services.UnknownWebhook as error:
+            raise Http404 from error
+        except services.NotSigned as error:
+            raise Unprocessable(str(error)) from error
+        data = {
+            "id": webhook.pk,
+            "secret": webhook.next_secret,
+            "activates_at": webhook.next_secret_at.strftime(TIME_FORMAT),
+        }
+        return Response({"meta": "secret_rotated", "data": data})
