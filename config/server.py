@@ -19,19 +19,20 @@ LONGEST_READ_SECONDS = 5.0
 IDLE_SECONDS = 0.5
 
 
-def write_error(client: socket.socket, status: int, reason: str, message: str) -> None:
+def write_error(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
     """Answer what is not well-formed HTTP, and so never reaches Django (decision E3)."""
+    status = status_int
     if status == 501:
         # A transfer coding that nobody knows: what is wrong with a request is a 400 here.
         status = 400
-    body = json.dumps({"statusCode": status, "error": reason, "message": message or reason})
+    body = json.dumps({"statusCode": status, "error": reason, "message": mesg or reason})
     head = (
         f"HTTP/1.1 {status} {reason}\r\n"
         "Connection: close\r\n"
         "Content-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    util.write_nonblock(client, (head + body).encode("ascii"))
+    util.write_nonblock(sock, (head + body).encode("ascii"))
 
 
 # The one place where gunicorn makes its page; which status goes with which fault stays its own.

@@ -19,8 +19,9 @@ def refuse_unsafe_settings() -> None:
     Runs the checks of `config.checks` alone, so it also passes while the database, the broker or
     DNS is away.
     """
+    problems: list[CheckMessage | str]
     try:
-        problems = run_checks(tags=[SETTINGS])
+        problems = list(run_checks(tags=[SETTINGS]))
     except ImproperlyConfigured as error:
         problems = [str(error)]
     if problems:

@@ -1,9 +1,9 @@
 """The WSGI application that the Procfile's web process serves."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
@@ -11,6 +11,9 @@ from django.urls import get_resolver
 
 from config.memory import settle
 from config.startup import refuse_unsafe_settings
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -21,7 +24,7 @@ get_resolver().url_patterns  # noqa: B018
 settle()
 
 
-def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+def application(environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
     """Django reads no further than Content-Length says: a chunked body gets one here.
 
     It is read to one byte beyond the largest body, which is enough to be refused as too large.

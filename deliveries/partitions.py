@@ -39,4 +39,4 @@ def make_partitions() -> int:
         cursor.execute(
             "SELECT deliveries_make_partitions(%s, %s)", [timezone.now().date(), WEEKS_AHEAD + 1]
         )
-        return cursor.fetchone()[0]
+        return int(cursor.fetchone()[0])

@@ -106,7 +106,7 @@ def count(partition: str, log: Log | None = None, before: datetime | None = None
     where, values = (f"WHERE {log.time} < %s", [before]) if log else ("", [])
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT count(*) FROM {name} {where}", values)  # noqa: S608 - our names
-        return cursor.fetchone()[0]
+        return int(cursor.fetchone()[0])
 
 
 def delete(partition: str, log: Log, before: datetime) -> int:
@@ -119,6 +119,7 @@ def delete(partition: str, log: Log, before: datetime) -> int:
                 f"SELECT ctid FROM {name} WHERE {log.time} < %s LIMIT %s))",
                 [before, BATCH],
             )
-            deleted += cursor.rowcount
-            if cursor.rowcount == 0:
+            removed: int = cursor.rowcount
+            deleted += removed
+            if removed == 0:
                 return deleted

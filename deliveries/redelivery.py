@@ -39,7 +39,7 @@ def reopen(ids: list[UUID]) -> int:
         try:
             with transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute(AGAIN, [ids])
-                return cursor.rowcount
+                return int(cursor.rowcount)
         except OperationalError:
             # A row was finished, and so moved to another partition, while we waited for it.
             if last:

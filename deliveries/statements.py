@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from django.db import connection
@@ -10,10 +10,15 @@ from django.db import connection
 
 class PreparedCursor(psycopg.Cursor[Any]):
     def execute(
-        self, query: str, params: Any = None, *, binary: bool | None = None
-    ) -> "PreparedCursor":
+        self,
+        query: Any,
+        params: Any = None,
+        *,
+        prepare: bool | None = True,
+        binary: bool | None = None,
+    ) -> Self:
         """Have PostgreSQL parse and plan a statement once per connection."""
-        return super().execute(query, params, prepare=True, binary=binary)
+        return super().execute(query, params, prepare=prepare, binary=binary)
 
 
 @contextmanager

@@ -4,7 +4,9 @@ import base64
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 # What `run` and `manage` say where the environment says nothing. The two webhook settings let the
 # demo's deliveries go to this machine; no other way of starting the service has them.
@@ -58,7 +60,7 @@ def read_or_make_secrets(path: Path) -> dict[str, str]:
     return read_private(path)
 
 
-def write_private(path: Path, value: dict[str, object]) -> None:
+def write_private(path: Path, value: Mapping[str, Any]) -> None:
     """Write JSON that only we may read, whole or not at all."""
     unfinished = path.with_name(f"{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)
@@ -71,6 +73,7 @@ def write_private(path: Path, value: dict[str, object]) -> None:
     unfinished.rename(path)
 
 
-def read_private(path: Path) -> dict[str, object]:
+def read_private(path: Path) -> dict[str, Any]:
     """What write_private wrote; nothing when there is no such file."""
-    return json.loads(path.read_text()) if path.exists() else {}
+    value: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return value

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from devtools.bootstrap import PYTHON, ROOT, VENV
 from devtools.environment import said, service_environment, shared
@@ -80,10 +81,13 @@ def run_on(
     return run(arguments, environment)
 
 
-def run(arguments: list[str], environment: dict[str, str], **streams: object) -> int:
+def run(arguments: list[str], environment: dict[str, str], stdout: TextIO | None = None) -> int:
     """Run it in our own process group, that of the terminal, and pass on what we are told."""
     command = subprocess.Popen(
-        [*MANAGE, *arguments], env=environment, preexec_fn=tether(signal.SIGTERM), **streams
+        [*MANAGE, *arguments],
+        env=environment,
+        preexec_fn=tether(signal.SIGTERM),
+        stdout=stdout,
     )
     # Ctrl-C reaches the command by itself; it may have something to ask or to clean up.
     signal.signal(signal.SIGINT, lambda *_: None)

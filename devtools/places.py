@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from devtools.bootstrap import ROOT
 from devtools.trouble import Trouble, say
@@ -26,9 +27,20 @@ class Account:
     uid: int
     gid: int
 
-    def popen(self) -> dict[str, object]:
-        """The arguments of Popen that make a child this account."""
-        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+class AsAccount(TypedDict, total=False):
+    """The arguments of Popen that make a child another account."""
+
+    user: int
+    group: int
+    extra_groups: list[str | int]
+
+
+def as_account(account: Account | None) -> AsAccount:
+    """None leaves the child ours."""
+    if account is None:
+        return {}
+    return {"user": account.uid, "group": account.gid, "extra_groups": []}
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,9 @@ def may_enter(path: Path, account: Account | None) -> bool:
     """Whether the account reaches what lies in a folder, or can run a program, at this path."""
     if account is None:
         return os.access(path, os.X_OK)
-    asked = subprocess.run(["/bin/sh", "-c", 'test -x "$1"', "sh", path], **account.popen())
+    asked = subprocess.run(
+        ["/bin/sh", "-c", 'test -x "$1"', "sh", path], check=False, **as_account(account)
+    )
     return asked.returncode == 0
 
 

@@ -12,7 +12,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-from devtools.places import Place, may_enter
+from devtools.places import Place, as_account, may_enter
 from devtools.processes import tether
 from devtools.servers import Server
 from devtools.trouble import Trouble
@@ -108,7 +108,14 @@ class Postgres(Server):
         return [self.programs / "postgres", "-D", self.data, "-k", self.place.sockets, *options]
 
     def answers(self) -> bool:
-        ask = [self.programs / "pg_isready", "-q", "-h", self.place.sockets, "-U", SUPERUSER]
+        ask: list[str | Path] = [
+            self.programs / "pg_isready",
+            "-q",
+            "-h",
+            self.place.sockets,
+            "-U",
+            SUPERUSER,
+        ]
         return subprocess.run(ask, check=False).returncode == 0
 
     def run(self, program: str, *arguments: str | Path, say: str = "") -> str:
@@ -122,7 +129,7 @@ class Postgres(Server):
             check=False,
             cwd=self.place.files,
             preexec_fn=tether(signal.SIGKILL),
-            **(self.place.account.popen() if self.place.account else {}),
+            **as_account(self.place.account),
         )
         if done.returncode:
             raise Trouble(f"{program} failed: {' | '.join(done.stdout.splitlines()[-3:])}")

@@ -8,16 +8,26 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from devtools.locks import exclusively, try_lock
-from devtools.places import throwaway_place
+from devtools.places import Place, throwaway_place
 from devtools.postgres import Postgres
 from devtools.servers import Server
 from devtools.valkey import Valkey
 
 PREFIX = f"parceldesk-test-{os.getuid()}-"
-KINDS = {"DATABASE_URL": lambda place: Postgres(place, throwaway=True), "BROKER_URL": Valkey}
+
+
+def throwaway_postgres(place: Place) -> Server:
+    return Postgres(place, throwaway=True)
+
+
+KINDS: dict[str, Callable[[Place], Server]] = {
+    "DATABASE_URL": throwaway_postgres,
+    "BROKER_URL": Valkey,
+}
 
 
 def start() -> None:
@@ -30,7 +40,7 @@ def start() -> None:
         remove_leftovers(temporary)
         place = throwaway_place(PREFIX)
         lock = try_lock(place.files / "lock")
-    servers = []
+    servers: list[Server] = []
     atexit.register(finish, servers, place.files, lock)
     for name in missing:
         server = KINDS[name](place)
@@ -50,11 +60,12 @@ def remove_leftovers(temporary: Path) -> None:
             os.close(held)
 
 
-def finish(servers: list[Server], folder: Path, lock: int) -> None:
+def finish(servers: list[Server], folder: Path, lock: int | None) -> None:
     for server in reversed(servers):
         server.stop()
     shutil.rmtree(folder, ignore_errors=True)
-    os.close(lock)
+    if lock is not None:
+        os.close(lock)
 
 
 if "PYTEST_XDIST_WORKER" not in os.environ:

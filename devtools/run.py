@@ -3,6 +3,7 @@
 import os
 import shlex
 from contextlib import suppress
+from typing import NoReturn
 
 from devtools.bootstrap import PYTHON, ROOT, VENV
 from devtools.environment import said, service_environment, shared
@@ -66,15 +67,14 @@ class Service:
         self.supervisor = Supervisor(Output())
         self.servers: list[Server] = []
 
-    def serve(self) -> None:
+    def serve(self) -> NoReturn:
         """Never returns; Stop or Trouble ends it."""
         missing = missing_servers(self.environment, self.data)
         if missing:
             say(f"starting {' and '.join(server.name for server in missing)} on {self.data}")
         for server in missing:
             self.servers.append(server)
-            server.start_and_wait()
-            self.supervisor.watch(server, server.process)
+            self.supervisor.watch(server, server.start_and_wait())
         lines = procfile()
         if self.supervisor.run(self.program("release", lines.pop("release"), once=True)):
             raise Trouble("the database could not be brought up to date; the lines above say why")
@@ -94,8 +94,16 @@ class Service:
         self.supervisor.start(self.program("demo", demo, once=True, prefixed=False))
         self.supervisor.forever()
 
-    def program(self, name: str, command: str, **how: bool) -> Program:
-        return Program(name, command, self.environment, str(ROOT), **how)
+    def program(
+        self,
+        name: str,
+        command: str,
+        *,
+        prefixed: bool = True,
+        once: bool = False,
+        late: bool = False,
+    ) -> Program:
+        return Program(name, command, self.environment, str(ROOT), prefixed, once, late)
 
     def receiver_port(self) -> int:
         """The port that the demo's webhooks name; 0 when somebody else has it now."""

@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from devtools.places import Place
+from devtools.places import Place, as_account
 from devtools.processes import stop, tether
 from devtools.trouble import Trouble
 
@@ -49,11 +49,11 @@ class Server:
                 cwd=self.place.files,
                 start_new_session=True,
                 preexec_fn=tether(self.farewell[0][0]),
-                **(self.place.account.popen() if self.place.account else {}),
+                **as_account(self.place.account),
             )
         return self.process
 
-    def start_and_wait(self) -> None:
+    def start_and_wait(self) -> subprocess.Popen[bytes]:
         """Start it and return when it answers.
 
         A predecessor killed a moment ago may still hold the files: then start again.
@@ -70,6 +70,7 @@ class Server:
                 time.sleep(0.5)
                 process = self.start()
             time.sleep(0.02)
+        return process
 
     def stop(self) -> None:
         if self.process:

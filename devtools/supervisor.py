@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from devtools.output import Output
 from devtools.processes import signal_group, stop, tether
@@ -98,7 +98,7 @@ class Supervisor:
         self.turn()
         return process.returncode
 
-    def forever(self) -> None:
+    def forever(self) -> NoReturn:
         while True:
             self.turn()
 
@@ -116,6 +116,8 @@ class Supervisor:
 
     def read(self, what: Runnable, process: subprocess.Popen[bytes]) -> bool:
         """Print what there is to read; False at the end of the stream, or when there is none."""
+        if process.stdout is None or not isinstance(what, Program):
+            return False
         try:
             chunk = os.read(process.stdout.fileno(), 65536)
         except BlockingIOError:

@@ -31,7 +31,14 @@ class Valkey(Server):
 
     def command(self) -> list[str | Path]:
         keep_nothing = ["--save", "", "--appendonly", "no"]
-        listen = ["--port", "0", "--unixsocket", self.socket, "--unixsocketperm", "700"]
+        listen: list[str | Path] = [
+            "--port",
+            "0",
+            "--unixsocket",
+            self.socket,
+            "--unixsocketperm",
+            "700",
+        ]
         return [self.program, *listen, *keep_nothing, "--dir", self.place.sockets]
 
     def answers(self) -> bool:

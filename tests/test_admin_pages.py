@@ -14,7 +14,7 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.engine import recording
 from tests import builders as build
-from tests.deliveries.test_record import claim_one, result
+from tests.deliveries.test_recording import claim_one, result
 
 SECRETS = ["5e" * 32, "delivery-token-nobody-sees"]
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)

@@ -1,7 +1,7 @@
 """Secrets at rest: Fernet under FIELD_KEYS, newest key first."""
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
@@ -28,7 +28,13 @@ def decrypt(stored: str) -> str:
         raise ImproperlyConfigured("No key of FIELD_KEYS opens a stored secret.") from error
 
 
-class EncryptedTextField(models.TextField):
+if TYPE_CHECKING:
+    TextField = models.TextField[str | None, str | None]
+else:
+    TextField = models.TextField
+
+
+class EncryptedTextField(TextField):
     """Text to the code, ciphertext to the database; it cannot be searched for."""
 
     def get_prep_value(self, value: Any) -> Any:

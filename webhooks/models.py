@@ -59,6 +59,6 @@ class Webhook(models.Model):
 
     def signing_secret(self, now: datetime) -> str | None:
         """The secret that signs at `now`: always exactly one (decision W9)."""
-        if self.next_secret is not None and self.next_secret_at <= now:
+        if self.next_secret_at is not None and self.next_secret_at <= now:
             return self.next_secret
         return self.secret

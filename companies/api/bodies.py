@@ -16,7 +16,7 @@ from companies.ids import LARGEST_ID
 LONGEST_TEXT_BYTES = 64 * 1024
 
 
-class Body(serializers.Serializer):
+class Body(serializers.Serializer[Any]):
     """A serializer that refuses unknown fields and names every wrong field at once."""
 
     @classmethod
@@ -24,19 +24,26 @@ class Body(serializers.Serializer):
         """The request's body as values. Raises ValidationError (400)."""
         body = cls(data=request.data)
         body.is_valid(raise_exception=True)
-        return body.validated_data
+        values: dict[str, Any] = body.validated_data
+        return values
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({"non_field_errors": ["Send a JSON object."]})
         unknown = {name: ["This field is not known."] for name in data if name not in self.fields}
         try:
-            values = super().to_internal_value(data)
+            values: dict[str, Any] = super().to_internal_value(data)
         except serializers.ValidationError as error:
-            raise serializers.ValidationError({**unknown, **error.detail}) from error
+            raise serializers.ValidationError({**unknown, **errors_of(error)}) from error
         if unknown:
             raise serializers.ValidationError(unknown)
         return values
+
+
+def errors_of(error: serializers.ValidationError) -> dict[str, Any]:
+    """The messages of a refused body, by field."""
+    assert isinstance(error.detail, dict)  # noqa: S101 - a serializer's are
+    return error.detail
 
 
 class Integer(serializers.IntegerField):
@@ -79,7 +86,8 @@ class Text(serializers.CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
 
-    def to_internal_value(self, data: Any) -> str:
+    # A string; what derives from it may make something else of it.
+    def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):
             self.fail("invalid")
         text = super().to_internal_value(data)
@@ -95,7 +103,7 @@ class Word(serializers.ChoiceField):
 
     default_error_messages = {"invalid_choice": "Send one of {choices}."}
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str) or data not in self.choices:
             self.fail("invalid_choice", choices=", ".join(self.choices))
         return data

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from django.db import connection, transaction
 from django.utils import timezone
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.requests import CompanyRequest
 from companies.models import KeptAnswer
 
 KEPT_FOR = timedelta(hours=24)
@@ -23,7 +23,7 @@ class Running(RuntimeError):
     """The first request with this key is still being answered."""
 
 
-def answer_once(request: Request, key: str, answer: Callable[[], Response]) -> Response:
+def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response]) -> Response:
     """The kept answer to `key`, or `answer()`, kept in the transaction of what it did.
 
     The mark "running" is a lock of that transaction, so a killed process takes it along. A 409,
@@ -34,9 +34,9 @@ def answer_once(request: Request, key: str, answer: Callable[[], Response]) -> R
     text = f"{request.method} {request.path}\n".encode() + request._request.body
     fingerprint = hashlib.sha256(text).hexdigest()
     with transaction.atomic():
-        if not taken(f"{request.user.pk}:{key}"):
+        if not taken(f"{request.company.pk}:{key}"):
             raise Running("The first request with this Idempotency-Key is still running.")
-        kept = KeptAnswer.objects.filter(company=request.user, key=key).first()
+        kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
         if kept and kept.created_at > timezone.now() - KEPT_FOR:
             if kept.fingerprint != fingerprint:
                 raise BadKey("This Idempotency-Key was used for another request.")
@@ -48,7 +48,7 @@ def answer_once(request: Request, key: str, answer: Callable[[], Response]) -> R
                 transaction.set_rollback(True)
         if response.status_code not in (409, 429) and response.status_code < 500:
             KeptAnswer.objects.update_or_create(
-                company=request.user,
+                company=request.company,
                 key=key,
                 defaults={
                     "fingerprint": fingerprint,
@@ -69,7 +69,7 @@ def given(response: Response) -> dict[str, str]:
 def taken(name: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 1))", [name])
-        return cursor.fetchone()[0]
+        return bool(cursor.fetchone()[0])
 
 
 def forget_old_answers() -> int:

@@ -1,18 +1,19 @@
 """JSON in and JSON out: there is nothing to negotiate (interface, Endpoints)."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from django.utils.http import parse_header_parameters
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
 class JSONOnly(BaseContentNegotiation):
     """Whatever Accept asks for, what we have is sent: clients with odd defaults go on working."""
 
-    def select_parser(self, request: Request, parsers: Sequence[Any]) -> Any:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
         """Raises UnsupportedMediaType (415)."""
         (parser,) = parsers
         sent, _ = parse_header_parameters(request.content_type or "")
@@ -22,6 +23,10 @@ class JSONOnly(BaseContentNegotiation):
         return parser
 
     def select_renderer(
-        self, request: Request, renderers: Sequence[Any], format_suffix: str | None = None
-    ) -> tuple[Any, str]:
-        return renderers[0], renderers[0].media_type
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        (renderer,) = renderers
+        return renderer, renderer.media_type

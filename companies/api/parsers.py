@@ -23,7 +23,10 @@ class StrictJSONParser(BaseParser):
     media_type = "application/json"
 
     def parse(
-        self, stream: IO[bytes], media_type: str | None = None, context: Mapping | None = None
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        context: Mapping[str, Any] | None = None,
     ) -> Any:
         # What is announced as too large is not waited for.
         announced = context["request"].META.get("CONTENT_LENGTH") if context else None

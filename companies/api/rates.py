@@ -2,12 +2,17 @@
 
 import logging
 import time
+from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 from django.core.cache import cache
-from django.views import View
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
+
+from companies.api.requests import CompanyRequest
+
+if TYPE_CHECKING:  # its settings name this module
+    from rest_framework.views import APIView
 
 logger = logging.getLogger(__name__)
 
@@ -47,12 +52,13 @@ class CompanyRate(BaseThrottle):
 
     wait_seconds = 0.0
 
-    def allow_request(self, request: Request, view: View) -> bool:
+    def allow_request(self, request: Request, view: "APIView") -> bool:
         reading = request.method in ("GET", "HEAD", "OPTIONS")
         rate = "read" if reading else getattr(view, "rate", "write")
         now = time.time()
         limit = settings.RATE_LIMITS[rate]
-        used = counter.add(f"{request.user.pk}:{rate}", now)
+        request = cast(CompanyRequest, request)
+        used = counter.add(f"{request.company.pk}:{rate}", now)
         self.wait_seconds = WINDOW_SECONDS - now % WINDOW_SECONDS
         request.rate_headers = {
             "RateLimit-Limit": str(limit),

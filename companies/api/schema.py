@@ -6,7 +6,7 @@ Each app describes its endpoints in a schema.py of its own, beside the views.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
@@ -14,6 +14,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers
 
 MARK = "x-spec-enum-id"
+F = TypeVar("F", bound=Callable[..., Any])
+Shape = type[serializers.Serializer[Any]]
 TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
 
 
@@ -48,18 +50,31 @@ class Flag(serializers.ChoiceField):
         super().__init__(choices=[0, 1], **options)
 
 
-class Done(serializers.Serializer):
-    data = serializers.BooleanField(help_text="Always true.")
+def shape(
+    name: str,
+    base: Shape = serializers.Serializer,
+    **fields: serializers.Field[Any, Any, Any, Any],
+) -> Shape:
+    """A serializer class made of these fields, `data` and `errors` among them: in the body of a
+    class these names would hide what every serializer has.
+    """
+    return type(name, (base,), fields)
 
 
-class FieldError(serializers.Serializer):
+Done = shape(
+    "Done",
+    data=serializers.BooleanField(help_text="Always true."),
+)
+
+
+class FieldError(serializers.Serializer[Any]):
     field = serializers.CharField(
         help_text="Such as documents[0].field_id; empty for the body as a whole."
     )
     message = serializers.CharField()
 
 
-class Error(serializers.Serializer):
+class Error(serializers.Serializer[Any]):
     """Decision E1."""
 
     statusCode = serializers.IntegerField()
@@ -67,18 +82,23 @@ class Error(serializers.Serializer):
     message = serializers.CharField()
 
 
-class InvalidRequest(Error):
-    errors = FieldError(many=True, required=False, help_text="Every wrong field.")
+InvalidRequest = shape(
+    "InvalidRequest",
+    Error,
+    errors=FieldError(many=True, required=False, help_text="Every wrong field."),
+)
 
 
-class ShippingErrorBody(serializers.Serializer):
-    code = serializers.IntegerField()
-    description = serializers.CharField()
-    message = serializers.CharField()
-    errors = FieldError(many=True, required=False, help_text="Every wrong field.")
+ShippingErrorBody = shape(
+    "ShippingErrorBody",
+    code=serializers.IntegerField(),
+    description=serializers.CharField(),
+    message=serializers.CharField(),
+    errors=FieldError(many=True, required=False, help_text="Every wrong field."),
+)
 
 
-class ShippingError(serializers.Serializer):
+class ShippingError(serializers.Serializer[Any]):
     """Decision E2."""
 
     meta = serializers.ChoiceField(choices=["error"])
@@ -89,8 +109,8 @@ class ShippingError(serializers.Serializer):
 class Face:
     """The service has two, whose errors differ in shape (decisions E1 and E2)."""
 
-    error: type[serializers.Serializer]
-    invalid: type[serializers.Serializer]
+    error: Shape
+    invalid: Shape
     shown: Callable[..., dict[str, Any]]
 
 
@@ -168,15 +188,15 @@ def operation(
     tag: str,
     answer: Any,
     shows: Any,
-    body: type[serializers.Serializer] | None = None,
+    body: Shape | None = None,
     sends: Mapping[str, Any] | None = None,
-    query: type[serializers.Serializer] | None = None,
+    query: Shape | None = None,
     headers: Sequence[OpenApiParameter] = (),
     errors: Mapping[int, Any] | None = None,
     idempotent: bool = False,
     face: Face = MANAGEMENT,
     about: str = "",
-) -> Callable:
+) -> Callable[[F], F]:
     """Describe one method of a view.
 
     `shows` is an example of the answer and `sends` are named examples of the body. `errors` adds

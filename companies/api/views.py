@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from companies.api import idempotency
+from companies.api.requests import CompanyRequest
 
 
 class Refusal(APIException):
@@ -38,10 +39,19 @@ class StillRunning(Conflict):
 
 
 class CompanyView(APIView):
-    """A view for the company that the token names: `request.user`."""
+    """A view for the company that the token names: `request.company`."""
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> CompanyRequest:
+        return CompanyRequest(
+            request,
+            parsers=self.get_parsers(),
+            authenticators=self.get_authenticators(),
+            negotiator=self.get_content_negotiator(),
+            parser_context=self.get_parser_context(request),
+        )
 
     def finalize_response(
-        self, request: HttpRequest, response: Response, *args: Any, **kwargs: Any
+        self, request: Request, response: Response, *args: Any, **kwargs: Any
     ) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)
         for name, value in getattr(self.request, "rate_headers", {}).items():
@@ -56,7 +66,7 @@ def idempotent(handler: Handler) -> Handler:
     """Let a POST be sent twice with the same Idempotency-Key and be done once."""
 
     @wraps(handler)
-    def once(view: CompanyView, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def once(view: CompanyView, request: CompanyRequest, *args: Any, **kwargs: Any) -> Response:
         key = request.headers.get("Idempotency-Key")
         if key is None:
             return handler(view, request, *args, **kwargs)

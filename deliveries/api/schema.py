@@ -1,9 +1,11 @@
 """How the endpoints of deliveries are described (GET /schema)."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import Done, Time, operation
+from companies.api.schema import Done, Time, operation, shape
 from deliveries.api.serializers import STATES, LogQuery, Window
 from deliveries.http.answers import Failure
 from webhooks.event_types import CATALOGUE
@@ -14,7 +16,7 @@ ERRORS = [failure.value for failure in Failure]
 ID = "6f1c1e0a-6c1f-4d2b-9a39-8f6f1c7d0b11"
 
 
-class DeliveryRow(serializers.Serializer):
+class DeliveryRow(serializers.Serializer[Any]):
     id = serializers.UUIDField(help_text="The X-Webhook-Id of every attempt.")
     event = serializers.ChoiceField(choices=EVENTS, allow_null=True)
     state = serializers.ChoiceField(choices=list(STATES))
@@ -30,22 +32,26 @@ class DeliveryRow(serializers.Serializer):
     finished_at = Time(allow_null=True)
 
 
-class DeliveryList(serializers.Serializer):
-    data = DeliveryRow(many=True)
-    next_cursor = serializers.CharField(
+DeliveryList = shape(
+    "DeliveryList",
+    data=DeliveryRow(many=True),
+    next_cursor=serializers.CharField(
         allow_null=True, help_text="Send it as cursor for the older ones; null at the end."
-    )
+    ),
+)
 
 
-class AttemptRow(serializers.Serializer):
-    number = serializers.IntegerField()
-    started_at = Time()
-    duration_ms = serializers.IntegerField()
-    url = serializers.CharField()
-    status = serializers.IntegerField(allow_null=True)
-    error = serializers.ChoiceField(choices=ERRORS, allow_null=True)
-    detail = serializers.CharField(allow_null=True)
-    answer = serializers.CharField(allow_blank=True, help_text="The first 16 KiB of it.")
+AttemptRow = shape(
+    "AttemptRow",
+    number=serializers.IntegerField(),
+    started_at=Time(),
+    duration_ms=serializers.IntegerField(),
+    url=serializers.CharField(),
+    status=serializers.IntegerField(allow_null=True),
+    error=serializers.ChoiceField(choices=ERRORS, allow_null=True),
+    detail=serializers.CharField(allow_null=True),
+    answer=serializers.CharField(allow_blank=True, help_text="The first 16 KiB of it."),
+)
 
 
 class DeliveryDetailRow(DeliveryRow):
@@ -54,16 +60,18 @@ class DeliveryDetailRow(DeliveryRow):
     log = AttemptRow(many=True)
 
 
-class DeliveryDetail(serializers.Serializer):
-    data = DeliveryDetailRow()
+DeliveryDetail = shape(
+    "DeliveryDetail",
+    data=DeliveryDetailRow(),
+)
 
 
-class Durations(serializers.Serializer):
+class Durations(serializers.Serializer[Any]):
     p50 = serializers.IntegerField(allow_null=True)
     p95 = serializers.IntegerField(allow_null=True)
 
 
-class HealthRow(serializers.Serializer):
+class HealthRow(serializers.Serializer[Any]):
     condition = serializers.ChoiceField(choices=["well", "failing", "resting", "paused"])
     failures_in_a_row = serializers.IntegerField()
     failing_since = Time(allow_null=True)
@@ -75,16 +83,20 @@ class HealthRow(serializers.Serializer):
     oldest_waiting = Time(allow_null=True)
 
 
-class HealthAnswer(serializers.Serializer):
-    data = HealthRow()
+HealthAnswer = shape(
+    "HealthAnswer",
+    data=HealthRow(),
+)
 
 
-class Recovery(serializers.Serializer):
+class Recovery(serializers.Serializer[Any]):
     redelivered = serializers.IntegerField()
 
 
-class Recovered(serializers.Serializer):
-    data = Recovery()
+Recovered = shape(
+    "Recovered",
+    data=Recovery(),
+)
 
 
 ROW = {

@@ -1,4 +1,3 @@
-from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -15,7 +14,7 @@ STATES = {state.label: state for state in State}
 class Moment(Text):
     """A time in ISO 8601, given in UTC; one without an offset is taken to be in UTC."""
 
-    def to_internal_value(self, data: Any) -> datetime:
+    def to_internal_value(self, data: Any) -> Any:
         try:
             return read_time(super().to_internal_value(data))
         except ValueError as error:

@@ -4,9 +4,9 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Unprocessable, idempotent
 from deliveries import redelivery
 from deliveries.api import schema
@@ -16,20 +16,20 @@ from deliveries.monitoring import log
 from webhooks.models import Webhook
 
 
-def webhook_of(request: Request, webhook_id: int) -> Webhook:
-    return get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+def webhook_of(request: CompanyRequest, webhook_id: int) -> Webhook:
+    return get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
 
 
-def delivery_of(request: Request, delivery_id: UUID) -> Delivery:
+def delivery_of(request: CompanyRequest, delivery_id: UUID) -> Delivery:
     try:
-        return log.one(request.user, delivery_id)
+        return log.one(request.company, delivery_id)
     except Delivery.DoesNotExist as error:
         raise Http404 from error
 
 
 @schema.webhook_deliveries
 class WebhookDeliveries(CompanyView):
-    def get(self, request: Request, webhook_id: int) -> Response:
+    def get(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         query = LogQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
@@ -42,21 +42,21 @@ class WebhookDeliveries(CompanyView):
 
 @schema.webhook_health
 class WebhookHealth(CompanyView):
-    def get(self, request: Request, webhook_id: int) -> Response:
+    def get(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         return Response({"data": log.health(webhook, timezone.now())})
 
 
 @schema.one_delivery
 class OneDelivery(CompanyView):
-    def get(self, request: Request, delivery_id: UUID) -> Response:
+    def get(self, request: CompanyRequest, delivery_id: UUID) -> Response:
         return Response({"data": log.detail(delivery_of(request, delivery_id))})
 
 
 @schema.redeliver
 class Redeliver(CompanyView):
     @idempotent
-    def post(self, request: Request, delivery_id: UUID) -> Response:
+    def post(self, request: CompanyRequest, delivery_id: UUID) -> Response:
         delivery = delivery_of(request, delivery_id)
         if delivery.webhook.deleted_at is not None:
             raise Unprocessable("The webhook of this delivery is deleted.")
@@ -67,7 +67,7 @@ class Redeliver(CompanyView):
 @schema.recover
 class Recover(CompanyView):
     @idempotent
-    def post(self, request: Request, webhook_id: int) -> Response:
+    def post(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         window = Window.read(request)
         given_up = redelivery.chosen(webhook_id=webhook.pk, state=State.GIVEN_UP, **window)

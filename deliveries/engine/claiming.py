@@ -159,7 +159,8 @@ def lanes(before: int, most: int) -> tuple[list[Lane], int]:
 
 
 def lease_seconds() -> float:
-    return LEASE_TIMEOUTS * settings.DELIVERY_TIMEOUT_SECONDS
+    timeout: float = settings.DELIVERY_TIMEOUT_SECONDS
+    return LEASE_TIMEOUTS * timeout
 
 
 def claim(rooms: dict[int, int]) -> list[Claimed]:
@@ -177,7 +178,7 @@ def claim(rooms: dict[int, int]) -> list[Claimed]:
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
-        return [Claimed(*row, mark, claimed_at) for row in cursor.fetchall()]
+        return [Claimed._make((*row, mark, claimed_at)) for row in cursor.fetchall()]
 
 
 def give_back(claimed: Sequence[Claimed]) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from http import HTTPStatus
+from typing import cast
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
@@ -143,7 +144,7 @@ class Engine:
 
     def take(self, replies: Iterable[Reply]) -> None:
         for reply in replies:
-            sent: Sent = reply.key
+            sent = cast(Sent, reply.key)
             if reply.ok:
                 self.rooms.succeeded(sent.delivery.webhook_id)
             else:

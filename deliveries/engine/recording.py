@@ -131,9 +131,9 @@ def record(results: Sequence[Result], unwell: Collection[int] = ()) -> int:
     with statements.cursor() as cursor:
         # One JSON text costs a fraction of eleven arrays.
         cursor.execute(RECORD, [json.dumps([row(result) for result in results])])
-        kept = cursor.fetchone()[0]
+        (kept,) = cursor.fetchone() or (0,)
     note_health(results, unwell)
-    return kept
+    return int(kept)
 
 
 def row(result: Result) -> dict[str, Any]:

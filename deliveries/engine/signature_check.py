@@ -56,6 +56,8 @@ def made_again(webhook: Webhook, body: bytes, attempt: Attempt, now: datetime) -
     if secret_of(webhook, attempt.started_at, now) is not Secret.THE_SAME:
         return None
     secret = webhook.secret if webhook.next_secret_at is None else webhook.next_secret
+    if secret is None:
+        return None
     timestamp = timestamp_ms(attempt.started_at)
     return Signature(str(timestamp), sign(secret, timestamp, webhook.type.name, body))
 

@@ -23,7 +23,7 @@ def take(how_many: int) -> Iterator[int | None]:
 def lock(slot: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [CLASS, slot])
-        return cursor.fetchone()[0]
+        return bool(cursor.fetchone()[0])
 
 
 def release(slot: int) -> None:

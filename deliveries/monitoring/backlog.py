@@ -49,18 +49,19 @@ def oldest_due() -> datetime | None:
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:
             cursor.execute(OLDEST_DUE)
-            return cursor.fetchone()[0]
+            due: datetime | None = cursor.fetchone()[0]
+            return due
 
 
 def waiting() -> int:
     """Deliveries not finished: exact up to COUNT_EXACTLY_BELOW, PostgreSQL's estimate above."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [COUNT_EXACTLY_BELOW])
-        counted = cursor.fetchone()[0]
+        counted: int = cursor.fetchone()[0]
         if counted < COUNT_EXACTLY_BELOW:
             return counted
         cursor.execute(ESTIMATE)
-        return max(counted, cursor.fetchone()[0])
+        return max(counted, int(cursor.fetchone()[0]))
 
 
 def resting() -> int:

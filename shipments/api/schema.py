@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiWebhook, extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import SHIPPING, Time, operation
+from companies.api.schema import SHIPPING, Time, operation, shape
 from shipments.api.serializers import SendSample, TrackShipments
 from webhooks.event_types import CATALOGUE
 
@@ -13,13 +13,13 @@ TAG = "Shipping"
 Schema = dict[str, Any]
 
 
-class EventRow(serializers.Serializer):
+class EventRow(serializers.Serializer[Any]):
     timestamp = Time()
     location = serializers.CharField(allow_blank=True)
     description = serializers.CharField()
 
 
-class ShipmentRow(serializers.Serializer):
+class ShipmentRow(serializers.Serializer[Any]):
     company = serializers.CharField()
     companyId = serializers.IntegerField()
     carrier = serializers.CharField()
@@ -33,21 +33,27 @@ class ShipmentRow(serializers.Serializer):
     eventHistory = EventRow(many=True)
 
 
-class Tracked(serializers.Serializer):
-    meta = serializers.ChoiceField(choices=["generaltrack"])
-    data = ShipmentRow(many=True)
+Tracked = shape(
+    "Tracked",
+    meta=serializers.ChoiceField(choices=["generaltrack"]),
+    data=ShipmentRow(many=True),
+)
 
 
-class SampleResult(serializers.Serializer):
-    delivered = serializers.BooleanField()
-    status = serializers.IntegerField(allow_null=True)
-    error = serializers.CharField(allow_null=True)
-    duration_ms = serializers.IntegerField()
+SampleResult = shape(
+    "SampleResult",
+    delivered=serializers.BooleanField(),
+    status=serializers.IntegerField(allow_null=True),
+    error=serializers.CharField(allow_null=True),
+    duration_ms=serializers.IntegerField(),
+)
 
 
-class SampleSent(serializers.Serializer):
-    meta = serializers.ChoiceField(choices=["webhooktest"])
-    data = SampleResult()
+SampleSent = shape(
+    "SampleSent",
+    meta=serializers.ChoiceField(choices=["webhooktest"]),
+    data=SampleResult(),
+)
 
 
 general_track = extend_schema_view(

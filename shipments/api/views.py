@@ -4,9 +4,9 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView
 from shipments import samples
 from shipments.api import lookup, schema
@@ -23,10 +23,10 @@ class GeneralTrack(CompanyView):
     rate = "read"
 
     @extend_schema(request=TrackShipments)
-    def post(self, request: Request) -> Response:
+    def post(self, request: CompanyRequest) -> Response:
         numbers = TrackShipments.read(request)["trackingNumbers"]
-        found = lookup.tracked(request.user, numbers)
-        data = [shown(shipment, request.user.name) for shipment in found]
+        found = lookup.tracked(request.company, numbers)
+        data = [shown(shipment, request.company.name) for shipment in found]
         return Response({"meta": "generaltrack", "data": data})
 
 
@@ -37,11 +37,11 @@ class WebhookTest(CompanyView):
     rate = "send"
 
     @extend_schema(request=SendSample)
-    def post(self, request: Request) -> Response:
+    def post(self, request: CompanyRequest) -> Response:
         body = SendSample.read(request)
         try:
             result = samples.send_sample(
-                request.user,
+                request.company,
                 tracking_number=body["tracking_number"],
                 url=body["webhook_url"],
             )

@@ -60,7 +60,7 @@ def amount(value: Any) -> Decimal:
     number = Decimal(str(value))
     if not 0 < number < LARGEST_AMOUNT:
         raise ValueError("send a number above 0 and below 10^10")
-    if -number.normalize().as_tuple().exponent > AMOUNT_DECIMALS:
+    if number != round(number, AMOUNT_DECIMALS):
         raise ValueError(f"more than {AMOUNT_DECIMALS} decimals")
     return number
 
@@ -72,7 +72,7 @@ def currency(value: Any) -> str:
 
 
 def transaction(value: Any) -> str:
-    if value not in TRANSACTIONS:
+    if not isinstance(value, str) or value not in TRANSACTIONS:
         raise ValueError(f"send one of {', '.join(TRANSACTIONS)}")
     return value
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from io import BufferedIOBase
 
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection
 
@@ -38,7 +38,7 @@ Bad = list[tuple[int, str]]
 
 
 def ingest(
-    stream: BinaryIO,
+    stream: BufferedIOBase,
     tally: Tally,
     *,
     report: Callable[[int, str], None],

@@ -2,7 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from typing import BinaryIO
+from io import BufferedIOBase
 
 from companies import strict_json
 from shipments.feed import parsing
@@ -14,7 +14,7 @@ LONGEST_LINE_BYTES = 64 * 1024
 DEEPEST = 10
 
 
-def groups(stream: BinaryIO, size: int) -> Iterator[list[tuple[int, bytes]]]:
+def groups(stream: BufferedIOBase, size: int) -> Iterator[list[tuple[int, bytes]]]:
     """Lines with their numbers, up to `size` at a time and in order.
 
     A pipe's lines come as soon as they are there: whoever writes slowly is heard at once, whoever

@@ -16,7 +16,7 @@ from desk.storms import services
 from desk.ticket import visits
 from shipments.feed import recording as feed
 from tests import builders as build
-from tests.deliveries.test_record import failed, result
+from tests.deliveries.test_recording import failed, result
 from tickets import opening, updating, working
 from tickets.changes.actors import Actor
 from tickets.models import Agent, Calendar, FilingRule, Target, Ticket

@@ -14,7 +14,7 @@ from deliveries import publishing
 from deliveries.engine import claiming, recording
 from deliveries.models import Delivery, State
 from tests import builders as build
-from tests.deliveries.test_record import claim_one, failed, result
+from tests.deliveries.test_recording import claim_one, failed, result
 from webhooks import services
 
 

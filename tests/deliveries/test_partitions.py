@@ -14,7 +14,7 @@ from deliveries.engine import pausing, recording
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, State
 from deliveries.monitoring import backlog
 from tests import builders as build
-from tests.deliveries.test_record import claim_one, result
+from tests.deliveries.test_recording import claim_one, result
 from webhooks import services
 from webhooks.models import Webhook
 

@@ -21,7 +21,7 @@ from deliveries.models import Delivery
 from desk.support import evidence, lookup
 from shipments.models import Shipment
 from tests import builders as build
-from tests.deliveries.test_record import claim_one, failed, result
+from tests.deliveries.test_recording import claim_one, failed, result
 from tickets import roles
 from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, HistoryEntry, Ticket

@@ -19,7 +19,7 @@ from deliveries.engine.signing import sign
 from deliveries.models import Delivery, Health, State
 from desk.support import actions
 from tests import builders as build
-from tests.deliveries.test_record import claim_one, failed, result
+from tests.deliveries.test_recording import claim_one, failed, result
 from tickets import roles
 from tickets.changes.actors import NotAllowed
 from webhooks.models import Webhook

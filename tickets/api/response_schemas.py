@@ -1,9 +1,11 @@
 """The shapes of what companies are answered about tickets, for the description of the endpoints."""
 
+from typing import Any
+
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from companies.api.schema import Done, Error, Flag, Time
+from companies.api.schema import Done, Error, Flag, Time, shape
 from tickets.models import Document
 from tickets.statuses import By, Status
 
@@ -12,7 +14,7 @@ SLUGS = [status.slug for status in Status]
 REFERENCES = ["guide", "credit", "warehouse-package", "legal-credit", ""]
 
 
-class TicketCreated(serializers.Serializer):
+class TicketCreated(serializers.Serializer[Any]):
     id = serializers.IntegerField()
 
 
@@ -20,21 +22,21 @@ class DuplicateTicket(Error):
     ticket_id = serializers.IntegerField(required=False, help_text="The ticket in the way.")
 
 
-class DocumentRow(serializers.Serializer):
+class DocumentRow(serializers.Serializer[Any]):
     field_id = serializers.CharField()
     key = serializers.CharField(allow_null=True)
     type = serializers.ChoiceField(choices=Document.Type.values, allow_null=True)
     value = serializers.CharField(allow_null=True)
 
 
-class LastComment(serializers.Serializer):
+class LastComment(serializers.Serializer[Any]):
     comment_text = serializers.CharField()
     comment_type = serializers.ChoiceField(choices=["client", "admin"])
     comment_status_id = serializers.ChoiceField(choices=STATUSES)
     comment_created_at = Time()
 
 
-class CommentRow(serializers.Serializer):
+class CommentRow(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     type = serializers.ChoiceField(choices=["client", "admin"], help_text="client is you.")
     status_id = serializers.ChoiceField(choices=STATUSES, help_text="The ticket's, at that time.")
@@ -45,39 +47,43 @@ class CommentRow(serializers.Serializer):
     utc_created_at = Time()
 
 
-class TicketRating(serializers.Serializer):
+class TicketRating(serializers.Serializer[Any]):
     evaluated = serializers.BooleanField()
     rating = serializers.IntegerField(min_value=1, max_value=5, allow_null=True)
     comment = serializers.CharField(allow_null=True)
 
 
-class TicketRow(serializers.Serializer):
-    id = serializers.IntegerField()
-    company_id = serializers.IntegerField()
-    ticket_type_id = serializers.IntegerField()
-    ticket_type_name = serializers.CharField()
-    reference = serializers.ChoiceField(choices=REFERENCES)
-    ticket_status_id = serializers.ChoiceField(choices=STATUSES)
-    ticket_status_name = serializers.ChoiceField(choices=SLUGS)
-    shipment_id = serializers.IntegerField(allow_null=True)
-    tracking_number = serializers.CharField(allow_null=True)
-    carrier = serializers.CharField(allow_null=True)
-    carrier_id = serializers.IntegerField(allow_null=True)
-    credit_id = serializers.IntegerField(allow_null=True)
-    warehouse_package_id = serializers.CharField(allow_null=True)
-    comments = serializers.CharField()
-    data = serializers.CharField(allow_null=True, help_text="The JSON text as you sent it.")
-    documents = DocumentRow(many=True)
-    created_at = Time()
-    updated_at = Time()
-    utc_created_at = Time()
-    last_comment = LastComment(allow_null=True)
-    allComments = CommentRow(many=True, help_text="Empty unless getComments is true.")
-    rating = TicketRating()
+TicketRow = shape(
+    "TicketRow",
+    id=serializers.IntegerField(),
+    company_id=serializers.IntegerField(),
+    ticket_type_id=serializers.IntegerField(),
+    ticket_type_name=serializers.CharField(),
+    reference=serializers.ChoiceField(choices=REFERENCES),
+    ticket_status_id=serializers.ChoiceField(choices=STATUSES),
+    ticket_status_name=serializers.ChoiceField(choices=SLUGS),
+    shipment_id=serializers.IntegerField(allow_null=True),
+    tracking_number=serializers.CharField(allow_null=True),
+    carrier=serializers.CharField(allow_null=True),
+    carrier_id=serializers.IntegerField(allow_null=True),
+    credit_id=serializers.IntegerField(allow_null=True),
+    warehouse_package_id=serializers.CharField(allow_null=True),
+    comments=serializers.CharField(),
+    data=serializers.CharField(allow_null=True, help_text="The JSON text as you sent it."),
+    documents=DocumentRow(many=True),
+    created_at=Time(),
+    updated_at=Time(),
+    utc_created_at=Time(),
+    last_comment=LastComment(allow_null=True),
+    allComments=CommentRow(many=True, help_text="Empty unless getComments is true."),
+    rating=TicketRating(),
+)
 
 
-class TicketDetailRow(TicketRow):
-    history = inline_serializer(
+TicketDetailRow = shape(
+    "TicketDetailRow",
+    TicketRow,
+    history=inline_serializer(
         "HistoryRow",
         {
             "from": serializers.ChoiceField(
@@ -88,38 +94,45 @@ class TicketDetailRow(TicketRow):
             "at": Time(),
         },
         many=True,
-    )
+    ),
+)
 
 
-class Counts(serializers.Serializer):
+class Counts(serializers.Serializer[Any]):
     active = serializers.IntegerField()
     resolved = serializers.IntegerField()
 
 
-class TicketList(serializers.Serializer):
-    data = TicketRow(many=True)
-    total_rows = serializers.IntegerField()
-    counts = Counts(help_text="Of all that matches but the status.")
-    next_cursor = serializers.IntegerField(
+TicketList = shape(
+    "TicketList",
+    data=TicketRow(many=True),
+    total_rows=serializers.IntegerField(),
+    counts=Counts(help_text="Of all that matches but the status."),
+    next_cursor=serializers.IntegerField(
         allow_null=True, help_text="Send it as cursor for the rows behind; null at the end."
-    )
+    ),
+)
 
 
-class TicketDetail(serializers.Serializer):
-    data = TicketDetailRow(many=True, help_text="Exactly one.")
-    total_rows = serializers.IntegerField()
+TicketDetail = shape(
+    "TicketDetail",
+    data=TicketDetailRow(many=True, help_text="Exactly one."),
+    total_rows=serializers.IntegerField(),
+)
 
 
-class CommentList(serializers.Serializer):
-    data = CommentRow(many=True)
+CommentList = shape(
+    "CommentList",
+    data=CommentRow(many=True),
+)
 
 
-class Rules(serializers.Serializer):
+class Rules(serializers.Serializer[Any]):
     reference = serializers.ChoiceField(choices=REFERENCES)
     inputs = serializers.ListField(child=serializers.DictField())
 
 
-class TypeRow(serializers.Serializer):
+class TypeRow(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField()
     description = serializers.CharField(allow_blank=True)
@@ -128,9 +141,10 @@ class TypeRow(serializers.Serializer):
     active = Flag()
 
 
-class TypeList(serializers.Serializer):
-    data = TypeRow(many=True)
+TypeList = shape(
+    "TypeList",
+    data=TypeRow(many=True),
+)
 
 
-class TicketRated(Done):
-    message = serializers.ChoiceField(choices=["Successful."])
+TicketRated = shape("TicketRated", Done, message=serializers.ChoiceField(choices=["Successful."]))

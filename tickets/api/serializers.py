@@ -99,13 +99,13 @@ class Switch(Word):
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=["true", "false", "1", "0"], **options)
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: Any) -> Any:
         return super().to_internal_value(data) in ("true", "1")
 
 
 @extend_schema_field({"type": "string", "format": "date"})
 class Day(Text):
-    def to_internal_value(self, data: Any) -> date:
+    def to_internal_value(self, data: Any) -> Any:
         if not rules.is_date(data):
             raise serializers.ValidationError("Send a date as YYYY-MM-DD.")
         return date.fromisoformat(data)
@@ -131,7 +131,8 @@ class Query(Body):
         twice = {name: ["Send it once."] for name in sent if len(sent.getlist(name)) > 1}
         if twice or query.errors:
             raise serializers.ValidationError({**query.errors, **twice})
-        return query.validated_data
+        values: dict[str, Any] = query.validated_data
+        return values
 
 
 class NoQuery(Query):

@@ -2,9 +2,10 @@ from typing import Any
 
 from django.http import Http404
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.bodies import errors_of
+from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from tickets import opening, updating
 from tickets.api import queries, schema
@@ -23,8 +24,8 @@ from tickets.models import Ticket, TicketType
 from tickets.statuses import By
 
 
-def actor(request: Request) -> Actor:
-    return Actor(By.COMPANY, request.auth.prefix)
+def actor(request: CompanyRequest) -> Actor:
+    return Actor(By.COMPANY, request.token.prefix)
 
 
 def answered(changed: bool) -> Response:
@@ -34,13 +35,13 @@ def answered(changed: bool) -> Response:
 
 @schema.tickets
 class Tickets(CompanyView):
-    def get(self, request: Request) -> Response:
-        return Response(queries.list_tickets(request.user, ListQuery.read(request)))
+    def get(self, request: CompanyRequest) -> Response:
+        return Response(queries.list_tickets(request.company, ListQuery.read(request)))
 
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: CompanyRequest) -> Response:
         try:
-            ticket = opening.open_ticket(request.user, actor(request), **opening_body(request))
+            ticket = opening.open_ticket(request.company, actor(request), **opening_body(request))
         except opening.InvalidTicket as error:
             raise ValidationError({error.field: [str(error)]}) from error
         except opening.DuplicateTicket as error:
@@ -48,37 +49,37 @@ class Tickets(CompanyView):
         return Response({"id": ticket.pk})
 
 
-def opening_body(request: Request) -> dict[str, Any]:
+def opening_body(request: CompanyRequest) -> dict[str, Any]:
     """The body of a new ticket. Raises ValidationError, which names every wrong field at once:
     those of a wrong shape and what the type demands (decision E3)."""
     try:
         return OpenTicket.read(request)
     except ValidationError as wrong:
-        if not isinstance(request.data, dict) or "type_id" in wrong.detail:
+        if not isinstance(request.data, dict) or "type_id" in errors_of(wrong):
             raise
         try:
             opening.find_type(request.data["type_id"], request.data)
         except opening.InvalidTicket as error:
             more = {error.field: [str(error)]}
-            raise ValidationError({**more, **wrong.detail}) from error
+            raise ValidationError({**more, **errors_of(wrong)}) from error
         raise
 
 
 @schema.one_ticket
 class OneTicket(CompanyView):
-    def get(self, request: Request, ticket_id: int) -> Response:
+    def get(self, request: CompanyRequest, ticket_id: int) -> Response:
         with_comments = DetailQuery.read(request)["getComments"]
         try:
-            row = queries.describe_ticket(request.user, ticket_id, with_comments=with_comments)
+            row = queries.describe_ticket(request.company, ticket_id, with_comments=with_comments)
         except Ticket.DoesNotExist as error:
             raise Http404 from error
         return Response({"data": [row], "total_rows": 1})
 
-    def put(self, request: Request, ticket_id: int) -> Response:
+    def put(self, request: CompanyRequest, ticket_id: int) -> Response:
         body = UpdateTicket.read(request)
         try:
             changed = updating.update_ticket(
-                request.user,
+                request.company,
                 ticket_id,
                 actor(request),
                 to=body["ticket_status_id"],
@@ -93,10 +94,10 @@ class OneTicket(CompanyView):
 @schema.ticket_comments
 class TicketComments(CompanyView):
     @idempotent
-    def post(self, request: Request, ticket_id: int) -> Response:
+    def post(self, request: CompanyRequest, ticket_id: int) -> Response:
         text = AddComment.read(request)["comment"]
         try:
-            changed = updating.comment(request.user, ticket_id, actor(request), text)
+            changed = updating.comment(request.company, ticket_id, actor(request), text)
         except Ticket.DoesNotExist as error:
             raise Http404 from error
         except updating.TicketClosed as error:
@@ -106,17 +107,17 @@ class TicketComments(CompanyView):
 
 @schema.comments
 class Comments(CompanyView):
-    def get(self, request: Request, ticket_id: int) -> Response:
+    def get(self, request: CompanyRequest, ticket_id: int) -> Response:
         NoQuery.read(request)
         try:
-            return Response({"data": queries.list_comments(request.user, ticket_id)})
+            return Response({"data": queries.list_comments(request.company, ticket_id)})
         except Ticket.DoesNotExist as error:
             raise Http404 from error
 
 
 @schema.types
 class Types(CompanyView):
-    def get(self, request: Request) -> Response:
+    def get(self, request: CompanyRequest) -> Response:
         NoQuery.read(request)
         return Response({"data": [type_row(one) for one in TicketType.objects.all()]})
 
@@ -124,9 +125,9 @@ class Types(CompanyView):
 @schema.ratings
 class Ratings(CompanyView):
     @idempotent
-    def post(self, request: Request, ticket_id: int) -> Response:
+    def post(self, request: CompanyRequest, ticket_id: int) -> Response:
         try:
-            updating.rate(request.user, ticket_id, **RateTicket.read(request))
+            updating.rate(request.company, ticket_id, **RateTicket.read(request))
         except Ticket.DoesNotExist as error:
             raise Http404 from error
         except updating.RatingRefused as error:

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import Done, Flag, Time, operation
+from companies.api.schema import Done, Flag, Time, operation, shape
 from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
 from webhooks.event_types import CATALOGUE
 
@@ -20,13 +20,13 @@ class Secret(serializers.RegexField):
         super().__init__("^[0-9a-f]{64}$", **options)
 
 
-class WebhookTypeRow(serializers.Serializer):
+class WebhookTypeRow(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField()
     description = serializers.CharField()
 
 
-class NewWebhook(serializers.Serializer):
+class NewWebhook(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     type = serializers.ChoiceField(choices=TYPE_NAMES)
     url = serializers.CharField()
@@ -36,12 +36,14 @@ class NewWebhook(serializers.Serializer):
     )
 
 
-class WebhookCreated(serializers.Serializer):
-    meta = serializers.ChoiceField(choices=["webhook_created"])
-    data = NewWebhook()
+WebhookCreated = shape(
+    "WebhookCreated",
+    meta=serializers.ChoiceField(choices=["webhook_created"]),
+    data=NewWebhook(),
+)
 
 
-class WebhookRow(serializers.Serializer):
+class WebhookRow(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     type = serializers.ChoiceField(choices=TYPE_NAMES)
     type_id = serializers.IntegerField()
@@ -58,23 +60,29 @@ class WebhookRow(serializers.Serializer):
     updated_at = Time()
 
 
-class WebhookList(serializers.Serializer):
-    data = WebhookRow(many=True)
+WebhookList = shape(
+    "WebhookList",
+    data=WebhookRow(many=True),
+)
 
 
-class WebhookAnswer(serializers.Serializer):
-    data = WebhookRow()
+WebhookAnswer = shape(
+    "WebhookAnswer",
+    data=WebhookRow(),
+)
 
 
-class RotatedSecret(serializers.Serializer):
+class RotatedSecret(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     secret = Secret()
     activates_at = Time()
 
 
-class SecretRotated(serializers.Serializer):
-    meta = serializers.ChoiceField(choices=["secret_rotated"])
-    data = RotatedSecret()
+SecretRotated = shape(
+    "SecretRotated",
+    meta=serializers.ChoiceField(choices=["secret_rotated"]),
+    data=RotatedSecret(),
+)
 
 
 ROW = {

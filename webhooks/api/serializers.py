@@ -16,7 +16,7 @@ class AuthToken(Text):
         super().__init__(max_length=255, **options)
 
     def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
+        text: str = super().to_internal_value(data)
         if not all("!" <= character <= "~" for character in text):
             raise serializers.ValidationError("Send visible ASCII characters, without spaces.")
         return text

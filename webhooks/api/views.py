@@ -4,9 +4,9 @@ from typing import Any
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Unprocessable, idempotent
 from webhooks import services
 from webhooks.api import schema
@@ -38,7 +38,7 @@ def shown(webhook: Webhook) -> dict[str, Any]:
 
 @schema.webhook_types
 class WebhookTypes(CompanyView):
-    def get(self, request: Request) -> Response:
+    def get(self, request: CompanyRequest) -> Response:
         return Response(
             [
                 {"id": entry.id.value, "name": entry.name, "description": entry.description}
@@ -49,14 +49,14 @@ class WebhookTypes(CompanyView):
 
 @schema.webhooks
 class Webhooks(CompanyView):
-    def get(self, request: Request) -> Response:
-        webhooks = request.user.webhooks.present().order_by("pk")
+    def get(self, request: CompanyRequest) -> Response:
+        webhooks = request.company.webhooks.present().order_by("pk")
         return Response({"data": [shown(webhook) for webhook in webhooks]})
 
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: CompanyRequest) -> Response:
         try:
-            webhook = services.register(request.user, **RegisterWebhook.read(request))
+            webhook = services.register(request.company, **RegisterWebhook.read(request))
         except services.UnknownType as error:
             raise ValidationError({"type_id": [str(error)]}) from error
         except BadTarget as error:
@@ -74,24 +74,24 @@ class Webhooks(CompanyView):
 
 @schema.one_webhook
 class OneWebhook(CompanyView):
-    def get(self, request: Request, webhook_id: int) -> Response:
-        webhook = get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+    def get(self, request: CompanyRequest, webhook_id: int) -> Response:
+        webhook = get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
         return Response({"data": shown(webhook)})
 
-    def put(self, request: Request, webhook_id: int) -> Response:
+    def put(self, request: CompanyRequest, webhook_id: int) -> Response:
         # Foreign and missing are refused before the body is judged: they must look alike.
-        get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+        get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
         try:
-            services.change(request.user, webhook_id, **ChangeWebhook.read(request))
+            services.change(request.company, webhook_id, **ChangeWebhook.read(request))
         except services.UnknownWebhook as error:
             raise Http404 from error
         except BadTarget as error:
             raise ValidationError({"url": [str(error)]}) from error
         return Response({"data": True})
 
-    def delete(self, request: Request, webhook_id: int) -> Response:
+    def delete(self, request: CompanyRequest, webhook_id: int) -> Response:
         try:
-            services.delete(request.user, webhook_id)
+            services.delete(request.company, webhook_id)
         except services.UnknownWebhook as error:
             raise Http404 from error
         return Response({"data": True})
@@ -100,11 +100,11 @@ class OneWebhook(CompanyView):
 @schema.webhook_secret
 class WebhookSecret(CompanyView):
     @idempotent
-    def post(self, request: Request, webhook_id: int) -> Response:
-        get_object_or_404(request.user.webhooks.present(), pk=webhook_id)
+    def post(self, request: CompanyRequest, webhook_id: int) -> Response:
+        get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
         activates_in = timedelta(seconds=RotateSecret.read(request)["activates_in"])
         try:
-            webhook = services.rotate_secret(request.user, webhook_id, activates_in=activates_in)
+            webhook = services.rotate_secret(request.company, webhook_id, activates_in=activates_in)
         except services.UnknownWebhook as error:
             raise Http404 from error
         except services.NotSigned as error:
@@ -112,6 +112,6 @@ class WebhookSecret(CompanyView):
         data = {
             "id": webhook.pk,
             "secret": webhook.next_secret,
-            "activates_at": webhook.next_secret_at.strftime(TIME_FORMAT),
+            "activates_at": webhook.next_secret_at and webhook.next_secret_at.strftime(TIME_FORMAT),
         }
         return Response({"meta": "secret_rotated", "data": data})

@@ -2,9 +2,10 @@ import json
 import os
 import stat
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
@@ -28,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: str, **options: Any) -> None:
         tally = Tally()
         try:
-            with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+            with opened(file) as stream:
                 self.ingest(stream, tally)
         except OSError as error:
             if tally.reached:
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         if tally.bad:
             raise CommandError(f"{tally.bad} of {tally.read} lines were bad.")
 
-    def ingest(self, stream: BinaryIO, tally: Tally) -> None:
+    def ingest(self, stream: BufferedIOBase, tally: Tally) -> None:
         progress = tqdm(
             total=size(stream),
             unit="B",
@@ -68,7 +69,13 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(counts, separators=(",", ":")))
 
 
-def size(stream: BinaryIO) -> int | None:
+def opened(file: str) -> AbstractContextManager[BufferedIOBase]:
+    if file == "-":
+        return nullcontext(cast(BufferedReader, sys.stdin.buffer))
+    return Path(file).open("rb")
+
+
+def size(stream: BufferedIOBase) -> int | None:
     """Of a plain file; a pipe does not say."""
     try:
         found = os.fstat(stream.fileno())
