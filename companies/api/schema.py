@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework import serializers
+
+from companies.api.shapes import Error, InvalidRequest, Shape, ShippingError
 
 MARK = "x-spec-enum-id"
 F = TypeVar("F", bound=Callable[..., Any])
-Shape = type[serializers.Serializer[Any]]
-TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
 
 
 class BearerTokenScheme(OpenApiAuthenticationExtension):
@@ -36,73 +35,6 @@ class StrictBody(OpenApiSerializerExtension):
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         described = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
         return {**described, "additionalProperties": False}
-
-
-class Time(serializers.RegexField):
-    """A time as answers write it: UTC, to the second."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(TIME, **options)
-
-
-class Flag(serializers.ChoiceField):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(choices=[0, 1], **options)
-
-
-def shape(
-    name: str,
-    base: Shape = serializers.Serializer,
-    **fields: serializers.Field[Any, Any, Any, Any],
-) -> Shape:
-    """A serializer class made of these fields, `data` and `errors` among them: in the body of a
-    class these names would hide what every serializer has.
-    """
-    return type(name, (base,), fields)
-
-
-Done = shape(
-    "Done",
-    data=serializers.BooleanField(help_text="Always true."),
-)
-
-
-class FieldError(serializers.Serializer[Any]):
-    field = serializers.CharField(
-        help_text="Such as documents[0].field_id; empty for the body as a whole."
-    )
-    message = serializers.CharField()
-
-
-class Error(serializers.Serializer[Any]):
-    """Decision E1."""
-
-    statusCode = serializers.IntegerField()
-    error = serializers.CharField()
-    message = serializers.CharField()
-
-
-InvalidRequest = shape(
-    "InvalidRequest",
-    Error,
-    errors=FieldError(many=True, required=False, help_text="Every wrong field."),
-)
-
-
-ShippingErrorBody = shape(
-    "ShippingErrorBody",
-    code=serializers.IntegerField(),
-    description=serializers.CharField(),
-    message=serializers.CharField(),
-    errors=FieldError(many=True, required=False, help_text="Every wrong field."),
-)
-
-
-class ShippingError(serializers.Serializer[Any]):
-    """Decision E2."""
-
-    meta = serializers.ChoiceField(choices=["error"])
-    error = ShippingErrorBody()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import Done, Time, operation, shape
+from companies.api.schema import operation
+from companies.api.shapes import Done, Time, shape
 from deliveries.api.serializers import STATES, LogQuery, Window
 from deliveries.http.answers import Failure
 from webhooks.event_types import CATALOGUE

@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiWebhook, extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import SHIPPING, Time, operation, shape
+from companies.api.schema import SHIPPING, operation
+from companies.api.shapes import Time, shape
 from shipments.api.serializers import SendSample, TrackShipments
 from webhooks.event_types import CATALOGUE
 

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from companies.api.schema import Done, Error, Flag, Time, shape
+from companies.api.shapes import Done, Error, Flag, Time, shape
 from tickets.models import Document
 from tickets.statuses import By, Status
 

@@ -2,7 +2,8 @@
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_view
 
-from companies.api.schema import Done, header, operation
+from companies.api.schema import header, operation
+from companies.api.shapes import Done
 from tickets.api.response_schemas import (
     CommentList,
     DuplicateTicket,

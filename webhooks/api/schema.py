@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import Done, Flag, Time, operation, shape
+from companies.api.schema import operation
+from companies.api.shapes import Done, Flag, Time, shape
 from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
 from webhooks.event_types import CATALOGUE
 
