@@ -34,8 +34,6 @@ DATABASES = {
             "connect_timeout": 5,
             # Off unless set. Only those of deliveries.statements ask for it.
             "prepare_threshold": 0,
-            # No request or task statement is meant to take longer; bulk commands raise it.
-            "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
         },
     }
 }

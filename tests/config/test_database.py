@@ -21,3 +21,17 @@ def test_a_statement_and_an_idle_transaction_end(transactional_db: None) -> None
 
     assert setting("statement_timeout") == "30000"
     assert setting("idle_in_transaction_session_timeout") == "60000"
+
+
+def test_settings_outlast_a_transaction_that_is_rolled_back(transactional_db: None) -> None:
+    connection.close()
+    connection.set_autocommit(False)
+    connection.rollback()
+    connection.set_autocommit(True)
+
+    assert setting("statement_timeout") == "30000"
+
+
+def test_nothing_is_asked_for_that_pgbouncer_refuses(transactional_db: None) -> None:
+    """It takes a few startup parameters, and `options` is none of them."""
+    assert "options" not in connection.get_connection_params()
