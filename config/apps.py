@@ -13,4 +13,5 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("config.checks")
+        import_module("config.upgrades")
         connection_created.connect(prepare_connection)

@@ -1,10 +1,8 @@
 """Rows for tests: valid by default, one change per test."""
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
-from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db.models import QuerySet
@@ -31,21 +29,6 @@ def webhook(
     signed = CATALOGUE[WebhookType(type_id)].signed
     values = {"url": "https://hooks.example.com/in", "secret": "5e" * 32 if signed else None}
     return Webhook.objects.create(company=company, type_id=type_id, **{**values, **changes})
-
-
-def ticket_types() -> None:
-    """Put the shipped types back: the flush behind a committing test takes them along."""
-    import_module("tickets.migrations.0002_ticket_types").add_types(apps, None)
-
-
-def working_week() -> None:
-    """Put the shipped calendar and target back, as the types."""
-    import_module("tickets.migrations.0007_working_week").add_working_week(apps, None)
-
-
-def shipped_ticket_types() -> list[tuple[int, str, str, str, bool]]:
-    """id, name, description, reference and whether that is required."""
-    return import_module("tickets.migrations.0002_ticket_types").TYPES
 
 
 def news(company: Company, shipment_id: int | None = 1, **changes: Any) -> News:

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import pytest
 from django.apps import AppConfig
 from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Model
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 from hypothesis import HealthCheck
@@ -57,12 +59,23 @@ def birch_api(birch: Company) -> APIClient:
     return signed_in(birch)
 
 
+shipped: dict[type[Model], list[Model]] = {}
+
+
 @receiver(post_migrate)
-def keep_the_ticket_types(sender: AppConfig, **_: object) -> None:
-    """The flush behind a test that commits empties the catalogue too; Django tells of it here."""
-    if sender.name == "tickets":
-        build.ticket_types()
-        build.working_week()
+def keep_the_shipped_rows(sender: AppConfig, **_: object) -> None:
+    """Put back the rows that migrations made, such as the ticket types.
+
+    The flush behind a test that commits deletes them too. Django sends this signal after it, as
+    after the migrations themselves.
+    """
+    if sender.name != "tickets":
+        return
+    if not shipped:
+        shipped.update({model: list(model.objects.all()) for model in sender.get_models()})
+    with transaction.atomic():
+        for model, rows in shipped.items():
+            model.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 @pytest.fixture(autouse=True)

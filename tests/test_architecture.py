@@ -41,7 +41,11 @@ FRAMEWORKS = {"django", "rest_framework", "celery", "requests", "psycopg"}
 
 
 def sources(app: str) -> Iterator[Path]:
-    return (path for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts)
+    return (
+        path
+        for path in (ROOT / app).rglob("*.py")
+        if "migrations" not in path.relative_to(ROOT).parts
+    )
 
 
 def imports(tree: ast.AST) -> Iterator[str]:

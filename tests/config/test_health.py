@@ -117,9 +117,7 @@ def test_a_paused_webhook_does_not_make_it_unready(client: Client, company: Comp
 def test_is_not_ready_before_its_migrations(client: Client, db: None) -> None:
     pulse()
     with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM django_migrations WHERE id = (SELECT max(id) FROM django_migrations)"
-        )
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
 
     check = client.get("/readyz").json()["checks"]["migrations"]
     assert check["detail"] == "1 migrations are not applied: run manage.py migrate"

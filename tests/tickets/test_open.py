@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from companies.ids import LARGEST_ID
 from companies.models import Company
-from tests import builders as build
+from tests.tickets.catalogue import CATALOGUE
 from tickets.models import HistoryEntry, Ticket, TicketType
 
 
@@ -89,9 +89,9 @@ def test_takes_a_type_that_an_operator_added(api: APIClient) -> None:
     assert post(api, type_id=77, warehouse_package_id="P-1")[0] == 200
 
 
-@pytest.mark.parametrize("row", build.shipped_ticket_types(), ids=lambda row: row[1])
+@pytest.mark.parametrize("row", CATALOGUE, ids=lambda row: row[1])
 def test_asks_for_what_the_type_is_about(api: APIClient, row: tuple) -> None:
-    id, _, _, reference, required = row
+    id, _, reference, required = row
     sent = {
         "guide": {"shipment_id": 7},
         "credit": {"credit_id": 7},

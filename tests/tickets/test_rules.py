@@ -1,6 +1,5 @@
 import pytest
 
-from tests import builders as build
 from tickets import rules
 
 # reference, required, what is given, the field that is lacking (decision T14).
@@ -19,23 +18,6 @@ DEMANDS = [
     ("legal-credit", True, {"documents": [{"field_id": "rfc"}]}, None),
     ("", True, {}, None),
     ("", False, {}, None),
-]
-# id, name, reference, required: the catalogue as decision T14 lists it.
-CATALOGUE = [
-    (2, "carrier", "", False),
-    (3, "overweight", "guide", True),
-    (4, "lost", "guide", True),
-    (5, "damaged", "guide", True),
-    (6, "wrong_address", "guide", True),
-    (7, "refund", "credit", True),
-    (8, "delay", "guide", True),
-    (9, "payment_pending", "", False),
-    (10, "pobox_package", "warehouse-package", False),
-    (13, "theft", "guide", True),
-    (14, "redirection", "guide", True),
-    (19, "credit_line", "legal-credit", True),
-    (24, "partial_refund", "credit", True),
-    (25, "delivery_attempt", "guide", True),
 ]
 # A document's type, its value, and what is wrong with it (decision T16).
 VALUES = [
@@ -90,11 +72,3 @@ def test_checks_the_value_of_a_document(
 
     assert (answer is None) == (problem is None)
     assert problem is None or problem in answer
-
-
-def test_ships_the_catalogue_that_was_decided() -> None:
-    shipped = build.shipped_ticket_types()
-
-    assert [(id, name, reference, needed) for id, name, _, reference, needed in shipped] == (
-        CATALOGUE
-    )

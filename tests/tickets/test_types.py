@@ -1,13 +1,19 @@
 from rest_framework.test import APIClient
 
-from tests import builders as build
+from tests.tickets.catalogue import CATALOGUE
 from tickets.models import TicketType
+
+
+def test_ships_the_catalogue_that_was_decided(db: None) -> None:
+    rows = TicketType.objects.values_list("id", "name", "reference", "reference_required")
+
+    assert list(rows) == CATALOGUE
 
 
 def test_serves_the_catalogue(api: APIClient) -> None:
     shown = api.get("/tickets/types").json()["data"]
 
-    assert [one["id"] for one in shown] == [row[0] for row in build.shipped_ticket_types()]
+    assert [one["id"] for one in shown] == [id for id, *_ in CATALOGUE]
     assert shown[2] == {
         "id": 4,
         "name": "lost",
