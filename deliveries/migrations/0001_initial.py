@@ -35,7 +35,7 @@ CREATE INDEX event_tracking ON deliveries_event (tracking_number, id);
 CREATE TABLE deliveries_event_rest PARTITION OF deliveries_event DEFAULT;
 """
 
-# The partition of what waits alone has the queue's indexes: delivery_due tells first attempts from
+# Only the partition of what waits has the queue's indexes. delivery_due tells first attempts from
 # retries, so that either is found without the other.
 #
 # A claim touches no indexed column, so with room on the page it is a HOT update. It takes all rows
@@ -100,7 +100,7 @@ CREATE TABLE deliveries_attempt_rest PARTITION OF deliveries_attempt DEFAULT;
 DROP_TABLES = "DROP TABLE deliveries_attempt, deliveries_delivery, deliveries_event;"
 
 # The function makes partitions for `weeks` weeks from the week of `first` on; those that exist are
-# left alone. Beat calls it once a day.
+# left alone. Beat calls it every six hours.
 PARTITIONS = """
 CREATE FUNCTION deliveries_make_partitions(first date, weeks integer) RETURNS integer
 LANGUAGE plpgsql AS $$

@@ -1,0 +1,252 @@
+"""A database of the last unsquashed commit comes through today's migrate whole.
+
+The commit's own code makes a database with rows in it; today's code migrates it, reads it and works
+with it. Meanwhile today's migrate makes another from nothing: both must have the same schema.
+
+A migration that writes stored rows anew names their columns in REWRITTEN, and is looked at by a
+test of its own here: `outcome` has the rows from before and after, what the API answered before
+and after, and the desk's pages.
+"""
+
+import hmac
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from pytest_django import DjangoDbBlocker
+
+from config.upgrades import last_unsquashed_commit
+from devtools.locks import exclusively
+from faults.environment import environment
+from faults.receiver import Answer, Received, Receiver
+from tests.upgrades.databases import Database, changed, new_database
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+APPS = ("companies_", "webhooks_", "deliveries_", "shipments_", "tickets_", "desk_")
+# By table: columns of which an upgrade changes what is stored.
+REWRITTEN: dict[str, set[str]] = {}
+# Filled by migrations; an upgraded database must have what a new one has.
+SHIPPED = ("tickets_tickettype", "tickets_calendar", "tickets_workinghours", "tickets_target")
+Outcome = dict[str, Any]
+# Runs a file as a program of the tree that is the working directory.
+SCRIPT = """
+import runpy, sys
+import django
+django.setup()
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def outcome(
+    tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker
+) -> Outcome:
+    """What came of an upgrade, made once for all processes of a parallel run."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    kept = shared / "upgrade.json"
+    tree = tmp_path_factory.mktemp("old")
+    with exclusively(shared / "upgrade.lock", waiting="another process upgrades a database"):
+        if not kept.exists():
+            unpack(last_unsquashed_commit(), tree)
+            with django_db_blocker.unblock():
+                kept.write_text(json.dumps(upgrade(tree)))
+    return json.loads(kept.read_text())
+
+
+def unpack(commit: str, folder: Path) -> None:
+    """Put the files of a commit there. Skips the test where git does not have it."""
+    try:
+        packed = subprocess.run(
+            ["git", "archive", commit], cwd=ROOT, capture_output=True, check=True
+        ).stdout
+    except FileNotFoundError:
+        pytest.skip("no git: the upgrade from before the squash is not tried")
+    except subprocess.CalledProcessError:
+        pytest.skip(f"no commit {commit[:7]} (a shallow clone?): the upgrade from it is not tried")
+    with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+        files.extractall(folder, filter="data")
+
+
+def upgrade(tree: Path) -> Outcome:
+    with ExitStack() as stack:
+        receiver = stack.enter_context(Receiver())
+        old, new = (
+            stack.enter_context(new_database(f"parceldesk_upgrade_{os.getpid()}_{name}"))
+            for name in ("old", "new")
+        )
+        receiver.answer = lambda received: Answer(500 if received.path == "/failing" else 200)
+        told, found = tree.with_name("told.json"), tree.with_name("found.json")
+        alone = start(new, ROOT, "manage.py", "migrate", "--verbosity", "0")
+        finish(start(old, tree, "-c", SCRIPT, HERE / "old_code.py", told, receiver.url))
+        finish(alone)
+        before = old.rows()
+        receiver.answer = lambda received: Answer()
+        tried = len(receiver.log)
+        finish(start(old, ROOT, "-c", SCRIPT, HERE / "new_code.py", told, found))
+        return {
+            "told": json.loads(told.read_text()),
+            "found": json.loads(found.read_text()),
+            "before": before,
+            "schemas": [old.schema(), new.schema()],
+            "permissions": [old.permissions(), new.permissions()],
+            "shipped": {table: new.rows()[table] for table in SHIPPED},
+            "sent": [sent(received) for received in receiver.log[:tried]],
+            "sent after": [sent(received) for received in receiver.log[tried:]],
+        }
+
+
+def start(database: Database, tree: Path, *arguments: str | Path) -> subprocess.Popen[str]:
+    """Start Python in a tree, in the environment of the service."""
+    values = environment(
+        database=database.url,
+        broker=settings.CELERY_BROKER_URL,
+        cache=settings.CACHE_URL,
+        folder=tree,
+    )
+    values |= {
+        "SECRET_KEY": settings.SECRET_KEY,
+        "FIELD_KEYS": ",".join(settings.FIELD_KEYS),
+        "PATH": os.environ["PATH"],
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "AGENT_PASSWORD": "correct horse battery",
+        "DELIVERY_CA_BUNDLE": "",
+    }
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env=values,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> None:
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+
+
+def sent(received: Received) -> dict[str, Any]:
+    return {
+        "path": received.path,
+        "headers": dict(received.headers),
+        "body": received.body.decode(),
+    }
+
+
+def test_both_ways_give_the_same_schema(outcome: Outcome) -> None:
+    upgraded, new = outcome["schemas"]
+
+    assert len(new) > 1000
+    assert upgraded == new
+
+
+def test_both_ways_ship_the_same_rows(outcome: Outcome) -> None:
+    upgraded, new = outcome["permissions"]
+    rows = outcome["found"]["rows"]
+
+    assert upgraded == new
+    assert {
+        table: changed(rows[table], outcome["shipped"][table], but=set()) for table in SHIPPED
+    } == ({table: [] for table in SHIPPED})
+
+
+def test_nothing_is_left_to_migrate(outcome: Outcome) -> None:
+    found = outcome["found"]
+
+    assert (found["planned"], found["unrecorded"], found["lacks_migrations"]) == ([], [], False)
+
+
+def test_every_row_is_still_there(outcome: Outcome) -> None:
+    before, after = outcome["before"], outcome["found"]["rows"]
+
+    assert [table for table, rows in before.items() if table.startswith(APPS) and not rows] == []
+    assert {
+        table: lost
+        for table, rows in before.items()
+        if table != "django_migrations"
+        and (lost := changed(rows, after[table], but=REWRITTEN.get(table, set())))
+    } == {}
+
+
+def test_the_api_answers_as_before(outcome: Outcome) -> None:
+    told, found = outcome["told"], outcome["found"]
+
+    assert told["statuses"] == [5, 2, 1, 1]
+    assert found["answers"] == told["answers"]
+
+
+def test_the_desk_shows_the_tickets(outcome: Outcome) -> None:
+    pages = outcome["found"]["pages"]
+    lost, crushed, credit, carrier = (page for _, page in pages)
+
+    assert [status for status, _ in pages] == [200] * 4
+    for words in ("It is lost.", "Please send the invoice.", "The invoice is number 7."):
+        assert words in lost
+    assert "Quick." in crushed
+    assert "XAXX010101000" in credit
+    assert "Please switch on acme." in carrier
+
+
+def test_work_goes_on(outcome: Outcome) -> None:
+    told, work = outcome["told"], outcome["found"]["work"]
+    ticket = work["the ticket"]
+
+    assert work["the same request"] == {"id": told["tickets"][0]}
+    assert work["a second ticket"] == 409
+    assert work["a comment on a decided ticket"] == 422
+    assert [(row["from"], row["to"]) for row in ticket["history"]] == [
+        (None, 1),
+        (1, 6),
+        (6, 4),
+        (4, 5),
+        (5, 6),
+        (6, 3),
+    ]
+    assert work["the same lines"] == {"read": 8, "changed": 0, "events": 0, "bad": 0}
+    assert work["a new line"] == {"read": 1, "changed": 1, "events": 1, "bad": 0}
+    assert work["a change of history"] == "the history of a ticket is append-only"
+
+
+def test_deliveries_go_on_with_the_secrets_from_before(outcome: Outcome) -> None:
+    well, failing, paused = outcome["told"]["webhooks"]
+    before = [each["path"] for each in outcome["sent"]]
+    after = outcome["sent after"]
+
+    assert sorted(before) == ["/failing", *["/well"] * 4]
+    # What failed before, what waited for the pause to end, and what the new line tells.
+    assert sorted(each["path"] for each in after) == ["/failing", *["/paused"] * 5, "/well"]
+    for webhook, path in ((well, "/well"), (failing, "/failing"), (paused, "/paused")):
+        for each in after:
+            if each["path"] == path:
+                assert is_signed(each, webhook["secret"])
+    (news,) = (each for each in after if each["path"] == "/well")
+    assert news["headers"]["Authorization"] == "Bearer tok-1"
+
+
+def is_signed(sent: dict[str, Any], secret: str) -> bool:
+    headers = sent["headers"]
+    signed = f"{headers['X-Webhook-Timestamp']}.{headers['X-Webhook-Event']}.{sent['body']}"
+    digest = hmac.new(secret.encode(), signed.encode(), "sha256").hexdigest()
+    return headers["X-Webhook-Signature"] == f"v1={digest}"
+
+
+def test_a_row_that_is_lost_or_changed_is_found() -> None:
+    rows = [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]
+
+    assert changed(rows, [{**row, "new": 0} for row in reversed(rows)], but=set()) == []
+    assert len(changed(rows, rows[:1], but=set())) == 1
+    assert len(changed(rows, [{**row, "text": "a"} for row in rows], but=set())) == 2
+    assert changed(rows, [{**row, "text": "a"} for row in rows], but={"text"}) == []
+    assert len(changed(rows, [{"id": 1}, {"id": 2}], but=set())) == 4
