@@ -1,4 +1,4 @@
-"""JSON read as strictly as it allows: what other readers stumble over is refused (decision E6)."""
+"""JSON read as strictly as it allows: what other readers stumble over is refused (decision E8)."""
 
 import json
 import math

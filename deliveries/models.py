@@ -1,4 +1,7 @@
-"""Rows are the queue. Migration 0001 says how the tables lie on disk (decision page 0007)."""
+"""Rows are the queue. Migration 0001 says how the tables lie on disk.
+
+Why: decision page engine-finished-deliveries-leave-the-queue.
+"""
 
 import uuid
 from datetime import date
