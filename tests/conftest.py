@@ -1,5 +1,7 @@
 import time
+from collections.abc import Callable
 from ipaddress import ip_network
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +20,8 @@ from companies import services
 from companies.api import rates
 from companies.models import Company
 from tests import builders as build
+from tests.shipments import feeding
+from tests.shipments.feeding import Fed, Line
 from tickets.models import Agent
 from tickets.sla import policy
 from webhooks import target_policy
@@ -81,6 +85,16 @@ def keep_the_shipped_rows(sender: AppConfig, **_: object) -> None:
 @pytest.fixture(autouse=True)
 def no_targets_of_another_test() -> None:
     policy.forget()
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Callable[..., Fed]:
+    """Feed lines to the command as a file."""
+
+    def run(*lines: Line | bytes) -> Fed:
+        return feeding.ingest(feeding.write(tmp_path / "feed.jsonl", *lines))
+
+    return run
 
 
 @pytest.fixture
