@@ -39,15 +39,26 @@ def in_parallel() -> list[str]:
 
 
 def lint(arguments: list[str]) -> int:
-    """Both halves of what ruff has to say, also when the first one complains."""
+    """Run every linter, also after one has complained; the worst of their exit codes.
+
+    Each prints file, line and what to do, and reads its settings from pyproject.toml.
+    """
     if arguments:
-        raise Trouble("lint takes no arguments; for more, use .venv/bin/ruff")
-    ruff = str(PYTHON.with_name("ruff"))
-    answers = [os.spawnl(os.P_WAIT, ruff, ruff, *what, str(ROOT)) for what in LINT]  # noqa: S606
-    return max(answers)
+        raise Trouble("lint takes no arguments; for more, use .venv/bin/ruff or .venv/bin/djlint")
+    os.chdir(ROOT)
+    return max(run_linter(name, *rest) for name, *rest in LINT)
+
+
+def run_linter(name: str, *arguments: str) -> int:
+    program = str(PYTHON.with_name(name))
+    return os.spawnl(os.P_WAIT, program, program, *arguments)  # noqa: S606
 
 
 # More would only wait for the one database server they share.
 MOST_PROCESSES = 4
-LINT = (("check",), ("format", "--check"))
+LINT = (
+    ("ruff", "check", "."),
+    ("ruff", "format", "--check", "."),
+    ("djlint", "--lint", "templates", "devtools/receiver.html"),
+)
 COMMANDS = {"run": run, "test": test, "manage": manage, "lint": lint}

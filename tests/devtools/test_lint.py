@@ -1,11 +1,28 @@
 import subprocess
 
-from devtools.bootstrap import ROOT
+from devtools.bootstrap import PYTHON, ROOT
 
 
-def test_finds_nothing_to_say_about_style_and_formatting() -> None:
+def test_finds_nothing_to_say_about_style_formatting_and_templates() -> None:
     lint = subprocess.run(
         [ROOT / "dev", "lint"], capture_output=True, text=True, check=False, timeout=60
     )
 
     assert lint.returncode == 0, lint.stdout + lint.stderr
+
+
+def test_a_bad_template_is_named_by_line_and_rule() -> None:
+    lint = subprocess.run(
+        [PYTHON.with_name("djlint"), "--lint", "-"],
+        cwd=ROOT,
+        input=f"<p>Fine</p>\n<button>No type</button>\n<p>{'long ' * 30}</p>\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert lint.returncode == 1
+    first, second = lint.stdout.splitlines()
+    assert first.startswith("-:2:0: H043 Button tag should have a type attribute.")
+    assert second.startswith("-:3:0: P001 Longer than 120 characters.")
