@@ -13,7 +13,7 @@ from django.utils import timezone
 from bench.explain import plan
 from deliveries import statements
 from deliveries.engine import claiming, recording
-from deliveries.engine.claiming import Claimed, Lane
+from deliveries.engine.loans import Claimed, Lane
 from deliveries.engine.loop import ENOUGH_HELD, LANES_AT_ONCE, RECORD_AT_ONCE
 from deliveries.engine.recording import Result
 from deliveries.engine.rooms import LARGEST_ROOM, STOCK

@@ -1,7 +1,10 @@
 """The house, kept true: who may import whom, and what stays pure."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,6 +18,7 @@ PURE = [
     "companies/strict_json",
     "companies/times",
     "companies/tokens",
+    "deliveries/engine/loans",
     "deliveries/engine/rooms",
     "deliveries/engine/schedule",
     "deliveries/engine/signing",
@@ -91,12 +95,47 @@ def test_own_modules_are_imported_at_the_top(app: str) -> None:
     assert hidden == []
 
 
-@pytest.mark.parametrize("module", PURE)
-def test_pure_modules_know_no_framework(module: str) -> None:
-    names = list(imports(ast.parse((ROOT / f"{module}.py").read_text())))
+def impure(module: str, graph: dict[str, set[str]]) -> list[str]:
+    """Ways from a module, by what it imports and what that imports, to a framework or a table."""
+    found, waiting, seen = [], [[module]], {module}
+    while waiting:
+        way = waiting.pop(0)
+        names = list(imports(ast.parse(modules()[way[-1]].read_text())))
+        frameworks = {name.partition(".")[0] for name in names} & FRAMEWORKS
+        tables = {name for name in names if name.endswith((".models", ".services"))}
+        found += [" -> ".join([*way, name]) for name in sorted(frameworks | tables)]
+        for each in sorted((graph[way[-1]] | above(way[-1])) - seen):
+            seen.add(each)
+            waiting.append([*way, each])
+    return found
 
-    assert {name.partition(".")[0] for name in names} & FRAMEWORKS == set()
-    assert not [name for name in names if name.endswith((".models", ".services"))]
+
+def above(module: str) -> set[str]:
+    """The packages that a module lies in: Python loads them first."""
+    parts = module.split(".")
+    return {".".join(parts[:length]) for length in range(1, len(parts))}
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_pure_modules_know_no_framework_nor_does_what_they_import(module: str) -> None:
+    assert impure(module.replace("/", "."), own_imports()) == []
+
+
+def test_a_framework_two_imports_deep_is_caught() -> None:
+    ways = impure("deliveries.engine.loop", own_imports())
+
+    assert "deliveries.engine.loop -> deliveries.engine.claiming -> django" in ways
+
+
+def test_pure_modules_load_no_framework() -> None:
+    """The same, asked of Python itself: other people's packages may bring one along."""
+    names = [module.replace("/", ".") for module in PURE]
+    program = f"import sys, {', '.join(names)}; print(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert {name.partition(".")[0] for name in ran.stdout.split()} & FRAMEWORKS == set()
 
 
 def pages(tree: ast.AST) -> list[str]:
@@ -130,6 +169,7 @@ def test_a_page_below_the_desk_is_caught() -> None:
     assert pages(ast.parse("from unfold.widgets import X")) != []
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Every module of ours by its dotted name."""
     return {
@@ -139,6 +179,7 @@ def modules() -> dict[str, Path]:
     }
 
 
+@cache
 def own_imports() -> dict[str, set[str]]:
     """Which of our modules each of our modules imports."""
     known = modules()

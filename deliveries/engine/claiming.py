@@ -7,12 +7,12 @@ clocks differ agree on what is due.
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 from uuid import uuid4
 
 from django.conf import settings
 
 from deliveries import statements
+from deliveries.engine.loans import Claimed, Lane
 
 # A lease lasts so many times the longest attempt: 30 seconds. It is the time within which a
 # killed worker's rows come back.
@@ -25,31 +25,6 @@ PARK_SECONDS = 1
 LONGEST_PARK_SECONDS = 300
 # No id is larger.
 ANY_WEBHOOK = 2**63 - 1
-
-
-class Lane(NamedTuple):
-    """A webhook with deliveries waiting, that may be sent to now.
-
-    `failing`: its last attempt failed. `probe`: it comes from a rest, one attempt goes ahead.
-    """
-
-    webhook_id: int
-    failing: bool
-    probe: bool
-
-
-class Claimed(NamedTuple):
-    """A delivery on loan. `id` and `claim` are UUIDs as text: they are only ever passed on."""
-
-    id: str
-    webhook_id: int
-    shipment_id: int | None
-    attempts: int
-    step: int
-    type_id: int
-    body: bytes
-    claim: str
-    claimed_at: float
 
 
 # Steps from webhook to webhook in the index, however many rows each of them has waiting, and

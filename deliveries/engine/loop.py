@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from deliveries import statements
 from deliveries.engine import claiming, pausing, recording, rendering
-from deliveries.engine.claiming import Claimed
+from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import Result
 from deliveries.engine.rendering import Address, Sent
 from deliveries.engine.rooms import Rooms

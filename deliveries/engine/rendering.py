@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from deliveries import statements
-from deliveries.engine.claiming import Claimed
+from deliveries.engine.loans import Claimed
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.transport import Request
 from webhooks import encryption

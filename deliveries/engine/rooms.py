@@ -9,7 +9,7 @@ waiting for the next claim.
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 
-from deliveries.engine.claiming import Claimed, Lane
+from deliveries.engine.loans import Claimed, Lane
 
 FIRST_ROOM = 8
 LARGEST_ROOM = 32

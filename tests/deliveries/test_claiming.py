@@ -13,12 +13,13 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming
+from deliveries.engine.loans import Claimed
 from deliveries.models import Delivery, Health
 from tests import builders as build
 from webhooks import services
 
 
-def claim(room: int = 100) -> list[claiming.Claimed]:
+def claim(room: int = 100) -> list[Claimed]:
     ready, _ = claiming.lanes(0, 100)
     return claiming.claim({lane.webhook_id: room for lane in ready})
 

@@ -10,17 +10,18 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming, recording
+from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import Result
 from deliveries.models import OPEN, Attempt, Delivery, Health, State
 from tests import builders as build
 
 
-def claim_one() -> claiming.Claimed:
+def claim_one() -> Claimed:
     ready, _ = claiming.lanes(0, 100)
     return claiming.claim({lane.webhook_id: 1 for lane in ready})[0]
 
 
-def result(claimed: claiming.Claimed, **changes: Any) -> Result:
+def result(claimed: Claimed, **changes: Any) -> Result:
     success = Result(
         delivery_id=claimed.id,
         claim=claimed.claim,
@@ -39,7 +40,7 @@ def result(claimed: claiming.Claimed, **changes: Any) -> Result:
     return replace(success, **changes)
 
 
-def failed(claimed: claiming.Claimed, **changes: Any) -> Result:
+def failed(claimed: Claimed, **changes: Any) -> Result:
     failure = {"state": State.WAITING, "wait": 5, "status": None, "error": "timeout"}
     return result(claimed, **{**failure, "unreachable": True, **changes})
 

@@ -1,7 +1,7 @@
 from collections import Counter
 from uuid import uuid4
 
-from deliveries.engine.claiming import Claimed, Lane
+from deliveries.engine.loans import Claimed, Lane
 from deliveries.engine.rooms import FIRST_ROOM, LARGEST_ROOM, STOCK, Rooms
 
 
