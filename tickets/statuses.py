@@ -1,4 +1,4 @@
-"""Ticket statuses and who may move what where (interface, States and transitions).
+"""Ticket statuses and who may move what where: one table, one question (interface, States).
 
 No database here. The decisions are T1 to T3.
 """

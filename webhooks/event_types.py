@@ -1,4 +1,4 @@
-"""The closed catalogue of webhook types (interface, Webhook types). No database here.
+"""The closed catalogue of webhook types (interface, Webhook type). No database here.
 
 Closed, and in code rather than a table: what is signed and what is said depend on it.
 """
