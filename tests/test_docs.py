@@ -8,9 +8,13 @@ from django.core.management import get_commands, load_command_class
 from django.urls import Resolver404, get_resolver, resolve
 from rest_framework.views import APIView
 
+from devtools.bootstrap import COMMANDS as LAUNCHER
+
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+# Where a setting that a document names may be read or set.
+CODE = (*APPS, "config", "devtools", "bench")
 OURS = sorted(name for name, app in get_commands().items() if app in APPS)
 
 
@@ -28,6 +32,23 @@ def test_links_lead_somewhere(document: Path) -> None:
     local = [target for target in targets if "://" not in target]
 
     assert [target for target in local if not (document.parent / target).exists()] == []
+
+
+def anchors(document: Path) -> set[str]:
+    """What a link may name behind #: its headings, as the hosting platforms write them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_headings_it_links_to_exist(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", document.read_text())
+
+    assert [
+        f"{target}#{anchor}"
+        for target, anchor in links
+        if anchor not in anchors(document.parent / target if target else document)
+    ] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -49,6 +70,27 @@ def test_commands_it_names_exist(document: Path) -> None:
     named = {name for call in calls for name in call}
 
     assert named - set(get_commands()) - {"help"} == set()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_of_the_launcher_it_names_exist(document: Path) -> None:
+    named = {name for word in words(document) for name in re.findall(r"\./dev ([a-z]+)", word)}
+
+    assert named - {*LAUNCHER, "help"} == set()
+
+
+def test_settings_the_documents_name_exist() -> None:
+    """A name in capitals with an underscore is a variable, or a constant that code has."""
+    sources = [ROOT / "Procfile", *(each for top in CODE for each in (ROOT / top).rglob("*.py"))]
+    known = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", "".join(map(Path.read_text, sources))))
+    unknown = {
+        f"{document.relative_to(ROOT)}: {word}"
+        for document in DOCUMENTS
+        for word in words(document)
+        if re.fullmatch(r"[A-Z]+(?:_[A-Z]+)+", word) and word not in known
+    }
+
+    assert unknown == set()
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -1,0 +1,34 @@
+"""What other tools read: the hook before a commit, and the platform's workflow."""
+
+import os
+from typing import Any
+
+import pytest
+import yaml
+
+from devtools.bootstrap import ROOT
+
+
+def load(name: str) -> Any:
+    return yaml.safe_load((ROOT / name).read_text())
+
+
+def test_the_hook_runs_our_own_tools_and_fetches_none() -> None:
+    repositories = load(".pre-commit-config.yaml")["repos"]
+    hooks = [hook for each in repositories for hook in each["hooks"]]
+
+    assert [each["repo"] for each in repositories] == ["local"]
+    assert [(hook["entry"], hook["language"]) for hook in hooks] == [("./dev lint", "system")]
+
+
+def test_the_workflow_runs_what_ci_runs_and_nothing_else() -> None:
+    (job,) = load(".github/workflows/test.yml")["jobs"].values()
+    ran = [(step["run"], step["env"]) for step in job["steps"] if "run" in step]
+
+    assert ran == [(".ci/run", {"CI": "true"})]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.parametrize("name", ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"])
+def test_a_repository_s_usual_pages_are_there(name: str) -> None:
+    assert (ROOT / name).read_text().startswith("# ")
