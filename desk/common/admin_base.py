@@ -1,20 +1,42 @@
 """What the desk's admin pages of several rooms share."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
-from django.core.paginator import Paginator
-from django.db.models import Field
+from django.db.models import Field, Model, QuerySet
 from django.forms import Field as FormField
 from django.http import HttpRequest
 from django.utils.functional import cached_property
-from unfold.admin import ModelAdmin, TabularInline
+
+from desk.common.generics import Paginator
+
+if TYPE_CHECKING:
+    # Unfold's own annotations contradict Django's stubs: an option whose default is None may be
+    # nothing else, and hooks return other types. These are Django's, with unfold's options.
+    class ModelAdmin(admin.ModelAdmin[Any]):
+        list_filter_submit: ClassVar[bool]
+        list_fullwidth: ClassVar[bool]
+        list_disable_select_all: ClassVar[bool]
+        list_before_template: ClassVar[str | None]
+        list_after_template: ClassVar[str | None]
+        change_form_before_template: ClassVar[str | None]
+        change_form_after_template: ClassVar[str | None]
+        change_form_outer_before_template: ClassVar[str | None]
+        change_form_outer_after_template: ClassVar[str | None]
+
+    class TabularInline(admin.TabularInline[Any, Any]):
+        pass
+
+else:
+    from unfold.admin import ModelAdmin, TabularInline
 
 MOST_COUNTED = 1_000
 
 
-class ShortPaginator(Paginator):
+class ShortPaginator(Paginator[Model]):
     """Counts no further than MOST_COUNTED: a table of millions is searched, not leafed through."""
+
+    object_list: QuerySet[Model]
 
     @cached_property
     def count(self) -> int:
@@ -47,7 +69,7 @@ class NamedInline(TabularInline):
     """Its fields stand under headings; here each says its name to who cannot see those."""
 
     def formfield_for_dbfield(
-        self, db_field: Field, request: HttpRequest, **kwargs: Any
+        self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any
     ) -> FormField | None:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None:

@@ -2,17 +2,18 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 from django.core.cache import cache
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
-def kept(key: str, seconds: int, make: Callable[[], Any]) -> Any:
+def kept(key: str, seconds: int, make: Callable[[], T]) -> T:
     """At most so old, and never None. Made anew each time while the cache is away."""
     try:
-        found = cache.get(f"desk:{key}")
+        found: T | None = cache.get(f"desk:{key}")
     except Exception as error:  # whatever the cache's client calls "away"
         logger.warning("nothing is kept for the desk, the cache does not answer: %s", error)
         return make()

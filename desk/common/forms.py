@@ -1,12 +1,16 @@
 """What agents type at the desk."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
+from desk.common.generics import ModelChoiceField
 from tickets.models import Agent
 from tickets.statuses import Status
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 LONGEST_TEXT = 20_000
 LONGEST_NAME = 200
@@ -88,13 +92,21 @@ class WriteForm(AskingForm):
         return cleaned
 
 
-class AgentChoice(forms.ModelChoiceField):
+class Workload(TypedDict):
+    """What `with_loads()` and `with_presence()` add to agents."""
+
+    load: int
+    there: bool
+
+
+class AgentChoice(ModelChoiceField[Agent]):
     """Everybody who could take a ticket by hand, with what they carry already."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(Agent.objects.none(), **options)
 
-    def label_from_instance(self, agent: Agent) -> str:
+    def label_from_instance(self, obj: Agent) -> str:
+        agent = cast("WithAnnotations[Agent, Workload]", obj)
         away = "" if agent.there else ", away"
         return f"{agent.user.get_username()}: {agent.load} of {agent.capacity}{away}"
 
@@ -115,9 +127,10 @@ class GiveForm(forms.Form):
         help_text="History keeps it, for agents only.",
     )
 
-    def __init__(self, *args: Any, but: Agent | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, excluding: Agent | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        agents = Agent.objects.filter(user__is_active=True).exclude(pk=but and but.pk)
-        self.fields["to"].queryset = (
-            agents.with_loads().with_presence().select_related("user").order_by("user__username")
-        )
+        agents = Agent.objects.filter(user__is_active=True).order_by("user__username")
+        if excluding is not None:
+            agents = agents.exclude(pk=excluding.pk)
+        field = cast(AgentChoice, self.fields["to"])
+        field.queryset = agents.with_loads().with_presence().select_related("user")

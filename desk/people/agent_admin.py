@@ -1,6 +1,6 @@
 """Agents as leads see them: what they take, when they are there, and what they leave behind."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -11,14 +11,19 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
-from desk.common.admin_base import NamedInline
-from desk.common.forms import GiveForm
+from desk.common.admin_base import ModelAdmin, NamedInline
+from desk.common.forms import GiveForm, Workload
+from desk.common.requests import StaffRequest
 from tickets import agents
 from tickets.assignment import reassigning
+from tickets.changes.actors import NotAllowed
 from tickets.models import Absence, Agent, Shift, Ticket
+from tickets.models.agents import AgentQuerySet
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 PAGE = "admin:tickets_agent_change"
 HAND_OVER = "admin:tickets_agent_hand_over"
@@ -47,7 +52,13 @@ class AgentAdmin(ModelAdmin):
     show_full_result_count = False
     search_fields = ("user__username",)
     fields = (
-        *("user", "available", "capacity", "skills", "time_zone", "carries", "last_assigned_at"),
+        "user",
+        "available",
+        "capacity",
+        "skills",
+        "time_zone",
+        "carries",
+        "last_assigned_at",
     )
     readonly_fields = ("user", "carries", "last_assigned_at")
     formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
@@ -71,8 +82,8 @@ class AgentAdmin(ModelAdmin):
         ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
-        everybody = super().get_queryset(request).select_related("user")
-        return everybody.with_loads().with_presence()
+        everybody = cast(AgentQuerySet, super().get_queryset(request))
+        return everybody.select_related("user").with_loads().with_presence()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -84,11 +95,11 @@ class AgentAdmin(ModelAdmin):
         return request.user.has_perm(ASSIGN)
 
     @admin.display(boolean=True, description="at work now")
-    def there(self, agent: Agent) -> bool:
+    def there(self, agent: "WithAnnotations[Agent, Workload]") -> bool:
         return agent.there
 
     @admin.display(description="running tickets")
-    def carries(self, agent: Agent) -> str:
+    def carries(self, agent: "WithAnnotations[Agent, Workload]") -> str:
         return f"{agent.load} of {agent.capacity}"
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
@@ -101,13 +112,14 @@ class AgentAdmin(ModelAdmin):
         super().save_formset(request, form, formset, change)
         agents.wake_assignment()
 
-    def hand_over_page(self, request: HttpRequest, agent_id: int) -> HttpResponse:
+    def hand_over_page(self, request: StaffRequest, agent_id: int) -> HttpResponse:
         """GET asks to whom and why; POST gives away what they hold, so many at a time."""
         if not self.has_assign_permission(request):
             raise PermissionDenied
-        if (agent := self.get_object(request, str(agent_id))) is None:
+        agent: Agent | None = self.get_object(request, str(agent_id))
+        if agent is None:
             raise Http404
-        form = GiveForm(request.POST or None, but=agent)
+        form = GiveForm(request.POST or None, excluding=agent)
         if request.method == "POST" and form.is_valid():
             try:
                 left = reassigning.empty_hands(agent, user=request.user, **form.cleaned_data)
@@ -128,31 +140,31 @@ class AgentAdmin(ModelAdmin):
         }
         return TemplateResponse(request, "admin/tickets/agent/hand_over.html", context)
 
-    def available_page(self, request: HttpRequest, agent_id: int) -> HttpResponse:
+    def available_page(self, request: StaffRequest, agent_id: int) -> HttpResponse:
         """Take a POST of who comes or goes: agents for themselves, leads for all."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         agent = get_object_or_404(Agent.objects.select_related("user"), pk=agent_id)
         try:
             agents.set_available(agent, "there" in request.POST, user=request.user)
-        except agents.NotAllowed as refusal:
+        except NotAllowed as refusal:
             raise PermissionDenied from refusal
-        said = "gets tickets again" if agent.available else "gets no more tickets"
-        messages.success(request, f"{agent} {said}.")
+        change = "gets tickets again" if agent.available else "gets no more tickets"
+        messages.success(request, f"{agent} {change}.")
         return redirect("admin:index")
 
 
 def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
     """Tell who has sent an agent away what they still hold, and where others are given it."""
-    kept = open_tickets(agent).count()
-    if not kept:
+    held = open_tickets(agent).count()
+    if not held:
         return
-    said = f"{agent} keeps {kept} open ticket{'' if kept == 1 else 's'}."
+    text = f"{agent} keeps {held} open ticket{'' if held == 1 else 's'}."
     if request.user.has_perm(ASSIGN):
         link = '{} If they left, <a class="underline" href="{}">hand them over</a>.'
-        messages.warning(request, format_html(link, said, reverse(HAND_OVER, args=[agent.pk])))
+        messages.warning(request, format_html(link, text, reverse(HAND_OVER, args=[agent.pk])))
     else:
-        messages.warning(request, f"{said} Leads can hand them over.")
+        messages.warning(request, f"{text} Leads can hand them over.")
 
 
 def open_tickets(agent: Agent) -> QuerySet[Ticket]:

@@ -1,8 +1,8 @@
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin, TabularInline
 
 from companies.models import ApiToken, Company
+from desk.common.admin_base import ModelAdmin, TabularInline
 
 
 class TokenInline(TabularInline):

@@ -9,6 +9,7 @@ import secrets
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django_otp.models import ThrottlingMixin
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
@@ -55,7 +56,7 @@ def confirm(user: User, code: str) -> list[str]:
             device.save(update_fields=["confirmed"])
             logger.info("%s has switched on a second factor", user.get_username())
             return make_codes(user)
-    raise Refused(why(device))
+    raise Refused(refusal(device))
 
 
 def check(user: User, code: str) -> None:
@@ -68,10 +69,11 @@ def check(user: User, code: str) -> None:
             right = device.verify_token(code if model is TOTPDevice else digest(code))
             if right:
                 return
-    raise Refused(why(device))
+    raise Refused(refusal(device))
 
 
-def why(device: TOTPDevice | StaticDevice | None) -> str:
+def refusal(device: ThrottlingMixin | None) -> str:
+    """What to tell somebody whose code is refused."""
     if device is not None and not device.verify_is_allowed()[0]:
         return "This code is not right. Wait a little before the next one: each wait is longer."
     return "This code is not right."

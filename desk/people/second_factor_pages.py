@@ -4,12 +4,13 @@ import segno
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth import authenticate
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.cache import never_cache
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
+from desk.common.requests import StaffRequest
 from desk.people import second_factor
 from desk.people.gate import A_CODE, A_DEVICE, OWES
 
@@ -30,7 +31,7 @@ class PasswordForm(forms.Form):
 
 
 @never_cache
-def code_page(request: HttpRequest) -> HttpResponse:
+def code_page(request: StaffRequest) -> HttpResponse:
     """The second step of a login. Every other page of the desk leads here until it is done."""
     if request.session.get(OWES) != A_CODE:
         return redirect("admin:index")
@@ -52,7 +53,7 @@ def code_page(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-def account_page(request: HttpRequest) -> HttpResponse:
+def account_page(request: StaffRequest) -> HttpResponse:
     """Begin, scan and confirm, or switch off: a POST each."""
     if second_factor.is_on(request.user):
         return off(request)
@@ -84,7 +85,7 @@ def account_page(request: HttpRequest) -> HttpResponse:
     )
 
 
-def off(request: HttpRequest) -> HttpResponse:
+def off(request: StaffRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         # Not check_password: wrong ones are counted, as at the login.
@@ -96,7 +97,7 @@ def off(request: HttpRequest) -> HttpResponse:
     return page(request, "off", "The second factor is on", form=form)
 
 
-def page(request: HttpRequest, name: str, title: str, **context: object) -> HttpResponse:
+def page(request: StaffRequest, name: str, title: str, **context: object) -> HttpResponse:
     common = {**admin.site.each_context(request), "title": title}
     if name == "code":
         common |= {"sidebar_navigation": [], "available_apps": [], "is_nav_sidebar_enabled": False}

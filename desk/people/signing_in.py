@@ -36,8 +36,8 @@ def client_address(request: HttpRequest) -> str | None:
     peer = request.META.get("REMOTE_ADDR", "")
     count = settings.PROXY_COUNT
     hops = request.headers.get("X-Forwarded-For", "").split(",")
-    told = hops[-count].strip() if 0 < count <= len(hops) else peer
-    for one in (told, peer):
+    forwarded = hops[-count].strip() if 0 < count <= len(hops) else peer
+    for one in (forwarded, peer):
         try:
             return str(ip_address(one))
         except ValueError:

@@ -1,25 +1,33 @@
 """Users, groups and the log of sign-ins at the desk, so that nobody gives more than they have."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+# Their admin pages have to be registered before they can be taken away.
+import django_otp.plugins.otp_static.admin
+import django_otp.plugins.otp_totp.admin  # noqa: F401 - see above
 from axes.models import AccessAttempt, AccessLog
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
-from django.forms import ModelForm
+from django.db.models import ManyToManyField, QuerySet
+from django.forms import ModelForm, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse
-from django_otp.plugins.otp_static.admin import StaticDevice
-from django_otp.plugins.otp_totp.admin import TOTPDevice
-from unfold.admin import ModelAdmin
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from desk.common.admin_base import ReadOnlyAdmin
+from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
+from desk.common.requests import StaffRequest, staff
 from desk.people import second_factor
 from desk.people.agent_admin import propose_to_hand_over
 from tickets.models import Agent
+
+if TYPE_CHECKING:
+    BaseUserAdmin = DjangoUserAdmin[User]
+else:
+    BaseUserAdmin = DjangoUserAdmin
 
 # django-otp's own pages show the secrets of devices; the other two have ours in their place.
 admin.site.unregister([User, Group, TOTPDevice, StaticDevice])
@@ -55,7 +63,7 @@ def grantable(actor: User) -> QuerySet[Group]:
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):
+class UserAdmin(BaseUserAdmin, ModelAdmin):
     """Whoever may change users changes those within their own permissions; the rest they only
     switch off and on. Who else may do what is a superuser's.
     """
@@ -82,7 +90,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
         if request.user.is_superuser:
             return fixed
         fixed.append("is_superuser")
-        if obj is not None and not within(request.user, obj):
+        if obj is not None and not within(staff(request), obj):
             fixed += ["username", "email", "first_name", "last_name", "is_staff", "groups"]
         return fixed
 
@@ -94,12 +102,16 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
         # History names people: they are switched off.
         return False
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(
+        self, db_field: "ManyToManyField[Any, Any]", request: HttpRequest, **kwargs: Any
+    ) -> "ModelMultipleChoiceField[Any] | None":
         if db_field.name == "groups":
-            kwargs["queryset"] = grantable(request.user)
+            kwargs["queryset"] = grantable(staff(request))
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
-    def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: User, form: "ModelForm[User]", change: bool
+    ) -> None:
         if not change:
             obj.is_staff = True
         super().save_model(request, obj, form, change)
@@ -112,12 +124,12 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     ) -> HttpResponse:
         # Whoever sets a password can sign in with it.
         user = self.get_object(request, id)
-        if user is not None and not within(request.user, user):
+        if user is not None and not within(staff(request), user):
             raise PermissionDenied
         return super().user_change_password(request, id, form_url)
 
     @admin.action(description="Remove the second factor (a lost phone)", permissions=["change"])
-    def remove_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+    def remove_second_factor(self, request: StaffRequest, queryset: QuerySet[User]) -> None:
         chosen = [user for user in queryset if within(request.user, user)]
         removed = sum(second_factor.remove(user) for user in chosen)
         for user in chosen:

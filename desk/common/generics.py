@@ -1,0 +1,31 @@
+"""Django's classes that take a model for the type checker, and ignore it at run time.
+
+In the stubs they are generic; Django itself gives them no `[...]`.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from django.core.paginator import Paginator as Paginator
+    from django.forms import BaseInlineFormSet as BaseInlineFormSet
+    from django.forms import ModelChoiceField as ModelChoiceField
+    from django.forms import ModelForm as ModelForm
+else:
+    from django import forms
+    from django.core import paginator
+
+    class Subscriptable:
+        def __class_getitem__(cls, _: object) -> type:
+            return cls
+
+    class BaseInlineFormSet(Subscriptable, forms.BaseInlineFormSet):
+        pass
+
+    class ModelChoiceField(Subscriptable, forms.ModelChoiceField):
+        pass
+
+    class ModelForm(Subscriptable, forms.ModelForm):
+        pass
+
+    class Paginator(Subscriptable, paginator.Paginator):
+        pass
