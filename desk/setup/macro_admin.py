@@ -5,10 +5,11 @@ from typing import Any
 from django.contrib import admin
 from django.db import models
 from django.db.models import Field
+from django.forms import TypedChoiceField
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
+from desk.common.admin_base import ModelAdmin
 from desk.models import Macro
 from desk.ticket.moves import VERBS
 
@@ -26,8 +27,8 @@ class MacroAdmin(ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
 
     def formfield_for_choice_field(
-        self, db_field: Field, request: HttpRequest, **kwargs: Any
-    ) -> Any:
+        self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any
+    ) -> TypedChoiceField | None:
         # Nobody may move a ticket anywhere else.
         if db_field.name == "move_to":
             kwargs["choices"] = [("", "nowhere"), *((to.value, to.label) for to in VERBS)]

@@ -6,9 +6,8 @@ from django.contrib import admin
 from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
-from desk.common.admin_base import NamedInline
+from desk.common.admin_base import ModelAdmin, NamedInline
 from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
 from tickets.models import Calendar, FilingRule, Holiday, Target, WorkingHours
 from tickets.sla import recalculation
@@ -28,7 +27,7 @@ class RulesAdmin(ModelAdmin):
         super().delete_model(request, obj)
         recalculation.rules_changed()
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         super().delete_queryset(request, queryset)
         recalculation.rules_changed()
 
@@ -84,7 +83,8 @@ class TargetAdmin(RulesAdmin):
 
 def hours_and_minutes(minutes: int) -> str:
     hours, rest = divmod(minutes, 60)
-    return " ".join([*([f"{hours} h"] if hours else []), *([f"{rest} min"] if rest else [])])
+    parts = (f"{hours} h" if hours else "", f"{rest} min" if rest else "")
+    return " ".join(filter(None, parts))
 
 
 @admin.register(FilingRule)

@@ -8,7 +8,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from tickets.models import Calendar, FilingRule, Target
+from desk.common.generics import BaseInlineFormSet, ModelForm
+from tickets.models import Calendar, FilingRule, Target, WorkingHours
 from tickets.sla import calendars
 from tickets.sla.calendars import MIDNIGHT
 from tickets.sla.policy import read_calendar
@@ -16,13 +17,13 @@ from tickets.sla.policy import read_calendar
 MOST_DAYS = 3650
 
 
-class CalendarForm(forms.ModelForm):
+class CalendarForm(ModelForm[Calendar]):
     class Meta:
         model = Calendar
         fields = ("name", "time_zone")
 
     def clean_time_zone(self) -> str:
-        name = self.cleaned_data["time_zone"]
+        name: str = self.cleaned_data["time_zone"]
         try:
             calendars.zone(name)
         except calendars.BadCalendar as error:
@@ -30,12 +31,12 @@ class CalendarForm(forms.ModelForm):
         return name
 
 
-class HoursOfAWeek(forms.BaseInlineFormSet):
+class HoursOfAWeek(BaseInlineFormSet[WorkingHours, Calendar]):
     """At least one interval, each ending after it starts, none meeting another of its day."""
 
     def clean(self) -> None:
         super().clean()
-        filled = [form for form in self.forms if self.counts(form)]
+        filled = [form for form in self.forms if self.is_filled(form)]
         if not filled and not any(form.errors for form in self.forms):
             raise ValidationError("A calendar needs working hours: nothing would ever be due.")
         for form in filled:
@@ -44,11 +45,11 @@ class HoursOfAWeek(forms.BaseInlineFormSet):
                 form.add_error("ends", "It ends before it starts. A night is two intervals.")
         self.refuse_overlaps([form for form in filled if form.is_valid()])
 
-    def counts(self, form: forms.ModelForm) -> bool:
+    def is_filled(self, form: "forms.ModelForm[WorkingHours]") -> bool:
         wanted = {"weekday", "starts", "ends"}
         return wanted <= {*form.cleaned_data} and not form.cleaned_data.get("DELETE")
 
-    def refuse_overlaps(self, filled: list[forms.ModelForm]) -> None:
+    def refuse_overlaps(self, filled: "list[forms.ModelForm[WorkingHours]]") -> None:
         filled.sort(key=lambda form: (form.cleaned_data["weekday"], form.cleaned_data["starts"]))
         for one, following in pairwise(filled):
             before, after = one.cleaned_data, following.cleaned_data
@@ -57,7 +58,7 @@ class HoursOfAWeek(forms.BaseInlineFormSet):
                 following.add_error("starts", "Another interval of this day is not over by then.")
 
 
-class TargetForm(forms.ModelForm):
+class TargetForm(ModelForm[Target]):
     class Meta:
         model = Target
         fields = ("plan", "type", "calendar", "first_response_minutes", "resolution_minutes")
@@ -68,7 +69,7 @@ class TargetForm(forms.ModelForm):
         }
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
+        cleaned = super().clean() or {}
         if chosen := cleaned.get("calendar"):
             try:
                 calendar = read_calendar(chosen)
@@ -91,18 +92,19 @@ class TargetForm(forms.ModelForm):
             self.add_error(field, "That takes more than fifty years of the calendar.")
 
 
-class FilingRuleForm(forms.ModelForm):
+class FilingRuleForm(ModelForm[FilingRule]):
     class Meta:
         model = FilingRule
         fields = ("carrier_name", "type", "days", "counts_from_delivery")
 
     def clean_days(self) -> int:
-        if not 1 <= self.cleaned_data["days"] <= MOST_DAYS:
+        days: int = self.cleaned_data["days"]
+        if not 1 <= days <= MOST_DAYS:
             raise ValidationError(f"Give 1 to {MOST_DAYS} days.")
-        return self.cleaned_data["days"]
+        return days
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
+        cleaned = super().clean() or {}
         name, about = cleaned.get("carrier_name", ""), cleaned.get("type")
         others = FilingRule.objects.exclude(pk=self.instance.pk).exclude(carrier_name=name)
         if about and others.filter(carrier_name__iexact=name, type=about).exists():

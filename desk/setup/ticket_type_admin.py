@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
+from desk.common.admin_base import ModelAdmin
 from tickets.models import TicketType
 
 

@@ -1,6 +1,7 @@
 """Storms at the desk: leads open, dismiss, answer and close them, everybody else reads."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import UUID, uuid4
 
 from django import forms
@@ -10,14 +11,18 @@ from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from desk.common.admin_base import ModelAdmin
 from desk.common.forms import LONGEST_TEXT
+from desk.common.requests import StaffRequest
 from desk.models import Storm
 from desk.storms import replies, services
 from tickets.changes.actors import NotAllowed
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 PAGE = "admin:desk_storm_change"
 MOST_SHOWN = 25
@@ -26,6 +31,12 @@ DONE = {
     Storm.State.DISMISSED: "Dismissed.",
     Storm.State.CLOSED: "Closed.",
 }
+
+
+class Linked(TypedDict):
+    """What the list adds to storms: how many tickets each has."""
+
+    number: int
 
 
 class OpenForm(forms.Form):
@@ -47,7 +58,7 @@ class ReplyForm(forms.Form):
 
 @admin.register(Storm)
 class StormAdmin(ModelAdmin):
-    list_display = ("__str__", "carrier_name", "shown_state", "found", "usual", "linked", "hour")
+    list_display = ("__str__", "carrier_name", "state_label", "found", "usual", "linked", "hour")
     list_filter = ("state",)
     list_per_page = 25
     ordering = ("-pk",)
@@ -55,8 +66,16 @@ class StormAdmin(ModelAdmin):
     show_full_result_count = False
     change_form_template = "admin/desk/storm/change_form.html"
     fields = readonly_fields = (
-        *("carrier_name", "state", "title", "hour", "found", "usual", "linked"),
-        *("decided_by", "created_at", "closed_at"),
+        "carrier_name",
+        "state",
+        "title",
+        "hour",
+        "found",
+        "usual",
+        "linked",
+        "decided_by",
+        "created_at",
+        "closed_at",
     )
 
     def get_urls(self) -> list[URLPattern]:
@@ -72,7 +91,8 @@ class StormAdmin(ModelAdmin):
         ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Storm]:
-        return super().get_queryset(request).annotate(number=Count("tickets"))
+        storms: QuerySet[Storm] = super().get_queryset(request)
+        return storms.annotate(number=Count("tickets"))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -86,11 +106,11 @@ class StormAdmin(ModelAdmin):
     @display(
         description="state", label={"proposed": "warning", "open": "danger", "closed": "success"}
     )
-    def shown_state(self, storm: Storm) -> str:
+    def state_label(self, storm: Storm) -> str:
         return storm.state
 
     @admin.display(description="tickets")
-    def linked(self, storm: Storm) -> int:
+    def linked(self, storm: "WithAnnotations[Storm, Linked]") -> int:
         return storm.number
 
     def change_view(
@@ -102,11 +122,11 @@ class StormAdmin(ModelAdmin):
     ) -> HttpResponse:
         if request.method == "POST":
             raise PermissionDenied
-        storm = self.get_object(request, object_id)
-        context = {**self.around(request, storm), **(extra_context or {})} if storm else None
+        storm: Storm | None = self.get_object(request, object_id)
+        context = {**self.context(request, storm), **(extra_context or {})} if storm else None
         return super().change_view(request, object_id, form_url, context)
 
-    def around(self, request: HttpRequest, storm: Storm) -> dict[str, Any]:
+    def context(self, request: HttpRequest, storm: Storm) -> dict[str, Any]:
         """What stands beside the fields: forms for leads, replies so far, the newest tickets."""
         linked = storm.tickets.select_related("company", "type")
         return {
@@ -120,22 +140,21 @@ class StormAdmin(ModelAdmin):
             "most": MOST_SHOWN,
         }
 
-    def decide_page(self, request: HttpRequest, storm_id: int, to: str) -> HttpResponse:
+    def decide_page(self, request: StaffRequest, storm_id: int, to: str) -> HttpResponse:
         if to not in DONE:
             raise Http404
+        state = Storm.State(to)
         form = OpenForm(request.POST)
         form.is_valid()
         title = form.cleaned_data.get("title", "")
-        return self.do(
-            request,
-            storm_id,
-            lambda: (
-                services.decide(storm_id, Storm.State(to), user=request.user, title=title)
-                and DONE[Storm.State(to)]
-            ),
-        )
 
-    def reply_page(self, request: HttpRequest, storm_id: int) -> HttpResponse:
+        def decide() -> str:
+            services.decide(storm_id, state, user=request.user, title=title)
+            return DONE[state]
+
+        return self.do(request, storm_id, decide)
+
+    def reply_page(self, request: StaffRequest, storm_id: int) -> HttpResponse:
         form = ReplyForm(request.POST)
 
         def reply() -> str:
@@ -147,14 +166,14 @@ class StormAdmin(ModelAdmin):
 
         return self.do(request, storm_id, reply)
 
-    def do(self, request: HttpRequest, storm_id: int, what: Any) -> HttpResponse:
+    def do(self, request: StaffRequest, storm_id: int, act: Callable[[], str]) -> HttpResponse:
         """A POST that changes something, with what it says on the storm's page."""
         if not request.user.has_perm("desk.answer_storm"):
             raise PermissionDenied
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         try:
-            messages.success(request, what())
+            messages.success(request, act())
         except NotAllowed as refusal:
             raise PermissionDenied from refusal
         except services.StormRefused as refusal:
