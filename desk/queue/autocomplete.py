@@ -4,8 +4,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.http import Http404, HttpRequest, JsonResponse
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 
+from desk.common.admin_base import ModelAdmin
 from desk.queue.search import like
 
 MOST = 10

@@ -1,13 +1,14 @@
 """The list of tickets: which, in which order, how many. Quick over a million of them."""
 
-from typing import Any
+from typing import Any, Literal, cast
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from unfold.views import ChangeList
 
+from desk.common.generics import Paginator
 from desk.queue import queues, rows, search
 from tickets.models import Ticket
 from tickets.statuses import OPEN
@@ -17,9 +18,10 @@ OPEN_STATUSES = {str(status.value) for status in OPEN}
 DEADLINES = {"due": "due_at", "filing": "filing_due_at"}
 
 
-class CappedPaginator(Paginator):
+class CappedPaginator(Paginator[Ticket]):
     """Counts no further than anybody turns pages."""
 
+    object_list: QuerySet[Ticket]
     template_name = "desk/pagination.html"
 
     @cached_property
@@ -35,7 +37,7 @@ class CappedPaginator(Paginator):
         """There are more than were counted."""
         return self.counted > MOST_COUNTED
 
-    def nearest(self, number: int) -> Page:
+    def nearest(self, number: int) -> Page[Ticket]:
         """That page, or the first or last where there is none of that number."""
         return self.page(min(max(number, 1), self.num_pages))
 
@@ -60,7 +62,7 @@ class TicketList(ChangeList):
         return found
 
     def get_queryset(
-        self, request: HttpRequest, exclude_parameters: list[str] | None = None
+        self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
     ) -> QuerySet[Ticket]:
         everything = self.root_queryset
         if self.query.strip():
@@ -89,7 +91,7 @@ class TicketList(ChangeList):
             queues.NEWEST if self.found or (rare and not self.queue.small) else self.queue.order
         )
 
-    def get_ordering_field_columns(self) -> dict[int, str]:
+    def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
         """The column that the address asks for, by its number; the soonest always first."""
         number = self.params.get("o", "").removeprefix("-")
         known = number.isascii() and number.isdecimal() and int(number) < len(self.list_display)
@@ -97,7 +99,10 @@ class TicketList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         """As Django's, with one count, the nearest page, and no way to show all."""
-        paginator = self.model_admin.get_paginator(request, self.queryset, self.list_per_page)
+        paginator = cast(
+            CappedPaginator,
+            self.model_admin.get_paginator(request, self.queryset, self.list_per_page),
+        )
         page = paginator.nearest(self.page_num)
         self.page_num = page.number
         self.result_count = paginator.count
@@ -108,4 +113,4 @@ class TicketList(ChangeList):
         self.can_show_all = False
         self.multi_page = paginator.num_pages > 1
         self.paginator = paginator
-        self.result_list = rows.furnish(list(page.object_list))
+        self.result_list = rows.with_peeks(list(page.object_list))

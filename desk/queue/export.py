@@ -7,9 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from unfold.admin import ModelAdmin
 
 from desk.common import csv_files
+from desk.common.admin_base import ModelAdmin
 from tickets.models import Ticket
 from tickets.statuses import Status
 

@@ -24,6 +24,7 @@ class OneField(admin.ListFilter):
     """A filter that is one field of the form beside the list."""
 
     template = "unfold/filters/filters_field.html"
+    title: str
     parameter_name = ""
 
     def __init__(
@@ -31,7 +32,7 @@ class OneField(admin.ListFilter):
         request: HttpRequest,
         params: dict[str, list[str]],
         model: type[Model],
-        model_admin: admin.ModelAdmin,
+        model_admin: "admin.ModelAdmin[Any]",
     ) -> None:
         super().__init__(request, params, model, model_admin)
         given = params.pop(self.parameter_name, None)
@@ -42,9 +43,9 @@ class OneField(admin.ListFilter):
         return True
 
     def value(self) -> str:
-        return self.used_parameters.get(self.parameter_name, "")
+        return str(self.used_parameters.get(self.parameter_name, ""))
 
-    def expected_parameters(self) -> list[str]:
+    def expected_parameters(self) -> list[str | None]:
         return [self.parameter_name]
 
     def field(self) -> forms.Field:
@@ -148,9 +149,9 @@ class Day(OneField):
     def midnight(self, value: str, later: int = 0) -> datetime | None:
         try:
             day = parse_date(value)
-            return day and timezone.make_aware(
-                datetime.combine(day + timedelta(days=later), time.min)
-            )
+            if day is None:
+                return None
+            return timezone.make_aware(datetime.combine(day + timedelta(days=later), time.min))
         except (ValueError, OverflowError):
             return None
 
@@ -174,6 +175,11 @@ class OpenedTo(Day):
 
 
 FILTERS = (
-    *(StatusFilter, TypeFilter, AgentFilter, CompanyFilter, CarrierFilter),
-    *(OpenedFrom, OpenedTo),
+    StatusFilter,
+    TypeFilter,
+    AgentFilter,
+    CompanyFilter,
+    CarrierFilter,
+    OpenedFrom,
+    OpenedTo,
 )

@@ -1,7 +1,7 @@
 """What one row of the list of tickets says."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -13,11 +13,15 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
+from desk.common.admin_base import ModelAdmin
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import State
 from tickets.statuses import Status
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 PEEK = 120
 PILL = '<span class="desk-pill desk-status-{}">{}</span>'
@@ -41,25 +45,33 @@ class Peek(NamedTuple):
     text: str = ""
 
 
-def furnish(tickets: list[Ticket]) -> list[Ticket]:
-    """Give each its `peek`: one query for a page, which reads one comment of a ticket."""
+class Extras(TypedDict):
+    """What `with_peeks()` adds to tickets."""
+
+    peek: Peek
+
+
+def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]":
+    """Each with `peek`: one query for a page, which reads one comment of a ticket."""
     last = Comment.objects.filter(ticket=OuterRef("pk")).order_by("-pk")
     # An id that is another company's says nothing about this ticket's parcel.
     parcel = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
+    listed = Ticket.objects.filter(pk__in=[one.pk for one in tickets]).values_list(
+        "pk",
+        Subquery(parcel.values("tracking_number")[:1]),
+        Subquery(parcel.values("carrier_name")[:1]),
+        Subquery(last.values("by")[:1]),
+        Subquery(last.values("public")[:1]),
+        Subquery(last.values(start=Left("text", PEEK + 1))[:1]),
+    )
     found = {
-        pk: Peek(*(value if value is not None else "" for value in values))
-        for pk, *values in Ticket.objects.filter(pk__in=[one.pk for one in tickets]).values_list(
-            "pk",
-            Subquery(parcel.values("tracking_number")[:1]),
-            Subquery(parcel.values("carrier_name")[:1]),
-            Subquery(last.values("by")[:1]),
-            Subquery(last.values("public")[:1]),
-            Subquery(last.values(start=Left("text", PEEK + 1))[:1]),
-        )
+        pk: Peek(tracking or "", carrier or "", by or "", bool(public), text or "")
+        for pk, tracking, carrier, by, public, text in listed
     }
-    for ticket in tickets:
+    rows = cast("list[WithAnnotations[Ticket, Extras]]", tickets)
+    for ticket in rows:
         ticket.peek = found.get(ticket.pk, Peek())
-    return tickets
+    return rows
 
 
 def distance(seconds: float) -> str:
@@ -81,14 +93,14 @@ def due(ticket: Ticket, now: datetime) -> Deadline:
     state = clocks.awaited(ticket, now)
     if state == State.PAUSED:
         return Deadline("paused")
-    return told(ticket.due_at, now, "overdue by", state)
+    return deadline(ticket.due_at, now, "overdue by", state)
 
 
 def filing(ticket: Ticket, now: datetime) -> Deadline:
-    return told(ticket.filing_due_at, now, "missed by", clocks.filing(ticket, now))
+    return deadline(ticket.filing_due_at, now, "missed by", clocks.filing(ticket, now))
 
 
-def told(at: datetime | None, now: datetime, late: str, state: State) -> Deadline:
+def deadline(at: datetime | None, now: datetime, late: str, state: State) -> Deadline:
     if at is None or state not in MARKS:
         return Deadline("")
     left = (at - now).total_seconds()
@@ -96,7 +108,7 @@ def told(at: datetime | None, now: datetime, late: str, state: State) -> Deadlin
     return Deadline(text, at, MARKS[state])
 
 
-def said(deadline: Deadline) -> SafeString | str:
+def as_html(deadline: Deadline) -> SafeString | str:
     """A time with its mark; the instant itself is what the mouse finds."""
     if deadline.at is None:
         return deadline.text
@@ -128,7 +140,7 @@ def parcel(ticket: Ticket, peek: Peek) -> SafeString:
     )
 
 
-class TicketRows(admin.ModelAdmin):
+class TicketRows(ModelAdmin):
     """The columns of the list."""
 
     list_display = ("ticket", "status_pill", "agent_name", "due", "filing", "updated")
@@ -153,13 +165,13 @@ class TicketRows(admin.ModelAdmin):
 
     @admin.display(description="due", ordering="due_at")
     def due(self, ticket: Ticket) -> SafeString | str:
-        return said(due(ticket, timezone.now()))
+        return as_html(due(ticket, timezone.now()))
 
     @admin.display(description="claim by", ordering="filing_due_at")
     def filing(self, ticket: Ticket) -> SafeString | str:
-        return said(filing(ticket, timezone.now()))
+        return as_html(filing(ticket, timezone.now()))
 
     @admin.display(description="updated")
     def updated(self, ticket: Ticket) -> SafeString | str:
         ago = max(0.0, (timezone.now() - ticket.updated_at).total_seconds())
-        return said(Deadline(f"{distance(ago)} ago", ticket.updated_at))
+        return as_html(Deadline(f"{distance(ago)} ago", ticket.updated_at))

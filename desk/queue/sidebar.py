@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
+from desk.common.requests import staff
 from desk.queue import queues
 
 VIEW = "tickets.view_ticket"
@@ -59,7 +60,7 @@ def queue_items(request: HttpRequest) -> list[dict[str, Any]]:
             "badge": known.badge(queue),
             "badge_variant": "danger" if queue.slug == "overdue" else "primary",
         }
-        for queue in queues.offered(request.user)
+        for queue in queues.offered(staff(request))
     ]
 
 

@@ -1,25 +1,24 @@
 """The table of tickets. Unfold's own asks for all its headings again for each row."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.contrib.admin import helpers
 from unfold.templatetags.unfold_list import result_headers
 
-from desk.queue.changelist import TicketList
-from desk.queue.rows import TicketRows
+if TYPE_CHECKING:  # unfold.admin, which it imports, loads this module
+    from desk.queue.changelist import TicketList
 
 register = template.Library()
 
 
 @register.inclusion_tag("desk/list_table.html")
-def ticket_table(cl: TicketList) -> dict[str, Any]:
-    admin: TicketRows = cl.model_admin
+def ticket_table(cl: "TicketList") -> dict[str, Any]:
     headers = list(result_headers(cl))
     checkbox = "action_checkbox" in cl.list_display
     columns = [
-        (name, header["text"], getattr(admin, name))
-        for name, header in zip(cl.list_display, headers, strict=True)
+        (name, header["text"], getattr(cl.model_admin, name))
+        for name, header in zip(map(str, cl.list_display), headers, strict=True)
         if name != "action_checkbox"
     ]
     return {
