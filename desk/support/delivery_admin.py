@@ -1,6 +1,7 @@
 """The desk's view of deliveries: what was sent, what came back, and sending it again."""
 
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -16,6 +17,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from deliveries.engine import signature_check
 from deliveries.models import OPEN, Delivery, Event, State
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
+from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
 
 PAGE = "admin:deliveries_delivery_change"
@@ -28,7 +30,9 @@ class StateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list:
+    def lookups(
+        self, request: HttpRequest, model_admin: "admin.ModelAdmin[Any]"
+    ) -> list[tuple[str, str]]:
         return [(state.label, state.label.replace("_", " ")) for state in State]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
@@ -57,14 +61,30 @@ class SignatureForm(forms.Form):
 class DeliveryAdmin(ReadOnlyAdmin):
     """The log, what was sent, and one action: send again."""
 
-    list_display = ("id", "webhook", "shipment_id", "shown_state", "attempts", "outcome", "made")
+    list_display = (
+        "id",
+        "webhook",
+        "shipment_id",
+        "state_label",
+        "attempts",
+        "outcome",
+        "created",
+    )
     list_filter = (StateFilter,)
     sortable_by = ()
     search_fields = ("id",)
     search_help_text = "An X-Webhook-Id."
     fields = (
-        *("id", "webhook", "company", "shipment_id", "shown_state", "attempts", "due_at"),
-        *("outcome", "made", "finished_at"),
+        "id",
+        "webhook",
+        "company",
+        "shipment_id",
+        "state_label",
+        "attempts",
+        "due_at",
+        "outcome",
+        "created",
+        "finished_at",
     )
     readonly_fields = fields
     actions = ("send_again",)
@@ -107,20 +127,21 @@ class DeliveryAdmin(ReadOnlyAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        delivery = self.get_object(request, object_id)
-        shown: dict[str, Any] = {}
+        delivery: Delivery | None = self.get_object(request, object_id)
+        context: dict[str, Any] = {}
         if delivery is not None:
             at = delivery.first_attempt_at or timezone.now()
-            shown = {
+            context = {
                 **delivery_details.parts(delivery),
                 "secret": signature_check.secret_of(delivery.webhook, at, timezone.now()),
                 "may_send_again": self.has_send_again_permission(request)
                 and delivery.webhook.deleted_at is None,
             }
-        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+        context |= extra_context or {}
+        return super().change_view(request, object_id, form_url, context)
 
     @admin.action(description="Send again", permissions=["send_again"])
-    def send_again(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+    def send_again(self, request: StaffRequest, queryset: QuerySet[Delivery]) -> None:
         ids = list(queryset.values_list("pk", flat=True)[: actions.MOST_AT_ONCE + 1])
         try:
             again = actions.send_again(ids, user=request.user)
@@ -129,7 +150,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         else:
             messages.success(request, f"{again} will be sent again.")
 
-    def again_page(self, request: HttpRequest, delivery_id: Any) -> HttpResponse:
+    def again_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
         if request.method != "POST":
             return HttpResponse(status=405, headers={"Allow": "POST"})
         if not self.has_send_again_permission(request):
@@ -142,16 +163,16 @@ class DeliveryAdmin(ReadOnlyAdmin):
             messages.warning(request, "It was not sent again: it is on its way this moment.")
         return redirect(PAGE, delivery_id)
 
-    def proof_page(self, request: HttpRequest, delivery_id: Any) -> HttpResponse:
+    def proof_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
         """Whether the signature that a company shows is ours. POST: nothing of it is kept."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         # The whole webhook this time: its secret judges, and is not given to the page.
         delivery = Delivery.objects.select_related("webhook").filter(pk=delivery_id).first()
-        event = (
-            delivery
-            and Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
-        )
+        if delivery is None:
+            raise Http404
+        events = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at)
+        event = events.first()
         if event is None:
             raise Http404
         form, verdict = SignatureForm(request.POST or None), None
@@ -168,7 +189,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/deliveries/delivery/signature.html", context)
 
     @admin.display(description="state")
-    def shown_state(self, delivery: Delivery) -> str:
+    def state_label(self, delivery: Delivery) -> str:
         return State(delivery.state).label.replace("_", " ")
 
     @admin.display(description="last attempt")
@@ -176,7 +197,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         return delivery_details.outcome(delivery.last_status, delivery.last_error)
 
     @admin.display(description="made")
-    def made(self, delivery: Delivery) -> str:
+    def created(self, delivery: Delivery) -> str:
         return f"{delivery.created_at:%Y-%m-%d %H:%M:%S} UTC"
 
     @admin.display

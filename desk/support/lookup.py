@@ -80,8 +80,9 @@ def by_id(delivery_id: UUID, company: Company | None) -> Found:
     if delivery is None or company not in (None, delivery.webhook.company):
         return Found(company, says=[f"There is no delivery {delivery_id}, or no more."])
     found = Found(delivery.webhook.company, [delivery], [delivery.webhook])
-    own = Shipment.objects.filter(pk=delivery.shipment_id, company=found.company)
-    found.shipment = own.first()
+    if delivery.shipment_id is not None:
+        own = Shipment.objects.filter(pk=delivery.shipment_id, company=found.company)
+        found.shipment = own.first()
     return found
 
 

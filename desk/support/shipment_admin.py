@@ -2,9 +2,8 @@
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.admin import TabularInline
 
-from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator
+from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
 from shipments.amounts import plain
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 
@@ -45,17 +44,25 @@ class ShipmentAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "tracking_number__exact")
     search_help_text = "A shipment's id or its whole tracking number."
     fields = (
-        *("id", "company", "tracking_number", "carrier_name", "carrier_id", "order"),
-        *("status", "created_at", "shipped_at", "delivered_at"),
+        "id",
+        "company",
+        "tracking_number",
+        "carrier_name",
+        "carrier_id",
+        "order",
+        "status",
+        "created_at",
+        "shipped_at",
+        "delivered_at",
     )
     inlines = (IncidenceInline, SurchargeInline, UpdateInline)
     ordering = ("-id",)
     paginator = ShortPaginator
 
-    def get_fields(self, request: HttpRequest, obj: Shipment | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Shipment | None = None) -> tuple[str, ...]:
         """Few shipments are a shop's: an order is shown where there is one."""
         empty = () if obj is None or obj.order else ("order",)
-        return [name for name in self.fields if name not in empty]
+        return tuple(name for name in self.fields if name not in empty)
 
 
 @admin.register(Incidence)

@@ -18,6 +18,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from deliveries.monitoring import log, needs_attention
 from desk.common.admin_base import ReadOnlyAdmin
+from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
 from webhooks.models import Webhook
 
@@ -44,8 +45,15 @@ class WebhookAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "company__name__istartswith", "url__startswith")
     search_help_text = "A webhook's id, or how its company's name or its URL begins."
     fields = (
-        *("company", "type_id", "url", "active", "paused_reason", "resumed_at"),
-        *("created_at", "updated_at", "deleted_at"),
+        "company",
+        "type_id",
+        "url",
+        "active",
+        "paused_reason",
+        "resumed_at",
+        "created_at",
+        "updated_at",
+        "deleted_at",
     )
     readonly_fields = fields
     actions = ("pause", "resume")
@@ -78,20 +86,19 @@ class WebhookAdmin(ReadOnlyAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        webhook = self.get_object(request, object_id)
-        shown = {}
+        webhook: Webhook | None = self.get_object(request, object_id)
+        context: dict[str, Any] = {
+            "may_pause": self.has_pause_permission(request),
+            "webhook": webhook,
+        }
         if webhook is not None and request.user.has_perm("deliveries.view_delivery"):
-            shown = {
-                "health": log.health(webhook, timezone.now()),
-                "log": delivery_details.log(webhook),
-                "failure": failure(webhook),
-            }
-        more = {"may_pause": self.has_pause_permission(request), "webhook": webhook}
-        return super().change_view(
-            request, object_id, form_url, {**shown, **more, **(extra_context or {})}
-        )
+            context["health"] = log.health(webhook, timezone.now())
+            context["log"] = delivery_details.log(webhook)
+            context["failure"] = failure(webhook)
+        context |= extra_context or {}
+        return super().change_view(request, object_id, form_url, context)
 
-    def sick_page(self, request: HttpRequest) -> HttpResponse:
+    def sick_page(self, request: StaffRequest) -> HttpResponse:
         """Who fails, rests or lets deliveries pile up, the longest first."""
         if not (
             self.has_view_permission(request) and request.user.has_perm("deliveries.view_delivery")
@@ -104,30 +111,30 @@ class WebhookAdmin(ReadOnlyAdmin):
         return self.page(request, "sick", "Webhooks that need attention", context)
 
     @admin.action(description="Pause the selected webhooks…", permissions=["pause"])
-    def pause(self, request: HttpRequest, queryset: QuerySet[Webhook]) -> HttpResponse | None:
+    def pause(self, request: StaffRequest, queryset: QuerySet[Webhook]) -> HttpResponse | None:
         webhooks = list(queryset[: MOST_AT_ONCE + 1])
         if len(webhooks) > MOST_AT_ONCE:
             messages.error(request, f"Pause at most {MOST_AT_ONCE} webhooks at a time.")
             return None
-        return self.asking(request, webhooks, ReasonForm())
+        return self.pause_dialog(request, webhooks, ReasonForm())
 
     @admin.action(description="Resume the selected webhooks", permissions=["pause"])
-    def resume(self, request: HttpRequest, queryset: QuerySet[Webhook]) -> None:
+    def resume(self, request: StaffRequest, queryset: QuerySet[Webhook]) -> None:
         resumed = sum(actions.resume(one.pk, user=request.user) for one in queryset[:MOST_AT_ONCE])
         messages.success(request, f"{resumed} resumed.")
 
-    def pause_page(self, request: HttpRequest) -> HttpResponse:
+    def pause_page(self, request: StaffRequest) -> HttpResponse:
         """GET asks why, POST pauses."""
         webhooks = self.picked(request)
         form = ReasonForm(request.POST or None)
         if request.method != "POST" or not form.is_valid():
-            return self.asking(request, webhooks, form)
+            return self.pause_dialog(request, webhooks, form)
         reason = form.cleaned_data["reason"]
         paused = sum(actions.pause(one.pk, reason, user=request.user) for one in webhooks)
         messages.success(request, f"{paused} paused.")
         return redirect(PAGE, webhooks[0].pk) if len(webhooks) == 1 else redirect(LIST)
 
-    def resume_page(self, request: HttpRequest) -> HttpResponse:
+    def resume_page(self, request: StaffRequest) -> HttpResponse:
         if request.method != "POST":
             return HttpResponse(status=405, headers={"Allow": "POST"})
         webhooks = self.picked(request)
@@ -135,7 +142,7 @@ class WebhookAdmin(ReadOnlyAdmin):
         messages.success(request, f"{resumed} resumed.")
         return redirect(PAGE, webhooks[0].pk)
 
-    def picked(self, request: HttpRequest) -> list[Webhook]:
+    def picked(self, request: StaffRequest) -> list[Webhook]:
         if not self.has_pause_permission(request):
             raise PermissionDenied
         sent = request.POST if request.method == "POST" else request.GET
@@ -148,14 +155,14 @@ class WebhookAdmin(ReadOnlyAdmin):
             raise Http404
         return found
 
-    def asking(
-        self, request: HttpRequest, webhooks: list[Webhook], form: ReasonForm
+    def pause_dialog(
+        self, request: StaffRequest, webhooks: list[Webhook], form: ReasonForm
     ) -> HttpResponse:
         context = {"webhooks": webhooks, "form": form}
         return self.page(request, "pause", "Pause deliveries: why?", context)
 
     def page(
-        self, request: HttpRequest, name: str, title: str, context: dict[str, Any]
+        self, request: StaffRequest, name: str, title: str, context: dict[str, Any]
     ) -> HttpResponse:
         common = {**self.admin_site.each_context(request), "title": title}
         template = f"admin/webhooks/webhook/{name}.html"
@@ -164,7 +171,9 @@ class WebhookAdmin(ReadOnlyAdmin):
 
 def failure(webhook: Webhook) -> dict[str, Any] | None:
     attempt = delivery_details.last_failure(webhook)
-    return attempt and {
+    if attempt is None:
+        return None
+    return {
         "attempt": attempt,
         "outcome": delivery_details.outcome(attempt.status, attempt.error),
         "answer": delivery_details.text(bytes(attempt.answer)),
