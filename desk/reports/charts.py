@@ -1,6 +1,6 @@
 """Columns to look at, as SVG that the server draws. No database here; a table says the same."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from typing import NamedTuple
 
@@ -55,7 +55,14 @@ def columns(
             x = LEFT + place * group + group * 0.1 + number * width
             says = f"{label}: {value:g}{unit} {series[number]}"
             bars.append(
-                Bar(*(round(n, 1) for n in (x, floor - height, width, height)), number, says)
+                Bar(
+                    round(x, 1),
+                    round(floor - height, 1),
+                    round(width, 1),
+                    round(height, 1),
+                    number,
+                    says,
+                )
             )
     every = -(-len(rows) // MOST_LABELS) or 1
     labels = [
@@ -72,5 +79,5 @@ def columns(
 
 def round_up(most: float) -> float:
     """A top of the scale whose quarters are plain numbers."""
-    tops = (step * 10**zeros for zeros in count() for step in (20, 40, 80, 100))
+    tops: Iterator[int] = (step * 10**zeros for zeros in count() for step in (20, 40, 80, 100))
     return next(top for top in chain((4, 8), tops) if top >= most)

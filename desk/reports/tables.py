@@ -1,8 +1,8 @@
 """The figures as tables: what the dashboard shows, charts, prints and exports is all the same."""
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import NamedTuple, TypeVar
 
 from django.utils import timezone
 
@@ -15,13 +15,29 @@ NOTHING = (0, 0, 0)
 # Carriers and agents that a chart has room for.
 MOST_CHARTED = 12
 
+K = TypeVar("K")
+# (decided, accepted, late) or (open, overdue, filing near), as figures has them.
+Triple = tuple[int, int, int]
+
 
 class Table(NamedTuple):
     slug: str
     title: str
     columns: Sequence[str]
-    rows: list[Sequence[Any]]
+    rows: Sequence[Sequence[object]]
     chart: charts.Chart | None = None
+
+
+class Counts(NamedTuple):
+    """The tickets of one type, agent or carrier, in the order of the columns."""
+
+    opened: int
+    decided: int
+    accepted: int
+    late: int
+    open: int
+    overdue: int
+    filing_near: int
 
 
 class Dashboard(NamedTuple):
@@ -41,13 +57,13 @@ def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
     answers, decisions = figures.answer_times(scope, now), figures.decision_times(scope, now)
     types = {one.pk: str(one) for one in TicketType.objects.all()}
     names = dict(Agent.objects.values_list("pk", "user__username"))
-    by_carrier = sides(opened.by_carrier, decided.by_carrier, backlog.by_carrier)
+    by_carrier = combined(opened.by_carrier, decided.by_carrier, backlog.by_carrier)
     tables = [
         volume(scope, now, opened.by_day, decided.by_day),
         ages(backlog.by_age),
-        spent_times(types, answers, decisions),
-        per_type(types, sides(opened.by_type, decided.by_type, backlog.by_type)),
-        per_agent(names, sides(opened.by_agent, decided.by_agent, backlog.by_agent)),
+        waiting_times(types, answers, decisions),
+        per_type(types, combined(opened.by_type, decided.by_type, backlog.by_type)),
+        per_agent(names, combined(opened.by_agent, decided.by_agent, backlog.by_agent)),
         per_carrier(by_carrier),
     ]
     open_now, overdue, near = total(backlog.by_carrier.values())
@@ -60,22 +76,25 @@ def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
         ("Opened", str(opened.by_day.total())),
         ("Decided", str(done)),
         ("Accepted", percent(accepted, done)),
-        ("First response, median", spent(answers.get(None, Times()).median)),
-        ("Decision, median", spent(decisions.get(None, Times()).median)),
+        ("First response, median", duration(answers.get(None, Times()).median)),
+        ("Decision, median", duration(decisions.get(None, Times()).median)),
     ]
     return Dashboard(tiles, tables, sorted(filter(None, by_carrier)), now)
 
 
-def sides(opened: dict, decided: dict, open_now: dict) -> dict[Any, tuple[int, ...]]:
-    """opened, decided, accepted, late, open, overdue and filing near, of each."""
-    keys = {**opened, **decided, **open_now}
+def combined(
+    opened: Mapping[K, int], decided: Mapping[K, Triple], open_now: Mapping[K, Triple]
+) -> dict[K, Counts]:
+    """What each has of all three, nothing where it has none."""
     return {
-        key: (opened.get(key, 0), *decided.get(key, NOTHING), *open_now.get(key, NOTHING))
-        for key in keys
+        key: Counts(opened.get(key, 0), *decided.get(key, NOTHING), *open_now.get(key, NOTHING))
+        for key in {**opened, **decided, **open_now}
     }
 
 
-def volume(scope: Scope, now: datetime, opened: dict, decided: dict) -> Table:
+def volume(
+    scope: Scope, now: datetime, opened: Mapping[date, int], decided: Mapping[date, int]
+) -> Table:
     days = [(scope.since(now) + timedelta(days=n)).date() for n in range(scope.days)]
     rows = [(day.isoformat(), opened.get(day, 0), decided.get(day, 0)) for day in days]
     charted = [(day.strftime("%d %b"), row[1:]) for day, row in zip(days, rows, strict=True)]
@@ -92,42 +111,68 @@ def ages(by_age: list[int]) -> Table:
     return Table("backlog", "Backlog by age", ("Age", "Open"), rows, chart)
 
 
-def spent_times(types: dict, answers: dict, decisions: dict) -> Table:
+def waiting_times(
+    types: Mapping[int, str],
+    answers: Mapping[int | None, Times],
+    decisions: Mapping[int | None, Times],
+) -> Table:
+    groups: list[tuple[int | None, str]] = [(None, "All"), *types.items()]
     rows = []
-    for key, name in {None: "All", **types}.items():
+    for key, name in groups:
         answered, done = answers.get(key, Times()), decisions.get(key, Times())
         if key is None or answered.number or done.number:
-            rows.append((name, *told(answered), *told(done)))
-    columns = ("Type", "Answered", "Median", "9 of 10 within")
-    columns += ("Decided", "Median", "9 of 10 within")
+            rows.append((name, *times_cells(answered), *times_cells(done)))
+    columns = (
+        "Type",
+        "Answered",
+        "Median",
+        "9 of 10 within",
+        "Decided",
+        "Median",
+        "9 of 10 within",
+    )
     return Table("times", "Time to first response and to decision", columns, rows)
 
 
-def per_type(types: dict, numbers: dict) -> Table:
+def per_type(types: Mapping[int, str], numbers: Mapping[int, Counts]) -> Table:
     columns = ("Type", "Opened", "Decided", "Accepted", "Late", "Open", "Overdue", "Filing near")
     rows = [(types.get(key, key), *numbers[key]) for key in sorted(numbers)]
     return Table("types", "Per type", columns, rows)
 
 
-def per_agent(names: dict, numbers: dict) -> Table:
+def per_agent(names: Mapping[int, str], numbers: Mapping[int, Counts]) -> Table:
     """Those with the most open first. Opened are those of the time that they hold now."""
-    order = sorted(numbers, key=lambda key: (key is not None, -numbers[key][4], names.get(key, "")))
+    order = sorted(
+        numbers, key=lambda key: (key is not None, -numbers[key].open, names.get(key, ""))
+    )
     rows = [(names.get(key, "nobody"), *numbers[key]) for key in order]
-    charted = [(str(row[0]), (row[5], row[6])) for row in rows[:MOST_CHARTED]]
+    charted = [
+        (names.get(key, "nobody"), (numbers[key].open, numbers[key].overdue))
+        for key in order[:MOST_CHARTED]
+    ]
     chart = charts.columns("Open tickets of agents", ("open", "overdue"), charted)
     columns = ("Agent", "Opened", "Decided", "Accepted", "Late", "Open", "Overdue", "Filing near")
     return Table("agents", "Per agent", columns, rows, chart)
 
 
-def per_carrier(numbers: dict[str, tuple[int, ...]]) -> Table:
-    order = sorted(numbers, key=lambda name: (-numbers[name][0], name))
+def per_carrier(numbers: Mapping[str, Counts]) -> Table:
+    order = sorted(numbers, key=lambda name: (-numbers[name].opened, name))
     rows, charted = [], []
     for name in order:
-        opened, decided, accepted, _, open_now, _, near = numbers[name]
-        rate = percent(accepted, decided)
-        rows.append((name or "unknown", opened, decided, accepted, rate, open_now, near))
-        if name and decided:
-            charted.append((name, (round(100 * accepted / decided),)))
+        counts = numbers[name]
+        rows.append(
+            (
+                name or "unknown",
+                counts.opened,
+                counts.decided,
+                counts.accepted,
+                percent(counts.accepted, counts.decided),
+                counts.open,
+                counts.filing_near,
+            )
+        )
+        if name and counts.decided:
+            charted.append((name, (round(100 * counts.accepted / counts.decided),)))
     chart = charts.columns("Claims accepted", ("accepted",), charted[:MOST_CHARTED], "%")
     columns = ("Carrier", "Opened", "Decided", "Accepted", "Acceptance", "Open", "Filing near")
     return Table("carriers", "Per carrier", columns, rows, chart)
@@ -136,30 +181,43 @@ def per_carrier(numbers: dict[str, tuple[int, ...]]) -> Table:
 def fairness(report: Report) -> Table:
     rows = [
         (
-            *(one.agent, one.capacity, one.received, percent(one.share), percent(one.fair_share)),
-            *("" if one.ratio is None else round(one.ratio, 2), one.decided),
-            spent(one.first_response),
+            one.agent,
+            one.capacity,
+            one.received,
+            percent(one.share),
+            percent(one.fair_share),
+            "" if one.ratio is None else round(one.ratio, 2),
+            one.decided,
+            duration(one.first_response),
         )
         for one in report.shares
     ]
-    columns = ("Agent", "Capacity", "Received", "Share", "Share of capacity", "Ratio", "Decided")
-    columns += ("First response, median",)
+    columns = (
+        "Agent",
+        "Capacity",
+        "Received",
+        "Share",
+        "Share of capacity",
+        "Ratio",
+        "Decided",
+        "First response, median",
+    )
     return Table("fairness", "Who was given how much", columns, rows)
 
 
-def total(numbers: Iterable[tuple[int, int, int]]) -> tuple[int, ...]:
+def total(numbers: Iterable[Triple]) -> tuple[int, ...]:
     return tuple(map(sum, zip(NOTHING, *numbers, strict=True)))
 
 
-def told(times: Times) -> tuple[Any, ...]:
-    return times.number, spent(times.median), spent(times.p90)
+def times_cells(times: Times) -> tuple[int, str, str]:
+    return times.number, duration(times.median), duration(times.p90)
 
 
 def percent(part: float, of: float = 1) -> str:
     return f"{100 * part / of:.1f} %" if of else ""
 
 
-def spent(time: timedelta | None) -> str:
+def duration(time: timedelta | None) -> str:
     """To the minute, the hour or the day, in two units at most."""
     if time is None:
         return ""

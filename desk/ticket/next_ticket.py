@@ -1,9 +1,10 @@
 """Where an agent goes when a ticket is done with: to the next."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 
+from desk.common.requests import StaffRequest
 from tickets.assignment import taking
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
@@ -13,7 +14,7 @@ LIST = "admin:tickets_ticket_changelist"
 PAGE = "admin:tickets_ticket_change"
 
 
-def take(request: HttpRequest) -> HttpResponse:
+def take(request: StaffRequest) -> HttpResponse:
     """Take the most urgent ticket that nobody has; where there is none, go on with one's own."""
     try:
         taken = taking.take_next(request.user)
@@ -31,7 +32,7 @@ def take(request: HttpRequest) -> HttpResponse:
     return redirect(PAGE, own.pk)
 
 
-def after(request: HttpRequest, ticket_id: int) -> HttpResponse:
+def after(request: StaffRequest, ticket_id: int) -> HttpResponse:
     """The next ticket of one's own, if the button said so, else the same one again."""
     if "next" not in request.POST:
         return redirect(PAGE, ticket_id)

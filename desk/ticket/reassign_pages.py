@@ -10,9 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 
+from desk.common.admin_base import ModelAdmin
 from desk.common.forms import GiveForm
+from desk.common.requests import StaffRequest
 from desk.ticket.moves import picked_by
 from desk.ticket.next_ticket import LIST, PAGE
 from tickets.assignment import reassigning
@@ -34,13 +35,13 @@ class GivingPages(ModelAdmin):
         return request.user.has_perm("tickets.assign_ticket")
 
     @admin.action(description="Give the selected tickets to…", permissions=["assign"])
-    def give(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> HttpResponse | None:
+    def give(self, request: StaffRequest, queryset: QuerySet[Ticket]) -> HttpResponse | None:
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
             messages.error(request, f"Give at most {MOST_AT_ONCE} tickets at a time.")
             return None
-        return self.giving(request, queryset, GiveForm())
+        return self.give_dialog(request, queryset, GiveForm())
 
-    def give_page(self, request: HttpRequest) -> HttpResponse:
+    def give_page(self, request: StaffRequest) -> HttpResponse:
         """GET asks to whom, POST gives; what had changed is shown again, as it is now."""
         if not self.has_assign_permission(request):
             raise PermissionDenied
@@ -55,11 +56,11 @@ class GivingPages(ModelAdmin):
                 return redirect(PAGE, picked[0].ticket_id) if len(picked) == 1 else redirect(LIST)
         left = refused or [one.ticket_id for one in picked]
         tickets = self.get_queryset(request).filter(pk__in=left)
-        return self.giving(request, tickets, form, refused)
+        return self.give_dialog(request, tickets, form, refused)
 
-    def giving(
+    def give_dialog(
         self,
-        request: HttpRequest,
+        request: StaffRequest,
         tickets: Iterable[Ticket],
         form: GiveForm,
         refused: dict[int, str] | None = None,

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from django.db.models import Case, CharField, F, QuerySet, Value, When
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
@@ -23,6 +24,8 @@ MOST_DELIVERIES = 60
 # A parcel that is on its way is scanned every other day.
 LONG_SILENCE = timedelta(days=3)
 AT_REST = frozenset({"delivered", "canceled", "returned", "lost"})
+
+Row = tuple[str, datetime, str, str, str]
 
 
 class Mark(NamedTuple):
@@ -44,12 +47,12 @@ def shipment_of(ticket: Ticket) -> Shipment | None:
 
 def strip(ticket: Ticket, shipment: Shipment) -> list[Mark]:
     """Newest first, SHOWN at most."""
-    marks = [*told(shipment), *earlier_tickets(ticket), *sent(shipment)]
+    marks = [*platform_marks(shipment), *earlier_tickets(ticket), *delivery_marks(shipment)]
     marks += silences(shipment, [mark for mark in marks if mark.kind == "scan"])
     return sorted(marks, key=lambda mark: mark.at, reverse=True)[:SHOWN]
 
 
-def told(shipment: Shipment) -> list[Mark]:
+def platform_marks(shipment: Shipment) -> list[Mark]:
     """Scans, money and incidences, as the platform told them, in one query."""
     money = Concat(Cast("amount", CharField()), Value(" "), F("currency"), output_field=CharField())
     incidence = Concat(
@@ -60,25 +63,50 @@ def told(shipment: Shipment) -> list[Mark]:
     )
     scans = rows(
         TrackingUpdate.objects.filter(shipment=shipment).order_by("-occurred_at"),
-        *("scan", "occurred_at", F("status"), F("status_description"), F("location")),
+        kind=Value("scan"),
+        at="occurred_at",
+        one=F("status"),
+        two=F("status_description"),
+        three=F("location"),
     )
     charges = rows(
         Surcharge.objects.filter(shipment=shipment).order_by("-created_at"),
-        *(F("transaction_type"), "created_at", F("surcharge_type"), money, F("reason")),
+        kind=F("transaction_type"),
+        at="created_at",
+        one=F("surcharge_type"),
+        two=money,
+        three=F("reason"),
     )
     incidences = rows(
         Incidence.objects.filter(shipment=shipment).order_by("-created_at"),
-        *("incidence", "created_at", incidence, F("description"), Cast("open", CharField())),
+        kind=Value("incidence"),
+        at="created_at",
+        one=incidence,
+        two=F("description"),
+        three=F("open"),
     )
     return [as_mark(*row) for row in scans.union(charges, incidences, all=True)]
 
 
-def rows(found: QuerySet[Any], kind: Any, at: str, *columns: Any) -> QuerySet[Any]:
-    names = dict(zip(("one", "two", "three"), columns, strict=True))
-    said = Value(kind, output_field=CharField()) if isinstance(kind, str) else kind
-    texts = {name: Cast(column, CharField()) for name, column in names.items()}
-    told = found.annotate(what=Cast(said, CharField()), moment=F(at), **texts)
-    return told.values_list("what", "moment", "one", "two", "three")[:SHOWN]
+def rows(
+    found: QuerySet[Any],
+    *,
+    kind: Combinable,
+    at: str,
+    one: Combinable,
+    two: Combinable,
+    three: Combinable,
+) -> QuerySet[Any, Row]:
+    """The same columns from each table, so that a union can take them together."""
+    annotated = found.annotate(
+        what=Cast(kind, CharField()),
+        moment=F(at),
+        one=Cast(one, CharField()),
+        two=Cast(two, CharField()),
+        three=Cast(three, CharField()),
+    )
+    listed: QuerySet[Any, Row] = annotated.values_list("what", "moment", "one", "two", "three")
+    return listed[:SHOWN]
 
 
 def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Mark:
@@ -108,7 +136,7 @@ def earlier_tickets(ticket: Ticket) -> list[Mark]:
     ]
 
 
-def sent(shipment: Shipment) -> list[Mark]:
+def delivery_marks(shipment: Shipment) -> list[Mark]:
     """What the company's webhooks got of its latest events, in two steps through indexes.
 
     A delivery is as old as its event, and ends no earlier: with the log's index, and weeks left
@@ -134,7 +162,9 @@ def sent(shipment: Shipment) -> list[Mark]:
     columns = ("id", "created_at", "event_id", "webhook_id", "state", "attempts")
     return [
         Mark(
-            *(at, "delivery", f"{event_name(events[event_id][0])} to webhook {webhook_id}"),
+            at,
+            "delivery",
+            f"{event_name(events[event_id][0])} to webhook {webhook_id}",
             f"{attempts} attempt{'' if attempts == 1 else 's'}",
             State(state).label.replace("_", " "),
             str(pk),

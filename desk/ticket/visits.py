@@ -39,14 +39,19 @@ def visit(ticket_id: int, user: User, *, writing: bool = False) -> datetime | No
     None where there is no such ticket.
     """
     now = timezone.now()
-    values = {
-        **{"ticket": ticket_id, "user": user.pk, "now": now},
-        **{"gone": now - GONE_AFTER, "writing": writing},
-    }
     with connection.cursor() as cursor:
-        cursor.execute(UPSERT, values)
-        row = cursor.fetchone()
-    return row and row[0]
+        cursor.execute(
+            UPSERT,
+            {
+                "ticket": ticket_id,
+                "user": user.pk,
+                "now": now,
+                "gone": now - GONE_AFTER,
+                "writing": writing,
+            },
+        )
+        row: tuple[datetime] | None = cursor.fetchone()
+    return row[0] if row else None
 
 
 def others(ticket_id: int, user: User) -> list[Present]:

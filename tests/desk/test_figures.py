@@ -297,4 +297,4 @@ def test_rounds_the_scale_up(most: float, top: float) -> None:
     ("minutes", "said"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
 )
 def test_tells_times_in_two_units(minutes: float, said: str) -> None:
-    assert tables.spent(timedelta(minutes=minutes)) == said
+    assert tables.duration(timedelta(minutes=minutes)) == said
