@@ -8,8 +8,8 @@ from bench.bodies import body
 from companies.models import Company
 from deliveries import publishing
 from deliveries.publishing import News
+from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks import services
-from webhooks.event_types import WebhookType
 from webhooks.models import Webhook
 
 PUBLISH_AT_ONCE = 500
@@ -20,7 +20,7 @@ def webhooks(urls: Sequence[str]) -> list[Webhook]:
     """A webhook for each URL, each of a company of its own, so that an event is one delivery."""
     companies = [Company.objects.create(name=f"Company {number}") for number in range(len(urls))]
     return [
-        services.register(company, type_id=WebhookType.TRACKING_SIMPLE, url=url)
+        services.register(company, type_id=TRACKING_SIMPLE.id, url=url)
         for company, url in zip(companies, urls, strict=True)
     ]
 
@@ -29,7 +29,7 @@ def news(company_id: int, number: int) -> News:
     """An event of a shipment of its own."""
     return News(
         company_id=company_id,
-        type=WebhookType.TRACKING_SIMPLE,
+        type=TRACKING_SIMPLE.id,
         shipment_id=number + 1,
         tracking_number=f"TRACK{number + 1:08}",
         body=body(number),

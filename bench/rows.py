@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from bench.bodies import body
 from companies.models import Company
 from deliveries.models import State
-from webhooks.event_types import WebhookType
+from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks.models import Webhook
 from webhooks.services import make_secret
 
@@ -52,7 +52,7 @@ def webhooks(how_many: int) -> list[int]:
     made = Webhook.objects.bulk_create(
         Webhook(
             company=company,
-            type_id=WebhookType.TRACKING_SIMPLE,
+            type_id=TRACKING_SIMPLE.id,
             url="https://hooks.example.com/in",
             secret=make_secret(),
         )

@@ -29,19 +29,15 @@ SPECTACULAR = {
         {"name": "Deliveries", "description": "What was sent, and sending it again."},
         {"name": "Shipping", "description": "Tracking, and a test of a receiver."},
     ],
-    "WEBHOOKS": [
-        "shipments.api.schema.on_shipment_status_update",
-        "shipments.api.schema.status_update_with_ecommerce_info",
-        "shipments.api.schema.tracking_simple",
-        "shipments.api.schema.ecommerce_tracking",
-        "shipments.api.schema.surcharge",
-    ],
     "PATH_CONVERTER_OVERRIDES": {
         "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
     },
     "COMPONENT_SPLIT_REQUEST": True,
-    # Choices stay where they are: names made up for them would only need looking up.
-    "POSTPROCESSING_HOOKS": ["companies.api.schema.without_marks"],
+    "POSTPROCESSING_HOOKS": [
+        "deliveries.api.receiving.with_webhooks",
+        # Choices stay where they are: names made up for them would only need looking up.
+        "companies.api.schema.without_marks",
+    ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Docstrings are for who reads the code.
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,

@@ -8,16 +8,16 @@ from typing import Any
 from django.db import transaction
 
 from deliveries import doorbell, statements
-from webhooks.event_types import WebhookType
 from webhooks.models import Webhook
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What one webhook type says of one fact."""
+    """An event: what one event type says of one fact."""
 
     company_id: int
-    type: WebhookType
+    # The event type's id.
+    type: int
     shipment_id: int | None
     tracking_number: str
     body: bytes

@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from shipments.event_types.status import STATUS_EVENTS
+from shipments.event_types.surcharge import SURCHARGE
+
 STATUSES = ("Picked Up", "Shipped", "Information", "Out for Delivery", "Delivered", "Returned")
 
 
@@ -56,7 +59,9 @@ class Feed:
         return b"".join(json.dumps(line).encode() + b"\n" for line in self.lines())
 
     def expected(self) -> dict[int, int]:
-        """How many events each webhook type must get."""
+        """How many events each event type must get."""
         with_order = sum(number % self.shipments % 2 == 0 for number in range(self.updates))
-        counts = {1: self.updates, 2: with_order, 3: self.updates, 4: with_order}
-        return Counter({**counts, 5: self.surcharges})
+        counts = {
+            each.id: with_order if each.needs_order else self.updates for each in STATUS_EVENTS
+        }
+        return Counter({**counts, SURCHARGE.id: self.surcharges})

@@ -13,8 +13,9 @@ from faults import ledger
 from faults.feeding import Feed
 from faults.receiver import Received, Receiver
 from faults.service import Service
+from shipments.event_types.status import STATUS_EVENTS, TRACKING_SIMPLE
 from webhooks import services
-from webhooks.event_types import CATALOGUE
+from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 # Longer than the second wait of the retry ladder: a busy receiver may time out twice.
@@ -40,15 +41,15 @@ def settled(receiver: Receiver, expected: int) -> Callable[[], bool]:
 
 
 def register_all(company: Company, receiver: Receiver) -> dict[int, Webhook]:
-    """A webhook of each of the five types, at a path of its own."""
+    """A webhook of each registered type, at a path of its own."""
     return {
-        type_id: services.register(company, type_id=type_id, url=f"{receiver.url}/{type_id}")
-        for type_id in CATALOGUE
+        each.id: services.register(company, type_id=each.id, url=f"{receiver.url}/{each.id}")
+        for each in registry
     }
 
 
 def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> dict[str, Any]:
-    """A feed against webhooks of all five types; then the same feed once more."""
+    """A feed against webhooks of all types; then the same feed once more."""
     webhooks = register_all(company, receiver)
     service.start("worker")
     service.start("beat")
@@ -73,7 +74,9 @@ def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> 
             for type_id, webhook in webhooks.items()
             if webhook.secret
         },
-        "out_of_order": sum(ledger.out_of_order(by_type[type_id]) for type_id in (3, 4)),
+        "out_of_order": sum(
+            ledger.out_of_order(by_type[each.id]) for each in STATUS_EVENTS if each.signed
+        ),
         "ingest_seconds": round(ingested, 1),
         "arrived_seconds": round(arrived, 1),
     }
@@ -83,7 +86,7 @@ def killed_worker(
     service: Service, company: Company, receiver: Receiver, feed: Feed
 ) -> dict[str, Any]:
     """kill -9 of the worker and its children in the middle; a new one finishes."""
-    services.register(company, type_id=3, url=f"{receiver.url}/3")
+    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     service.manage("ingest", "-", given=feed.text())
     receiver.answer = slowly(receiver)
     service.start("beat")

@@ -19,8 +19,8 @@ from faults.feeding import Feed
 from faults.receiver import Receiver
 from faults.scenarios import nothing_waits, slowly, until
 from faults.service import Service
+from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks import services
-from webhooks.event_types import WebhookType
 
 VICTIMS = ("worker-1", "worker-2", "beat", "web", "backend")
 WORKERS = ("worker-1", "worker-2")
@@ -39,7 +39,7 @@ def storm(
 ) -> dict[str, Any]:
     """Every few seconds one random process dies by kill -9, while a feed comes in."""
     dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
-    services.register(company, type_id=3, url=f"{receiver.url}/3")
+    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     receiver.answer = slowly(receiver)
     for name in ("beat", "web", *WORKERS):
         service.start(name.partition("-")[0], name)
@@ -111,7 +111,7 @@ def restarts(
     times: int,
 ) -> dict[str, Any]:
     """Events come in at a steady rate, one commit each; the worker is restarted cleanly."""
-    services.register(company, type_id=3, url=f"{receiver.url}/3")
+    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     service.start("beat")
     service.start("worker")
     start = time.monotonic()
@@ -145,11 +145,11 @@ def restart(service: Service, turn: threading.Lock) -> None:
 def publish_one(company: Company, number: int) -> None:
     shipment_id = number % 97
     payload = {
-        "type": "tracking.simple",
+        "type": TRACKING_SIMPLE.name,
         "data": {"shipment_id": shipment_id, "location": f"{number // 97}"},
     }
     news = publishing.News(
-        company.pk, WebhookType.TRACKING_SIMPLE, shipment_id, "", publishing.encode(payload)
+        company.pk, TRACKING_SIMPLE.id, shipment_id, "", publishing.encode(payload)
     )
     with transaction.atomic():
         publishing.publish([news])

@@ -11,11 +11,13 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries.publishing import News, encode
 from desk.models import Macro
+from shipments.event_types.status import TRACKING_SIMPLE
+from shipments.feed import parsing, recording
 from shipments.models import Incidence, Shipment
 from tickets import agents
 from tickets.models import Agent, Ticket
 from tickets.statuses import Status
-from webhooks.event_types import CATALOGUE, WebhookType
+from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 
@@ -23,10 +25,9 @@ def company(name: str = "Acme", **changes: Any) -> Company:
     return Company.objects.create(name=name, **changes)
 
 
-def webhook(
-    company: Company, type_id: int = WebhookType.TRACKING_SIMPLE, **changes: Any
-) -> Webhook:
-    signed = CATALOGUE[WebhookType(type_id)].signed
+def webhook(company: Company, type_id: int = TRACKING_SIMPLE.id, **changes: Any) -> Webhook:
+    event_type = registry.get(type_id)
+    signed = event_type is not None and event_type.signed
     values = {"url": "https://hooks.example.com/in", "secret": "5e" * 32 if signed else None}
     return Webhook.objects.create(company=company, type_id=type_id, **{**values, **changes})
 
@@ -34,7 +35,7 @@ def webhook(
 def news(company: Company, shipment_id: int | None = 1, **changes: Any) -> News:
     values = {
         "company_id": company.pk,
-        "type": WebhookType.TRACKING_SIMPLE,
+        "type": TRACKING_SIMPLE.id,
         "shipment_id": shipment_id,
         "tracking_number": f"TRACK{shipment_id}",
         "body": encode({"type": "tracking.simple", "data": {"shipment_id": shipment_id}}),
@@ -72,6 +73,12 @@ def incidence(shipment: Shipment, id: int = 501, **changes: Any) -> Incidence:
     return Incidence.objects.create(
         shipment=shipment, id=id, **{"created_at": timezone.now(), **changes}
     )
+
+
+def fact(kind: str, **fields: Any) -> None:
+    """Have the feed bring one line."""
+    outcome = recording.record([parsing.parse({"kind": kind, **fields})])
+    assert outcome.bad == []
 
 
 def macro(name: str = "Ask", **changes: Any) -> Macro:

@@ -9,13 +9,13 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from deliveries import sample_delivery
 from deliveries.http.answers import Reply
-from shipments import samples
 from tests import builders as build
 from tests.described import Operation, operations
 from tickets.models import TicketType
 from tickets.statuses import MOVES, By, Status
-from webhooks.event_types import CATALOGUE
+from webhooks.event_types import registry
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
@@ -35,7 +35,7 @@ def test_calls_work_as_they_stand(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     reply = Reply(None, 200, None, "", b"", 12, None)
-    monkeypatch.setattr(samples, "send_one", lambda *_, **__: reply)
+    monkeypatch.setattr(sample_delivery, "send_one", lambda *_, **__: reply)
     known = {
         "BASE": BASE,
         "AUTH": "Authorization: kept by the client",
@@ -95,10 +95,7 @@ def test_tells_every_ticket_type_and_what_it_needs() -> None:
 def test_tells_every_webhook_type() -> None:
     told = [(int(row[0]), row[1], row[3]) for row in table("| id | name |")]
 
-    assert told == [
-        (entry.id.value, entry.name, "yes" if entry.signed else "no")
-        for entry in CATALOGUE.values()
-    ]
+    assert told == [(each.id, each.name, "yes" if each.signed else "no") for each in registry]
 
 
 @pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])

@@ -36,6 +36,7 @@ PURE = [
     "tickets/sla/clocks",
     "tickets/statuses",
     "webhooks/addresses",
+    "webhooks/envelope",
     "webhooks/event_types",
     "webhooks/targets",
 ]

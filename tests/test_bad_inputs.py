@@ -9,9 +9,9 @@ from pytest_django import Settings
 
 from companies import services
 from companies.models import Company
+from deliveries import sample_delivery
 from deliveries.http.answers import Reply
 from deliveries.http.transport import Request
-from shipments import samples
 from tests import builders as build
 from tests.corpora import BadInput, bad_inputs
 from tests.corpora.checks import (
@@ -68,7 +68,7 @@ def world(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> 
         return Reply(None, 200, None, "", b"", 1, None)
 
     # Nothing leaves the machine, whatever URL a row has.
-    monkeypatch.setattr(samples, "send_one", send_one)
+    monkeypatch.setattr(sample_delivery, "send_one", send_one)
     world.before = state()
     return world
 

@@ -17,10 +17,9 @@ from companies.api import idempotency
 from companies.api.authentication import BearerToken
 from companies.api.views import CompanyView
 from companies.models import Company
-from deliveries import publishing
+from deliveries import publishing, sample_delivery
 from deliveries.http.answers import Reply
 from deliveries.models import Attempt, Delivery
-from shipments import samples
 from shipments.models import TrackingUpdate
 from tests import builders as build
 from tests.conftest import signed_in
@@ -59,7 +58,7 @@ class Stock:
 @pytest.fixture
 def stock(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> Stock:
     reply = Reply(None, 200, None, "", b"", 12, None)
-    monkeypatch.setattr(samples, "send_one", lambda *_, **__: reply)
+    monkeypatch.setattr(sample_delivery, "send_one", lambda *_, **__: reply)
     return Stock(signed_in(company), {"acme": owned(company, 4101), "birch": owned(birch, 9)})
 
 

@@ -1,6 +1,5 @@
 """The payloads and headers that GET /schema tells of webhooks are those that are sent."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -10,54 +9,77 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.engine import claiming
 from deliveries.engine.rendering import addresses, render
-from shipments import payloads
+from shipments.event_types.status import STATUS_EVENTS, Change, StatusEvent
+from shipments.event_types.surcharge import SURCHARGE
 from shipments.models import Surcharge
-from shipments.payloads import Change
 from tests import builders as build
-from tests.described import conforms, schema, webhooks
+from tests.described import Schema, conforms, schema, webhooks
 from tests.shipments.feeding import ORDER
-from webhooks.event_types import CATALOGUE, WebhookType
+from webhooks.event_types import EventType, registry
 
 TOLD = dict(webhooks())
 SIGNED_OR_NOT = ["Content-Type", "User-Agent"]
+EVERY = [pytest.param(each, id=each.name) for each in registry]
+EVERY_STATUS = [pytest.param(each, id=each.name) for each in STATUS_EVENTS]
+
+
+def told_body(event_type: EventType) -> Schema:
+    return schema(TOLD[event_type.name]["requestBody"])
 
 
 def test_tells_of_every_type() -> None:
-    assert list(TOLD) == [entry.name for entry in CATALOGUE.values()]
+    assert list(TOLD) == [event_type.name for event_type in registry]
 
 
-def said(company: Company, type_id: WebhookType) -> Iterator[dict]:
-    """What is sent of a shipment with little to tell, and of one with everything."""
+@pytest.mark.parametrize("event_type", EVERY_STATUS)
+@pytest.mark.parametrize("order", [None, ORDER, dict.fromkeys(ORDER)])
+def test_a_change_of_status_is_as_told(
+    company: Company, event_type: StatusEvent, order: dict[str, object] | None
+) -> None:
     now = timezone.now()
-    shipment = build.shipment(company)
-    if type_id == WebhookType.SURCHARGE:
-        for kind, amount in (("surcharge", Decimal(120)), ("refund", Decimal("12.50"))):
-            charge = Surcharge(surcharge_id=1, surcharge_type="Po Box", currency="MXN")
-            charge.transaction_type, charge.amount = kind, amount
-            yield payloads.surcharge(shipment, charge, now)
-        return
-    for order in (None, ORDER, dict.fromkeys(ORDER)):
-        shipment.order = order
-        yield payloads.status_payload(type_id, shipment, Change("Lost", "", "", now), now)
+    shipment = build.shipment(company, order=order)
+
+    payload = event_type.payload(shipment, Change("Lost", "", "", now), now)
+
+    conforms(payload, told_body(event_type))
 
 
-@pytest.mark.parametrize("type_id", WebhookType)
-def test_the_payloads_are_as_told(company: Company, type_id: WebhookType) -> None:
-    told = schema(TOLD[CATALOGUE[type_id].name]["requestBody"])
+@pytest.mark.parametrize(
+    ("kind", "amount"), [("surcharge", Decimal(120)), ("refund", Decimal("12.50"))]
+)
+def test_a_surcharge_is_as_told(company: Company, kind: str, amount: Decimal) -> None:
+    charge = Surcharge(
+        surcharge_id=1,
+        surcharge_type="Po Box",
+        currency="MXN",
+        transaction_type=kind,
+        amount=amount,
+    )
 
-    for payload in said(company, type_id):
-        conforms(payload, told)
+    payload = SURCHARGE.payload(build.shipment(company), charge, timezone.now())
+
+    conforms(payload, told_body(SURCHARGE))
 
 
-@pytest.mark.parametrize("type_id", WebhookType)
-def test_the_headers_are_as_told(company: Company, type_id: WebhookType) -> None:
-    webhook = build.webhook(company, type_id, auth_token="tok-1234")
-    publishing.publish([build.news(company, type=type_id)])
+@pytest.mark.parametrize("event_type", EVERY)
+@pytest.mark.parametrize("number", ["TEST0004101", "UNKNOWN"])
+def test_samples_are_as_told(company: Company, event_type: EventType, number: str) -> None:
+    build.shipment(company, 4101)
+
+    payload = event_type.sample(company.pk, number, timezone.now())
+
+    conforms(payload, told_body(event_type))
+
+
+@pytest.mark.parametrize("event_type", EVERY)
+def test_the_headers_are_as_told(company: Company, event_type: EventType) -> None:
+    webhook = build.webhook(company, event_type.id, auth_token="tok-1234")
+    publishing.publish([build.news(company, type=event_type.id)])
     (delivery,) = claiming.claim({webhook.pk: 1})
 
     request = render(delivery, addresses([webhook.pk])[webhook.pk], timezone.now())
 
-    told = {each["name"]: each["schema"] for each in TOLD[CATALOGUE[type_id].name]["parameters"]}
+    told = {each["name"]: each["schema"] for each in TOLD[event_type.name]["parameters"]}
     sent = {name: value for name, value in request.headers if name not in SIGNED_OR_NOT}
     assert sent.keys() == told.keys()
     for name, value in sent.items():

@@ -1,63 +1,105 @@
-"""The closed catalogue of webhook types (interface, Webhook type). No database here.
+"""What an event type is, and the registry of them. Pure.
 
-Closed, and in code rather than a table: what is signed and what is said depend on it.
+An app defines its own types in a module `event_types` and registers them there.
+Django imports these modules when it starts (webhooks/apps.py).
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from datetime import datetime
+from typing import Any
+
+Payload = dict[str, Any]
+Schema = dict[str, Any]
 
 
-class WebhookType(IntEnum):
-    SHIPMENT_STATUS = 1
-    STATUS_WITH_ECOMMERCE = 2
-    TRACKING_SIMPLE = 3
-    ECOMMERCE_TRACKING = 4
-    SURCHARGE = 5
+@dataclass(frozen=True, kw_only=True)
+class EventType(ABC):
+    """A kind of event that webhooks are registered for.
 
+    A subclass adds what its app needs to build the payload of an event.
+    """
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    id: WebhookType
+    # Stored in webhooks and events: never change it, and never use it again.
+    id: int
+    # Part of what is signed, and the value of X-Webhook-Event.
     name: str
-    description: str
+    # Whether deliveries carry a signature and the other X-Webhook-* headers.
     signed: bool
+    # GET /webhook-types shows it to companies.
+    description: str
+    # JSON Schema of the payload, for OpenAPI.
+    schema: Schema
+    # The heading that OpenAPI puts it under: one of TAGS in config/description.py.
+    tag: str = "Webhooks"
+
+    @abstractmethod
+    def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
+        """Return the payload of a test delivery: the company's own data, else made up."""
 
 
-CATALOGUE: dict[int, Entry] = {
-    entry.id: entry
-    for entry in (
-        Entry(
-            WebhookType.SHIPMENT_STATUS,
-            "onShipmentStatusUpdate",
-            "A shipment's status changed: carrier, tracking number and status. Legacy, unsigned.",
-            signed=False,
-        ),
-        Entry(
-            WebhookType.STATUS_WITH_ECOMMERCE,
-            "statusUpdateWithEcommerceInfo",
-            "As onShipmentStatusUpdate, with the date and the shop's order. Legacy, unsigned.",
-            signed=False,
-        ),
-        Entry(
-            WebhookType.TRACKING_SIMPLE,
-            "tracking.simple",
-            "A shipment's status changed: status, description and location.",
-            signed=True,
-        ),
-        Entry(
-            WebhookType.ECOMMERCE_TRACKING,
-            "ecommerceTracking",
-            "As tracking.simple, with the shop's order, for shipments that carry one.",
-            signed=True,
-        ),
-        Entry(
-            WebhookType.SURCHARGE,
-            "surcharge",
-            "An extra charge was applied to a shipment, or refunded.",
-            signed=True,
-        ),
-    )
-}
+class DuplicateEventType(ValueError):
+    """An id, a name or the default is taken already."""
 
-# Decision W1: known clients send only a url, and the default must be a signed type.
-DEFAULT = WebhookType.TRACKING_SIMPLE
+
+class Registry:
+    """The event types by id. Iterating yields them in the order of their ids."""
+
+    def __init__(self) -> None:
+        self._types: dict[int, EventType] = {}
+        self._default: EventType | None = None
+
+    def register(self, event_type: EventType, *, default: bool = False) -> None:
+        """Add a type; `default` makes it the type of webhooks registered without one.
+
+        Raises DuplicateEventType and has then changed nothing.
+        """
+        for other in self:
+            if other.id == event_type.id:
+                raise DuplicateEventType(
+                    f"{event_type.name} cannot have id {event_type.id}: {other.name} has it."
+                )
+            if other.name == event_type.name:
+                raise DuplicateEventType(
+                    f"Event types {other.id} and {event_type.id} are both named {other.name}."
+                )
+        if default:
+            if self._default is not None:
+                raise DuplicateEventType(
+                    f"{event_type.name} cannot be the default: {self._default.name} is."
+                )
+            self._default = event_type
+        self._types[event_type.id] = event_type
+        self._types = dict(sorted(self._types.items()))
+
+    def unregister(self, event_type: EventType) -> None:
+        """Take a type out again, as tests do. Raises KeyError."""
+        del self._types[event_type.id]
+        if self._default is event_type:
+            self._default = None
+
+    @property
+    def default(self) -> EventType:
+        """The type of a webhook registered without one. Raises LookupError if there is none."""
+        if self._default is None:
+            raise LookupError("No event type is registered as the default.")
+        return self._default
+
+    def get(self, type_id: int) -> EventType | None:
+        """The type with this id, or None."""
+        return self._types.get(type_id)
+
+    def name(self, type_id: int) -> str:
+        """The type's name; "event 9" for an id that a row has but nobody registered."""
+        event_type = self._types.get(type_id)
+        return event_type.name if event_type else f"event {type_id}"
+
+    def __contains__(self, type_id: int) -> bool:
+        return type_id in self._types
+
+    def __iter__(self) -> Iterator[EventType]:
+        return iter(self._types.values())
+
+
+registry = Registry()

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from companies.models import Company
 from webhooks.encryption import EncryptedTextField
-from webhooks.event_types import CATALOGUE, Entry, WebhookType
+from webhooks.event_types import registry
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
@@ -17,10 +17,8 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 class Webhook(models.Model):
     """A company's standing order: send events of one type to a URL."""
 
-    TYPES = [(entry.id.value, entry.name) for entry in CATALOGUE.values()]
-
     company = models.ForeignKey(Company, on_delete=models.PROTECT, related_name="webhooks")
-    type_id = models.PositiveSmallIntegerField("type", choices=TYPES)
+    type_id = models.PositiveSmallIntegerField("type")
     url = models.CharField(max_length=2048)
     active = models.BooleanField(default=True)
     paused_reason = models.CharField(
@@ -54,8 +52,14 @@ class Webhook(models.Model):
         return f"webhook {self.pk}"
 
     @property
-    def type(self) -> Entry:
-        return CATALOGUE[WebhookType(self.type_id)]
+    def type_name(self) -> str:
+        return registry.name(self.type_id)
+
+    @property
+    def signed(self) -> bool:
+        """Whether its deliveries are signed; False where nobody registered its type."""
+        event_type = registry.get(self.type_id)
+        return event_type is not None and event_type.signed
 
     def signing_secret(self, now: datetime) -> str | None:
         """The secret that signs at `now`: always exactly one (decision W9)."""

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from webhooks import target_policy, targets
-from webhooks.event_types import CATALOGUE, WebhookType
+from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 
@@ -29,17 +29,17 @@ def register(
     company: Company, *, type_id: int, url: str, active: bool = True, auth_token: str | None = None
 ) -> Webhook:
     """Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
-    if type_id not in CATALOGUE:
+    event_type = registry.get(type_id)
+    if event_type is None:
         raise UnknownType("There is no webhook type of this id; see GET /webhook-types.")
     targets.check(url, target_policy.current())
-    signed = CATALOGUE[WebhookType(type_id)].signed
     return Webhook.objects.create(
         company=company,
         type_id=type_id,
         url=url,
         active=active,
         auth_token=auth_token,
-        secret=make_secret() if signed else None,
+        secret=make_secret() if event_type.signed else None,
     )
 
 
@@ -96,8 +96,8 @@ def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta)
     Raises UnknownWebhook and NotSigned.
     """
     webhook = held(company, webhook_id)
-    if not webhook.type.signed:
-        raise NotSigned(f"Webhooks of type {webhook.type.name} are not signed.")
+    if not webhook.signed:
+        raise NotSigned(f"Webhooks of type {webhook.type_name} are not signed.")
     now = timezone.now()
     webhook.secret = webhook.signing_secret(now)
     webhook.next_secret = make_secret()

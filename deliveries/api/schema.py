@@ -9,17 +9,16 @@ from companies.api.schema import operation
 from companies.api.shapes import Done, Time, shape
 from deliveries.api.serializers import STATES, LogQuery, Window
 from deliveries.http.answers import Failure
-from webhooks.event_types import CATALOGUE
+from webhooks.api.schema import TypeName
 
 TAG = "Deliveries"
-EVENTS = [entry.name for entry in CATALOGUE.values()]
 ERRORS = [failure.value for failure in Failure]
 ID = "6f1c1e0a-6c1f-4d2b-9a39-8f6f1c7d0b11"
 
 
 class DeliveryRow(serializers.Serializer[Any]):
     id = serializers.UUIDField(help_text="The X-Webhook-Id of every attempt.")
-    event = serializers.ChoiceField(choices=EVENTS, allow_null=True)
+    event = TypeName(allow_null=True)
     state = serializers.ChoiceField(choices=list(STATES))
     attempts = serializers.IntegerField()
     due_at = Time(allow_null=True, help_text="Of the next attempt, while it waits.")

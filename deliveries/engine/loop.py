@@ -137,10 +137,12 @@ class Engine:
                 self.back += [delivery, *self.rooms.failed(delivery.webhook_id)]
                 continue
             address = self.addresses[delivery.webhook_id]
-            if address.trouble:
-                self.take([cannot_send(delivery, address, now)])
+            try:
+                request = rendering.render(delivery, address, now)
+            except rendering.CannotRender as error:
+                self.take([cannot_send(delivery, address, str(error), now)])
             else:
-                self.transport.start(rendering.render(delivery, address, now))
+                self.transport.start(request)
 
     def take(self, replies: Iterable[Reply]) -> None:
         for reply in replies:
@@ -183,13 +185,13 @@ class Engine:
         time.sleep(DATABASE_PAUSE_SECONDS)
 
 
-def cannot_send(delivery: Claimed, address: Address, now: datetime) -> Reply:
+def cannot_send(delivery: Claimed, address: Address, trouble: str, now: datetime) -> Reply:
     """The reply to a delivery that cannot even be written: our own fault."""
     return Reply(
         key=Sent(delivery, address.url, now),
         status=None,
         error=Failure.INTERNAL,
-        detail=address.trouble,
+        detail=trouble,
         answer=b"",
         duration_ms=0,
         retry_after=None,

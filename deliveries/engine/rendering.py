@@ -12,7 +12,7 @@ from deliveries.engine.loans import Claimed
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.transport import Request
 from webhooks import encryption
-from webhooks.event_types import CATALOGUE
+from webhooks.event_types import registry
 
 API_VERSION = "2025-09-01"
 
@@ -26,6 +26,10 @@ SELECT id, url, auth_token,
   CASE WHEN next_secret_at <= statement_timestamp() THEN next_secret ELSE secret END
 FROM webhooks_webhook WHERE id = ANY(%s)
 """
+
+
+class CannotRender(Exception):
+    """A delivery that cannot even be written: our own fault. The message says why."""
 
 
 class Address(NamedTuple):
@@ -65,18 +69,29 @@ def address(url: str, auth_token: str | None, secret: str | None) -> Address:
 
 
 def render(delivery: Claimed, address: Address, now: datetime) -> Request:
-    """The signature and its timestamp are of this attempt, the id and the body of every one."""
-    entry = CATALOGUE[delivery.type_id]
+    """The signature and its timestamp are of this attempt, the id and the body of every one.
+
+    Raises CannotRender.
+    """
+    if address.trouble:
+        raise CannotRender(address.trouble)
+    event_type = registry.get(delivery.type_id)
+    if event_type is None:
+        # Whether it is to be signed is not known: better late than unsigned.
+        raise CannotRender(f"No event type {delivery.type_id} is registered.")
     headers = address.headers
-    if entry.signed and address.secret:
+    if event_type.signed and address.secret:
         timestamp = timestamp_ms(now)
         headers = [
             *headers,
-            ("X-Webhook-Event", entry.name),
+            ("X-Webhook-Event", event_type.name),
             ("X-Webhook-Version", API_VERSION),
             ("X-Webhook-Id", delivery.id),
             ("X-Webhook-Timestamp", str(timestamp)),
-            ("X-Webhook-Signature", sign(address.secret, timestamp, entry.name, delivery.body)),
+            (
+                "X-Webhook-Signature",
+                sign(address.secret, timestamp, event_type.name, delivery.body),
+            ),
         ]
     return Request(address.url, delivery.body, headers, Sent(delivery, address.url, now))
 

@@ -30,7 +30,7 @@ class Verdict(StrEnum):
 
 def secret_of(webhook: Webhook, at: datetime, now: datetime) -> Secret:
     """Whether what signed at a time is still held. Only the latest rotation is known."""
-    if not webhook.type.signed:
+    if not webhook.signed:
         return Secret.NOT_SIGNED
     rotated = webhook.next_secret_at
     if rotated is None:
@@ -59,7 +59,7 @@ def made_again(webhook: Webhook, body: bytes, attempt: Attempt, now: datetime) -
     if secret is None:
         return None
     timestamp = timestamp_ms(attempt.started_at)
-    return Signature(str(timestamp), sign(secret, timestamp, webhook.type.name, body))
+    return Signature(str(timestamp), sign(secret, timestamp, webhook.type_name, body))
 
 
 def check(delivery: Delivery, event: Event, timestamp: str, signature: str) -> Verdict:
@@ -68,7 +68,7 @@ def check(delivery: Delivery, event: Event, timestamp: str, signature: str) -> V
     We keep no signature: it is made again from the stored body, under the secrets still held.
     """
     webhook = delivery.webhook
-    if not webhook.type.signed:
+    if not webhook.signed:
         return Verdict.NOT_SIGNED
     if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 16):
         return Verdict.NOT_OURS
@@ -76,7 +76,7 @@ def check(delivery: Delivery, event: Event, timestamp: str, signature: str) -> V
     for secret in (webhook.secret, webhook.next_secret):
         if secret is None:
             continue
-        ours = sign(secret, int(timestamp), webhook.type.name, body)
+        ours = sign(secret, int(timestamp), webhook.type_name, body)
         if hmac.compare_digest(ours.encode(), signature.strip().encode()):
             return Verdict.GENUINE
     return Verdict.NOT_OURS if webhook.next_secret_at is None else Verdict.GONE

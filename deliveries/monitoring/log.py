@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from companies.models import Company
 from deliveries.models import OPEN, Delivery, Event, Health, State
-from webhooks.event_types import CATALOGUE, WebhookType
+from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
@@ -88,7 +88,7 @@ def row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
     waiting = delivery.state == State.WAITING
     return {
         "id": str(delivery.pk),
-        "event": CATALOGUE[WebhookType(event.type_id)].name if event else None,
+        "event": registry.name(event.type_id) if event else None,
         "state": State(delivery.state).label,
         "attempts": delivery.attempts,
         "due_at": shown(delivery.due_at) if waiting else None,

@@ -5,7 +5,7 @@ from typing import Any
 
 from deliveries.http.answers import Failure
 from deliveries.models import Attempt, Delivery, Event, State
-from webhooks.event_types import CATALOGUE, WebhookType
+from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 SHOWN = 25
@@ -66,7 +66,7 @@ def with_events(deliveries: list[Delivery]) -> list[tuple[Delivery, Event | None
 
 
 def name(event: Event | None) -> str | None:
-    return CATALOGUE[WebhookType(event.type_id)].name if event else None
+    return registry.name(event.type_id) if event else None
 
 
 def last_failure(webhook: Webhook) -> Attempt | None:

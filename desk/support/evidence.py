@@ -121,7 +121,7 @@ def attempts_of(deliveries: list[Delivery]) -> tuple[dict[Any, list[Attempt]], b
 def told(
     delivery: Delivery, event: Event | None, webhook: Webhook, attempts: Iterable[Attempt]
 ) -> dict[str, Any]:
-    name = webhook.type.name
+    name = webhook.type_name
     body = bytes(event.body) if event else None
     return {
         "x_webhook_id": str(delivery.pk),
@@ -145,9 +145,9 @@ def told(
 def headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
     """What every attempt carried; never Authorization."""
     sent = {"Content-Type": "application/json"}
-    if webhook.type.signed:
+    if webhook.signed:
         sent |= {
-            "X-Webhook-Event": webhook.type.name,
+            "X-Webhook-Event": webhook.type_name,
             "X-Webhook-Version": API_VERSION,
             "X-Webhook-Id": str(delivery.pk),
         }

@@ -15,7 +15,11 @@ from companies.ids import LARGEST_ID
 from companies.models import Company
 from desk.support import delivery_details, evidence, lookup
 from shipments.models import Shipment
-from webhooks.event_types import CATALOGUE
+from webhooks.event_types import registry
+
+
+def event_types() -> list[tuple[int | str, str]]:
+    return [("", "any"), *((each.id, each.name) for each in registry)]
 
 
 class FindForm(forms.Form):
@@ -41,7 +45,7 @@ class FindForm(forms.Form):
         label="Event",
         coerce=int,
         empty_value=None,
-        choices=[("", "any"), *((entry.id.value, entry.name) for entry in CATALOGUE.values())],
+        choices=event_types,
         widget=UnfoldAdminSelectWidget,
     )
 

@@ -20,6 +20,7 @@ from deliveries.monitoring import log, needs_attention
 from desk.common.admin_base import ReadOnlyAdmin
 from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
+from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 PAGE = "admin:webhooks_webhook_change"
@@ -35,18 +36,30 @@ class ReasonForm(forms.Form):
     )
 
 
+class TypeFilter(admin.SimpleListFilter):
+    title = "type"
+    parameter_name = "type_id__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
+        return [(str(each.id), each.name) for each in registry]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Webhook]) -> QuerySet[Webhook]:
+        chosen = self.value()
+        return queryset.filter(type_id=chosen) if chosen in dict(self.lookup_choices) else queryset
+
+
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnlyAdmin):
     """Everything but a pause is the company's own. No secrets: they are not even read."""
 
-    list_display = ("id", "company", "type_id", "url", "active", "paused_reason")
-    list_filter = ("active", "type_id")
+    list_display = ("id", "company", "event_type", "url", "active", "paused_reason")
+    list_filter = ("active", TypeFilter)
     list_select_related = ("company",)
     search_fields = ("id__exact", "company__name__istartswith", "url__startswith")
     search_help_text = "A webhook's id, or how its company's name or its URL begins."
     fields = (
         "company",
-        "type_id",
+        "event_type",
         "url",
         "active",
         "paused_reason",
@@ -66,6 +79,10 @@ class WebhookAdmin(ReadOnlyAdmin):
         # Secrets are not even read, let alone decrypted.
         hidden = ("auth_token", "secret", "next_secret")
         return super().get_queryset(request).select_related("company").defer(*hidden)
+
+    @admin.display(description="type", ordering="type_id")
+    def event_type(self, webhook: Webhook) -> str:
+        return webhook.type_name
 
     def has_pause_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.PAUSE)

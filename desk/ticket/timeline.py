@@ -16,7 +16,7 @@ from shipments.amounts import plain
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tickets.models import Ticket
 from tickets.statuses import Status
-from webhooks.event_types import CATALOGUE
+from webhooks.event_types import registry
 
 SHOWN = 100
 MOST_EVENTS = 20
@@ -164,7 +164,7 @@ def delivery_marks(shipment: Shipment) -> list[Mark]:
         Mark(
             at,
             "delivery",
-            f"{event_name(events[event_id][0])} to webhook {webhook_id}",
+            f"{registry.name(events[event_id][0])} to webhook {webhook_id}",
             f"{attempts} attempt{'' if attempts == 1 else 's'}",
             State(state).label.replace("_", " "),
             str(pk),
@@ -173,10 +173,6 @@ def delivery_marks(shipment: Shipment) -> list[Mark]:
             :MOST_DELIVERIES
         ]
     ]
-
-
-def event_name(type_id: int) -> str:
-    return CATALOGUE[type_id].name if type_id in CATALOGUE else f"event {type_id}"
 
 
 def silences(shipment: Shipment, scans: Iterable[Mark]) -> list[Mark]:

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView
-from shipments import samples
+from deliveries import sample_delivery
 from shipments.api import lookup, schema
 from shipments.api.serializers import SendSample, TrackShipments
 from shipments.models import Shipment, TrackingUpdate
@@ -40,7 +40,7 @@ class WebhookTest(CompanyView):
     def post(self, request: CompanyRequest) -> Response:
         body = SendSample.read(request)
         try:
-            result = samples.send_sample(
+            result = sample_delivery.send_sample(
                 request.company,
                 tracking_number=body["tracking_number"],
                 url=body["webhook_url"],

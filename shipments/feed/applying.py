@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from shipments import statuses
+from shipments.event_types.status import Change
 from shipments.feed import news
 from shipments.feed.batch import Batch, Update
 from shipments.feed.parsing import (
@@ -18,7 +19,6 @@ from shipments.feed.parsing import (
     TrackingLine,
 )
 from shipments.models import Incidence, Shipment, Surcharge
-from shipments.payloads import Change
 
 DIGEST_BYTES = 16
 HEARD_LINES = 100

@@ -11,9 +11,9 @@ from django.db import connection
 from companies.models import Company
 from deliveries import publishing
 from deliveries.publishing import News
+from shipments.event_types.status import Change
 from shipments.feed.parsing import IncidenceLine, Line, ShipmentLine, SurchargeLine, TrackingLine
 from shipments.models import Incidence, Shipment, Surcharge
-from shipments.payloads import Change
 
 KNOWN_UPDATES = """
 SELECT u.shipment_id, u.digest FROM shipments_trackingupdate u

@@ -1,34 +1,36 @@
-"""From facts to news: bodies are made only for webhook types that somebody listens to."""
+"""From facts to news: bodies are made only for event types that somebody listens to."""
 
 from collections.abc import Iterator
 from datetime import datetime
 
 from deliveries.publishing import News, encode
-from shipments import payloads
+from shipments.event_types.status import STATUS_EVENTS, Change
+from shipments.event_types.surcharge import SURCHARGE
 from shipments.models import Shipment, Surcharge
-from shipments.payloads import Change, Payload
-from webhooks.event_types import WebhookType
+from webhooks.event_types import Payload
 
-# (company id, webhook type id), as publishing.listened() finds them
+# (company id, event type id), as publishing.listened() finds them
 Listened = set[tuple[int, int]]
 
 
 def of_status(
     shipment: Shipment, change: Change, now: datetime, listened: Listened
 ) -> Iterator[News]:
-    for type_id in payloads.told_of_status(shipment):
-        if (shipment.company_id, type_id) in listened:
-            yield about(shipment, type_id, payloads.status_payload(type_id, shipment, change, now))
+    for event_type in STATUS_EVENTS:
+        if (shipment.company_id, event_type.id) not in listened:
+            continue
+        if shipment.order or not event_type.needs_order:
+            yield about(shipment, event_type.id, event_type.payload(shipment, change, now))
 
 
 def of_surcharge(
     shipment: Shipment, charge: Surcharge, now: datetime, listened: Listened
 ) -> Iterator[News]:
-    if (shipment.company_id, WebhookType.SURCHARGE) in listened:
-        yield about(shipment, WebhookType.SURCHARGE, payloads.surcharge(shipment, charge, now))
+    if (shipment.company_id, SURCHARGE.id) in listened:
+        yield about(shipment, SURCHARGE.id, SURCHARGE.payload(shipment, charge, now))
 
 
-def about(shipment: Shipment, type_id: WebhookType, payload: Payload) -> News:
+def about(shipment: Shipment, type_id: int, payload: Payload) -> News:
     return News(
         company_id=shipment.company_id,
         type=type_id,

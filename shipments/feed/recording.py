@@ -1,14 +1,13 @@
-"""The one door by which facts about shipments enter: the feed's and anybody else's."""
+"""The one door by which facts about shipments enter the database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from shipments.feed import applying, batch, parsing, saving
+from shipments.feed import applying, batch, saving
 from shipments.feed.parsing import BadLine, Line
 
 RACES = 10
@@ -53,12 +52,4 @@ def record_once(lines: Sequence[Line], now: datetime) -> Outcome:
             outcome.changed += effect.changed
             outcome.events += effect.events
     saving.save(held)
-    return outcome
-
-
-def record_fact(kind: str, **fields: Any) -> Outcome:
-    """Record a single fact, in the fields of a line of the feed. Raises BadLine."""
-    outcome = record([parsing.parse({"kind": kind, **fields})])
-    if outcome.bad:
-        raise BadLine(outcome.bad[0][1])
     return outcome

@@ -14,7 +14,6 @@ from companies.models import Company
 from deliveries.engine import claiming, recording
 from desk.storms import services
 from desk.ticket import visits
-from shipments.feed import recording as feed
 from tests import builders as build
 from tests.deliveries.test_recording import failed, result
 from tickets import opening, updating, working
@@ -138,10 +137,10 @@ class World:
     def parcel(self, company: Company, shipment: int, carrier: str) -> None:
         fields = {"company_id": company.pk, "carrier_name": carrier}
         number = f"{carrier[:2].upper()}{shipment * 7919:010}MX"
-        feed.record_fact("shipment", shipment_id=shipment, tracking_number=number, **fields)
+        build.fact("shipment", shipment_id=shipment, tracking_number=number, **fields)
 
     def scan(self, shipment: int, status: str, where: str, when: datetime, said: str = "") -> None:
-        feed.record_fact(
+        build.fact(
             *("tracking",),
             **{"shipment_id": shipment, "status": status, "status_description": said},
             **{"location": where, "occurred_at": when.isoformat()},
@@ -207,13 +206,13 @@ class World:
         )
         Ticket.objects.filter(pk=ticket.pk).update(agent=self.ada)
         where = ticket.shipment_id
-        feed.record_fact(
+        build.fact(
             *("surcharge",),
             **{"surcharge_id": where, "shipment_id": where, "surcharge_type": "Remote area"},
             **{"amount": 48.5, "currency": "MXN", "transaction_type": "surcharge"},
             reason="Delivery outside the network",
         )
-        feed.record_fact(
+        build.fact(
             *("incidence",),
             **{"incidence_id": where, "shipment_id": where, "incidence_kind": "lost"},
             description="Not seen since the truck from San Luis was unloaded",

@@ -6,7 +6,6 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from shipments.feed import recording as feed
 from tests import builders as build
 from tickets.models import Agent, Comment, Document, HistoryEntry, IncidenceLink, Ticket
 
@@ -132,7 +131,7 @@ def test_shows_every_page_to_an_operator(
 def test_shows_a_reported_incidence_on_the_ticket(desk: Client, company: Company) -> None:
     shipment = build.shipment(company)
     ticket = build.ticket(company, type_id=4, shipment_id=shipment.pk)
-    feed.record_fact("incidence", incidence_id=9, shipment_id=shipment.pk, description="wet")
+    build.fact("incidence", incidence_id=9, shipment_id=shipment.pk, description="wet")
 
     html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
     for text in ("<strong>9: any kind</strong>", "wet", ">open</span>"):

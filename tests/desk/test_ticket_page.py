@@ -16,7 +16,6 @@ from companies.models import Company
 from deliveries import publishing
 from desk.models import Storm
 from desk.templatetags.desk import linked
-from shipments.feed import recording as feed
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tickets import updating, working
@@ -322,7 +321,7 @@ def test_escapes_every_text_that_others_wrote(desk: Client, company: Company) ->
     shipment = build.shipment(company, tracking_number=EVIL, carrier_name=EVIL, status=EVIL)
     scan(shipment, 1, EVIL)
     build.incidence(shipment, kind=EVIL, description=EVIL)
-    feed.record_fact(
+    build.fact(
         "surcharge",
         surcharge_id=1,
         shipment_id=shipment.pk,
@@ -612,7 +611,7 @@ def test_of_very_many_addresses_only_so_many_are_links() -> None:
 def test_money_has_two_decimals_unless_it_has_more(desk: Client, company: Company) -> None:
     ticket = build.ticket(company, shipment_id=build.shipment(company).pk)
     for number, amount in enumerate((48.5, 1200, 0.1234), start=1):
-        feed.record_fact(
+        build.fact(
             "surcharge",
             **{"surcharge_id": number, "shipment_id": 4101, "surcharge_type": "Fuel"},
             **{"amount": amount, "currency": "MXN", "transaction_type": "surcharge"},

@@ -1,6 +1,7 @@
 import io
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -8,10 +9,13 @@ import pytest
 
 from companies.models import Company
 from deliveries.models import Delivery, Event
+from shipments.event_types.status import ON_SHIPMENT_STATUS_UPDATE, TRACKING_SIMPLE
+from shipments.event_types.surcharge import SURCHARGE
+from shipments.feed import news
 from shipments.models import Shipment, Surcharge, TrackingUpdate
 from tests import builders as build
 from tests.shipments.feeding import ORDER, Fed, counts, incidence, shipment, surcharge, tracking
-from webhooks.event_types import WebhookType
+from webhooks.event_types import registry
 
 Feed = Callable[..., Fed]
 
@@ -152,8 +156,8 @@ def test_keeps_when_it_left_first_and_when_it_was_delivered(
 
 
 def test_keeps_a_status_that_the_table_lacks_as_it_came(company: Company, feed: Feed) -> None:
-    build.webhook(company, WebhookType.SHIPMENT_STATUS)
-    build.webhook(company, WebhookType.TRACKING_SIMPLE)
+    build.webhook(company, ON_SHIPMENT_STATUS_UPDATE.id)
+    build.webhook(company, TRACKING_SIMPLE.id)
 
     fed = feed(shipment(5, company.pk), tracking(5, "held at Customs"))
 
@@ -166,8 +170,8 @@ def test_keeps_a_status_that_the_table_lacks_as_it_came(company: Company, feed: 
 def test_tells_each_type_and_the_ecommerce_ones_only_with_an_order(
     company: Company, birch: Company, feed: Feed
 ) -> None:
-    for type_id in WebhookType:
-        build.webhook(company, type_id)
+    for event_type in registry:
+        build.webhook(company, event_type.id)
     build.webhook(birch)
 
     feed(
@@ -186,6 +190,26 @@ def test_tells_each_type_and_the_ecommerce_ones_only_with_an_order(
     assert Delivery.objects.count() == 7
 
 
+def test_a_further_type_reaches_every_shipment_unless_it_needs_an_order(
+    company: Company, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = replace(TRACKING_SIMPLE, id=6, name="further")
+    of_orders = replace(TRACKING_SIMPLE, id=7, name="further.order", needs_order=True)
+    monkeypatch.setattr(news, "STATUS_EVENTS", (plain, of_orders))
+    build.webhook(company, plain.id)
+    build.webhook(company, of_orders.id)
+
+    feed(
+        shipment(5, company.pk),
+        shipment(6, company.pk, order=ORDER),
+        tracking(5, "Shipped"),
+        tracking(6, "Shipped"),
+    )
+
+    told = list(Event.objects.order_by("pk").values_list("shipment_id", "type_id"))
+    assert told == [(5, 6), (6, 6), (6, 7)]
+
+
 def test_counts_facts_whoever_listens(company: Company, feed: Feed) -> None:
     fed = feed(shipment(5, company.pk, order=ORDER), tracking(5, "Shipped"), surcharge(1, 5))
 
@@ -194,7 +218,7 @@ def test_counts_facts_whoever_listens(company: Company, feed: Feed) -> None:
 
 
 def test_an_event_tells_the_shipment_as_it_was_at_its_line(company: Company, feed: Feed) -> None:
-    build.webhook(company, WebhookType.SHIPMENT_STATUS)
+    build.webhook(company, ON_SHIPMENT_STATUS_UPDATE.id)
 
     feed(
         shipment(5, company.pk, tracking_number="OLD1"),
@@ -210,7 +234,7 @@ def test_an_event_tells_the_shipment_as_it_was_at_its_line(company: Company, fee
 
 
 def test_a_refund_shares_its_charges_id(company: Company, feed: Feed) -> None:
-    build.webhook(company, WebhookType.SURCHARGE)
+    build.webhook(company, SURCHARGE.id)
 
     fed = feed(shipment(5, company.pk), surcharge(1, 5), surcharge(1, 5, transaction_type="refund"))
 

@@ -23,7 +23,7 @@ from tests.shipments.feeding import (
     surcharge,
     tracking,
 )
-from webhooks.event_types import WebhookType
+from webhooks.event_types import registry
 
 
 def some_of_everything(company: Company, shipments: int) -> list[Line]:
@@ -46,8 +46,8 @@ def statements(lines: list[Line]) -> list[str]:
 
 
 def test_a_batch_takes_as_many_statements_with_ten_times_the_lines(company: Company) -> None:
-    for type_id in WebhookType:
-        build.webhook(company, type_id)
+    for event_type in registry:
+        build.webhook(company, event_type.id)
     few = some_of_everything(company, 8)
     many = some_of_everything(company, 80)
 

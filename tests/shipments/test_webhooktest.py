@@ -9,12 +9,13 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries.models import Delivery, Event
+from shipments.event_types.status import ECOMMERCE_TRACKING
+from shipments.event_types.surcharge import SURCHARGE
 from tests import builders as build
 from tests.conftest import signed_in
 from tests.deliveries.hostile import Receiver, good, receiver
 from tests.shipments.feeding import ORDER, Fed, shipment, surcharge, tracking
 from tests.shipments.trying import tried
-from webhooks.event_types import WebhookType
 
 Feed = Callable[..., Fed]
 
@@ -72,7 +73,7 @@ def test_sends_the_shipments_real_data_with_these_headers_and_no_other(
 def test_an_unregistered_url_gets_tracking_simple_without_authorization(
     api: APIClient, company: Company, birch: Company, listening: Receiver
 ) -> None:
-    build.webhook(birch, WebhookType.SURCHARGE, url=listening.url, auth_token="birchs")
+    build.webhook(birch, SURCHARGE.id, url=listening.url, auth_token="birchs")
     build.webhook(company, url=listening.url + "/other", auth_token="others")
     build.webhook(company, url=listening.url, auth_token="gone", deleted_at="2026-01-01T00:00Z")
 
@@ -117,7 +118,7 @@ def test_sends_a_real_order_and_a_real_surcharge_where_there_is_one(
     feed(shipment(5, company.pk, order=ORDER), surcharge(31, 5, amount=7.25))
 
     bodies = {}
-    for type_id in (WebhookType.ECOMMERCE_TRACKING, WebhookType.SURCHARGE):
+    for type_id in (ECOMMERCE_TRACKING.id, SURCHARGE.id):
         with receiver(good) as running:
             build.webhook(company, type_id, url=running.url)
             tried(api, running.url)

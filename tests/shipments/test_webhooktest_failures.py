@@ -7,8 +7,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from deliveries import sample_delivery
 from deliveries.http.answers import Failure
-from shipments import samples
 from tests.deliveries.hostile import Receiver, receiver, saying, silent
 from tests.shipments.trying import PATH, tried
 
@@ -61,8 +61,8 @@ def test_a_failure_is_told_in_a_general_sentence(
 def test_an_address_that_is_forbidden_reads_like_one_that_is_not_there() -> None:
     same = {Failure.DNS, Failure.FORBIDDEN_ADDRESS, Failure.REFUSED}
 
-    assert {samples.REASONS[failure] for failure in same} == {UNREACHABLE}
-    assert set(Failure) - set(samples.REASONS) == {Failure.BAD_TARGET, Failure.INTERNAL}
+    assert {sample_delivery.REASONS[failure] for failure in same} == {UNREACHABLE}
+    assert set(Failure) - set(sample_delivery.REASONS) == {Failure.BAD_TARGET, Failure.INTERNAL}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from shipments.feed import recording
 from shipments.models import Shipment
 from tests import builders as build
 from tests.tickets.racing import in_order, racers
@@ -29,7 +28,7 @@ def opened(api: APIClient, **body: Any) -> int:
 
 def reported(shipment: Shipment, id: int = 501, **fields: Any) -> int:
     """An incidence as the platform's feed brings it."""
-    recording.record_fact("incidence", incidence_id=id, shipment_id=shipment.pk, **fields)
+    build.fact("incidence", incidence_id=id, shipment_id=shipment.pk, **fields)
     return id
 
 

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from companies.api.bodies import Body, Flag, Integer, Text
 from companies.ids import LARGEST_ID
-from webhooks.event_types import DEFAULT
+from webhooks.event_types import registry
 
 A_YEAR = 365 * 86400
 
@@ -23,12 +23,7 @@ class AuthToken(Text):
 
 
 class RegisterWebhook(Body):
-    type_id = Integer(
-        required=False,
-        default=DEFAULT.value,
-        min_value=-LARGEST_ID,
-        help_text="A webhook type's id; 3 (tracking.simple) when left out.",
-    )
+    type_id = Integer(required=False, min_value=-LARGEST_ID)
     url = Text(help_text="HTTPS URL that will receive the events.")
     active = Flag(required=False, default=True, help_text="1 delivers, 0 pauses.")
     auth_token = AuthToken(
@@ -37,6 +32,16 @@ class RegisterWebhook(Body):
         allow_null=True,
         help_text="Sent with each delivery as Authorization: Bearer <auth_token>.",
     )
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """The default type is known once all apps have registered theirs, not at import."""
+        fields = super().get_fields()
+        default = registry.default
+        fields["type_id"].default = default.id
+        fields[
+            "type_id"
+        ].help_text = f"A webhook type's id; {default.id} ({default.name}) when left out."
+        return fields
 
 
 class ChangeWebhook(Body):

@@ -11,7 +11,7 @@ from companies.api.views import CompanyView, Unprocessable, idempotent
 from webhooks import services
 from webhooks.api import schema
 from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
-from webhooks.event_types import CATALOGUE
+from webhooks.event_types import registry
 from webhooks.models import Webhook
 from webhooks.targets import BadTarget
 
@@ -24,7 +24,7 @@ def shown(webhook: Webhook) -> dict[str, Any]:
     rotates = webhook.next_secret_at
     return {
         "id": webhook.pk,
-        "type": webhook.type.name,
+        "type": webhook.type_name,
         "type_id": webhook.type_id,
         "url": webhook.url,
         "auth_token": f"…{token[-4:]}" if token else None,
@@ -41,8 +41,8 @@ class WebhookTypes(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
         return Response(
             [
-                {"id": entry.id.value, "name": entry.name, "description": entry.description}
-                for entry in CATALOGUE.values()
+                {"id": each.id, "name": each.name, "description": each.description}
+                for each in registry
             ]
         )
 
@@ -63,7 +63,7 @@ class Webhooks(CompanyView):
             raise ValidationError({"url": [str(error)]}) from error
         data = {
             "id": webhook.pk,
-            "type": webhook.type.name,
+            "type": webhook.type_name,
             "url": webhook.url,
             "active": int(webhook.active),
         }

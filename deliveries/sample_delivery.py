@@ -1,8 +1,6 @@
 """The test delivery: one event's body to one URL, now, and what came of it (decision W24)."""
 
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 
 from django.conf import settings
 from django.utils import timezone
@@ -12,20 +10,9 @@ from deliveries.engine.rendering import plain_headers
 from deliveries.http.answers import Failure
 from deliveries.http.transport import Request, send_one
 from deliveries.publishing import encode
-from shipments import payloads, statuses
-from shipments.models import Shipment, Surcharge
-from shipments.payloads import Change, Payload
 from webhooks import target_policy, targets
-from webhooks.event_types import DEFAULT, WebhookType
+from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook
-
-ORDER = {
-    "shop_id": 1,
-    "order_identifier": "1001",
-    "order_number": "1001",
-    "order_name": "#1001",
-}
-DESCRIPTION = "Sample of a webhook test"
 
 # One sentence per kind of failure and no detail. Whoever tries addresses must not learn which of
 # them exist: a forbidden address, a closed port and an unknown name read the same.
@@ -63,8 +50,7 @@ def send_sample(company: Company, *, tracking_number: str, url: str) -> Result:
     allowed = target_policy.current()
     targets.check(url, allowed)
     webhook = registered(company, url)
-    type_id = WebhookType(webhook.type_id) if webhook else DEFAULT
-    payload = sample(company, type_id, tracking_number, timezone.now())
+    payload = type_of(webhook).sample(company.pk, tracking_number, timezone.now())
     reply = send_one(
         Request(url, encode(payload), plain_headers(webhook.auth_token if webhook else None)),
         allowed,
@@ -81,41 +67,7 @@ def registered(company: Company, url: str) -> Webhook | None:
     return company.webhooks.present().filter(url=url).order_by("-active", "-pk").first()
 
 
-def sample(company: Company, type_id: WebhookType, number: str, now: datetime) -> Payload:
-    """The shipment's own data where the company has it, else made up around the number."""
-    shipment = company.shipments.filter(tracking_number=number).order_by("-pk").first()
-    if type_id == WebhookType.SURCHARGE:
-        charge = shipment and shipment.surcharges.order_by("-pk").first()
-        return payloads.surcharge(
-            shipment or made_up_shipment(number), charge or made_up_charge(), now
-        )
-    change = latest_change(shipment) if shipment else made_up_change(now)
-    shipment = shipment or made_up_shipment(number)
-    shipment.order = shipment.order or ORDER
-    return payloads.status_payload(type_id, shipment, change, now)
-
-
-def latest_change(shipment: Shipment) -> Change:
-    update = shipment.updates.order_by("-pk").first()
-    if update is None:
-        return Change(shipment.status, "", "", shipment.created_at)
-    return Change(shipment.status, update.status_description, update.location, update.occurred_at)
-
-
-def made_up_shipment(number: str) -> Shipment:
-    return Shipment(id=1, tracking_number=number, carrier_name="sample")
-
-
-def made_up_change(now: datetime) -> Change:
-    return Change(statuses.DELIVERED, DESCRIPTION, "", now)
-
-
-def made_up_charge() -> Surcharge:
-    return Surcharge(
-        surcharge_id=1,
-        transaction_type=Surcharge.Transaction.SURCHARGE.value,
-        surcharge_type="Overweight",
-        reason=DESCRIPTION,
-        amount=Decimal(10),
-        currency="MXN",
-    )
+def type_of(webhook: Webhook | None) -> EventType:
+    """The default where there is no webhook, or where nobody registered its type."""
+    found = registry.get(webhook.type_id) if webhook else None
+    return found or registry.default

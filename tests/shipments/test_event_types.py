@@ -6,11 +6,17 @@ from decimal import Decimal
 import pytest
 
 from deliveries.publishing import encode
-from shipments import payloads
+from shipments.event_types.status import (
+    ECOMMERCE_TRACKING,
+    ON_SHIPMENT_STATUS_UPDATE,
+    STATUS_UPDATE_WITH_ECOMMERCE_INFO,
+    TRACKING_SIMPLE,
+    Change,
+    StatusEvent,
+)
+from shipments.event_types.surcharge import SURCHARGE
 from shipments.models import Shipment, Surcharge
-from shipments.payloads import Change
 from tests.shipments.feeding import ORDER
-from webhooks.event_types import WebhookType
 
 NOW = datetime(2026, 1, 2, 0, 0, 0, 999, tzinfo=UTC)
 LEFT_AT_DOOR = Change(
@@ -51,16 +57,16 @@ def parcel() -> Shipment:
 
 
 @pytest.mark.parametrize(
-    ("type_id", "body"),
+    ("event_type", "body"),
     [
-        (WebhookType.SHIPMENT_STATUS, TYPE_1),
-        (WebhookType.STATUS_WITH_ECOMMERCE, TYPE_2),
-        (WebhookType.TRACKING_SIMPLE, TYPE_3),
-        (WebhookType.ECOMMERCE_TRACKING, TYPE_4),
+        (ON_SHIPMENT_STATUS_UPDATE, TYPE_1),
+        (STATUS_UPDATE_WITH_ECOMMERCE_INFO, TYPE_2),
+        (TRACKING_SIMPLE, TYPE_3),
+        (ECOMMERCE_TRACKING, TYPE_4),
     ],
 )
-def test_says_a_change_of_status_in_these_bytes(type_id: WebhookType, body: str) -> None:
-    payload = payloads.status_payload(type_id, parcel(), LEFT_AT_DOOR, NOW)
+def test_says_a_change_of_status_in_these_bytes(event_type: StatusEvent, body: str) -> None:
+    payload = event_type.payload(parcel(), LEFT_AT_DOOR, NOW)
 
     assert encode(payload) == body.encode()
 
@@ -80,7 +86,7 @@ def test_says_a_surcharge_in_these_bytes_and_its_amount_without_noise(
         currency="MXN",
     )
 
-    body = encode(payloads.surcharge(parcel(), charge, NOW))
+    body = encode(SURCHARGE.payload(parcel(), charge, NOW))
 
     assert body == (TYPE_5 % shown).encode()
 
@@ -88,6 +94,6 @@ def test_says_a_surcharge_in_these_bytes_and_its_amount_without_noise(
 def test_tells_created_at_in_utc_with_three_decimals() -> None:
     now = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=timezone(timedelta(hours=-6)))
 
-    payload = payloads.status_payload(WebhookType.TRACKING_SIMPLE, parcel(), LEFT_AT_DOOR, now)
+    payload = TRACKING_SIMPLE.payload(parcel(), LEFT_AT_DOOR, now)
 
     assert payload["created_at"] == "2026-01-02T09:04:05.678Z"

@@ -1,0 +1,50 @@
+"""What receivers are sent, for each event type: the webhooks of GET /schema."""
+
+from typing import Any
+
+from webhooks.envelope import NUMBER, TEXT
+from webhooks.event_types import EventType, Schema, registry
+
+SENT_HEADERS: dict[str, tuple[str, Schema]] = {
+    "Authorization": ("`Bearer` and the webhook's auth_token, where it has one.", TEXT)
+}
+SIGNED_HEADERS: dict[str, tuple[str, Schema]] = {
+    "X-Webhook-Event": ("The event's name.", TEXT),
+    "X-Webhook-Version": ("The version of the payload, a date.", TEXT),
+    "X-Webhook-Id": ("The delivery: the same on every attempt.", {**TEXT, "format": "uuid"}),
+    "X-Webhook-Timestamp": ("Of this attempt, in milliseconds since 1970.", NUMBER),
+    "X-Webhook-Signature": (
+        "`v1=` and the HMAC-SHA256 of timestamp, dot, event, dot, body.",
+        {**TEXT, "pattern": "^v1=[a-f0-9]{64}$"},
+    ),
+}
+
+
+def with_webhooks(result: Schema, **_: Any) -> Schema:
+    """Describe every registered type. A hook of drf-spectacular: it runs at each generation."""
+    webhooks = {event_type.name: {"post": received(event_type)} for event_type in registry}
+    return {**result, "webhooks": webhooks}
+
+
+def received(event_type: EventType) -> Schema:
+    """What a receiver of events of this type is sent, and answers."""
+    headers = SENT_HEADERS | (SIGNED_HEADERS if event_type.signed else {})
+    return {
+        "summary": event_type.description,
+        "tags": [event_type.tag],
+        "parameters": [
+            {
+                "name": name,
+                "in": "header",
+                "required": name != "Authorization",
+                "description": about,
+                "schema": schema,
+            }
+            for name, (about, schema) in headers.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": event_type.schema}},
+        },
+        "responses": {"2XX": {"description": "Taken. Everything else is tried again."}},
+    }

@@ -1,0 +1,81 @@
+"""The event type about a surcharge or its refund: its payload, schema and sample.
+
+It is the interface's, key for key.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from shipments.event_types.samples import DESCRIPTION, find_shipment, made_up_shipment
+from shipments.models import Shipment, Surcharge
+from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, record
+from webhooks.event_types import EventType, Payload
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurchargeEvent(EventType):
+    tag: str = "Shipping"
+
+    def payload(self, shipment: Shipment, charge: Surcharge, now: datetime) -> Payload:
+        data = {
+            "surcharge_id": charge.surcharge_id,
+            "shipment_id": shipment.pk,
+            "tracking_number": shipment.tracking_number,
+            "carrier_name": shipment.carrier_name,
+            "surcharge_data": {
+                "surcharge_type": charge.surcharge_type,
+                "reason": charge.reason,
+                "amount": number(charge.amount),
+                "currency": charge.currency,
+                "transaction_type": charge.transaction_type,
+            },
+        }
+        return envelope(self.name, now, data)
+
+    def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
+        shipment = find_shipment(company_id, tracking_number)
+        charge = shipment and shipment.surcharges.order_by("-pk").first()
+        return self.payload(
+            shipment or made_up_shipment(tracking_number), charge or made_up_charge(), now
+        )
+
+
+def number(amount: Decimal) -> int | float:
+    """A JSON number as people write it: 120, 12.5. A float gives back up to 15 digits as given."""
+    return int(amount) if amount == amount.to_integral_value() else float(amount)
+
+
+def made_up_charge() -> Surcharge:
+    return Surcharge(
+        surcharge_id=1,
+        transaction_type=Surcharge.Transaction.SURCHARGE.value,
+        surcharge_type="Overweight",
+        reason=DESCRIPTION,
+        amount=Decimal(10),
+        currency="MXN",
+    )
+
+
+SURCHARGE = SurchargeEvent(
+    id=5,
+    name="surcharge",
+    signed=True,
+    description="An extra charge was applied to a shipment, or refunded.",
+    schema=envelope_schema(
+        "surcharge",
+        record(
+            surcharge_id=NUMBER,
+            shipment_id=NUMBER,
+            tracking_number=TEXT,
+            carrier_name=TEXT,
+            surcharge_data=record(
+                surcharge_type=TEXT,
+                reason=TEXT,
+                amount={"type": "number", "exclusiveMinimum": 0},
+                currency={"type": "string", "pattern": "^[A-Z]{3}$"},
+                transaction_type={"type": "string", "enum": ["surcharge", "refund"]},
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,173 @@
+"""A sixth event type, registered here: no production file knows it, and everything works for it."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from deliveries import publishing
+from deliveries.engine import loop
+from deliveries.http.transport import Transport
+from deliveries.models import Delivery
+from deliveries.publishing import News, encode
+from faults.receiver import Receiver
+from tests import builders as build
+from tests.described import Schema, conforms
+from webhooks.envelope import TEXT, envelope, envelope_schema, record
+from webhooks.event_types import EventType, Payload, registry
+from webhooks.targets import Policy
+
+
+@dataclass(frozen=True)
+class LabelPrinted(EventType):
+    """A type with a payload of its own, as a later app would define it."""
+
+    def payload(self, label: str, now: datetime) -> Payload:
+        return envelope(self.name, now, {"label": label})
+
+    def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
+        return self.payload(f"{company_id}/{tracking_number}", now)
+
+
+LABEL_PRINTED = LabelPrinted(
+    id=6,
+    name="label.printed",
+    signed=True,
+    description="A label was printed.",
+    schema=envelope_schema("label.printed", record(label=TEXT)),
+)
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    registry.register(LABEL_PRINTED)
+    yield
+    registry.unregister(LABEL_PRINTED)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def schema() -> Schema:
+    """What GET /schema says of the types registered now; the endpoint keeps its first answer."""
+    found: Schema = SchemaGenerator().get_schema(request=None, public=True)
+    return found
+
+
+def test_is_listed_behind_the_others(api: APIClient) -> None:
+    types = api.get("/webhook-types").json()
+
+    assert types[-1] == {"id": 6, "name": "label.printed", "description": "A label was printed."}
+    assert [each["id"] for each in types] == [1, 2, 3, 4, 5, 6]
+
+
+def test_is_registered_published_and_delivered_with_a_signature(
+    api: APIClient,
+    company: Company,
+    receiver: Receiver,
+    loopback: Policy,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
+    answer = api.post("/webhooks", {"type_id": 6, "url": f"{receiver.url}/labels"})
+    assert answer.status_code == 200, answer.json()
+    webhook = answer.json()["data"]
+    assert webhook["type"] == "label.printed"
+    body = encode(LABEL_PRINTED.payload("León", timezone.now()))
+
+    publishing.publish([News(company.pk, LABEL_PRINTED.id, None, "", body)])
+    with closing(Transport(loopback, concurrency=loop.CONCURRENCY)) as transport:
+        assert loop.Engine(transport, stop=lambda: False).run() == 1
+
+    (received,) = receiver.log
+    headers = received.headers
+    assert (received.path, received.body) == ("/labels", body)
+    assert headers["X-Webhook-Event"] == "label.printed"
+    assert headers["X-Webhook-Id"] == str(Delivery.objects.get().pk)
+    signed = f"{headers['X-Webhook-Timestamp']}.label.printed.".encode() + body
+    digest = hmac.new(webhook["secret"].encode(), signed, hashlib.sha256).hexdigest()
+    assert headers["X-Webhook-Signature"] == f"v1={digest}"
+    (shown,) = api.get(f"/webhooks/{webhook['id']}/deliveries").json()["data"]
+    assert (shown["event"], shown["state"]) == ("label.printed", "delivered")
+
+
+def test_its_sample_is_what_webhooktest_sends(
+    api: APIClient, company: Company, receiver: Receiver, loopback: Policy, schema: Schema
+) -> None:
+    api.post("/webhooks", {"type_id": 6, "url": receiver.url, "auth_token": "tok-1"})
+
+    answer = api.post(
+        "/ship/webhooktest/", {"tracking_number": "TEST0000005", "webhook_url": receiver.url}
+    )
+
+    assert answer.status_code == 200, answer.json()
+    assert answer.json()["data"]["delivered"]
+    (received,) = receiver.log
+    body = json.loads(received.body)
+    assert body["data"] == {"label": f"{company.pk}/TEST0000005"}
+    assert received.headers["Authorization"] == "Bearer tok-1"
+    assert not [name for name in received.headers if name.startswith("X-")]
+    conforms(body, LABEL_PRINTED.schema)
+
+
+def test_is_described(schema: Schema) -> None:
+    validate_schema(schema)
+    told = schema["webhooks"]["label.printed"]["post"]
+
+    assert told["summary"] == "A label was printed."
+    assert told["requestBody"]["content"]["application/json"]["schema"] == LABEL_PRINTED.schema
+    assert "X-Webhook-Signature" in [header["name"] for header in told["parameters"]]
+    named = [each for each in enums(schema) if "tracking.simple" in each and len(each) > 1]
+    # A new webhook, a webhook, a delivery and its details.
+    assert len(named) == 4
+    assert all("label.printed" in each for each in named)
+
+
+def test_the_desk_offers_and_names_it(company: Company) -> None:
+    desk = Client()
+    desk.force_login(User.objects.create_superuser("root"))
+    webhook = build.webhook(company, LABEL_PRINTED.id)
+    other = build.webhook(company)
+    listing = "/admin/webhooks/webhook/"
+
+    everything = desk.get(listing)
+    filtered = desk.get(listing, {"type_id__exact": LABEL_PRINTED.id})
+    finder = desk.get("/admin/tickets/ticket/events/")
+
+    assert set(everything.context["cl"].queryset) == {webhook, other}
+    assert set(filtered.context["cl"].queryset) == {webhook}
+    choices = [
+        each["display"]
+        for each in filtered.context["cl"].filter_specs[1].choices(filtered.context["cl"])
+    ]
+    assert choices == ["All", *(each.name for each in registry)]
+    assert "label.printed" in filtered.content.decode()
+    assert '<option value="6">label.printed</option>' in finder.content.decode()
+
+
+def enums(part: object) -> Iterator[list[str]]:
+    """Every list of allowed values in a description."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name == "enum" and isinstance(value, list):
+                yield value
+            yield from enums(value)
+    elif isinstance(part, list):
+        for each in part:
+            yield from enums(each)
