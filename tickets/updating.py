@@ -68,7 +68,7 @@ def what_hinders(ticket: Ticket, to: Status, text: str, data: str | None) -> str
 
 def relevant(ticket: Ticket, text: str, data: str | None) -> bool:
     """May the ticket come back to an agent with this? (decision T9)"""
-    return import_string(settings.RELEVANCE_CHECK)(ticket, text, data)
+    return bool(import_string(settings.RELEVANCE_CHECK)(ticket, text, data))
 
 
 @transaction.atomic

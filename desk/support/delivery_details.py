@@ -10,7 +10,7 @@ from webhooks.models import Webhook
 
 SHOWN = 25
 LONGEST_BODY = 64 * 1024
-WORDS = {
+WORDS: dict[str, str] = {
     Failure.BAD_TARGET: "The URL breaks the rules for targets.",
     Failure.DNS: "The host's name cannot be looked up.",
     Failure.FORBIDDEN_ADDRESS: "The host's name leads to an address that is not public.",
@@ -87,7 +87,7 @@ def parts(delivery: Delivery) -> dict[str, Any]:
         "event": name(event),
         "tracking_number": event.tracking_number if event else None,
         "raw": raw and raw[:LONGEST_BODY],
-        "cut": bool(raw) and len(raw) > LONGEST_BODY,
+        "cut": len(raw or "") > LONGEST_BODY,
         "pretty": raw and pretty(raw),
         "log": [
             {

@@ -8,11 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.ids import LARGEST_ID
 from companies.models import Company
+from desk.common.admin_base import ModelAdmin
+from desk.common.requests import StaffRequest
 from desk.support import delivery_details, evidence, lookup
 from shipments.models import Shipment
 from webhooks.event_types import registry
@@ -94,7 +95,7 @@ class SupportPages(ModelAdmin):
             context |= {"found": found, "lines": delivery_details.lines(found.deliveries)}
         return TemplateResponse(request, "admin/tickets/ticket/events.html", context)
 
-    def evidence_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+    def evidence_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         """POST gives the file, since it also leaves a line in the ticket's history."""
         if not request.user.has_perms(evidence.NEEDED):
             raise PermissionDenied
@@ -106,7 +107,7 @@ class SupportPages(ModelAdmin):
         content = evidence.export(ticket, user=request.user)
         return as_file(content, f"evidence-ticket-{ticket.pk}.zip")
 
-    def shipment_evidence_page(self, request: HttpRequest, shipment_id: int) -> HttpResponse:
+    def shipment_evidence_page(self, request: StaffRequest, shipment_id: int) -> HttpResponse:
         """POST gives the file of a shipment that there need be no ticket about."""
         if not request.user.has_perms(evidence.NEEDED_WITHOUT_TICKET):
             raise PermissionDenied

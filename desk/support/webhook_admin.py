@@ -40,7 +40,9 @@ class TypeFilter(admin.SimpleListFilter):
     title = "type"
     parameter_name = "type_id__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
+    def lookups(
+        self, request: HttpRequest, model_admin: "admin.ModelAdmin[Any]"
+    ) -> list[tuple[str, str]]:
         return [(str(each.id), each.name) for each in registry]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Webhook]) -> QuerySet[Webhook]:

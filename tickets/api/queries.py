@@ -72,7 +72,7 @@ def statuses(query: dict[str, Any]) -> frozenset[Status]:
     for name in ("status", "ticket_status_id"):
         if name in query:
             return frozenset({query[name]})
-    return GROUPS.get(query.get("status_group"), frozenset(Status))
+    return GROUPS.get(query.get("status_group", ""), frozenset(Status))
 
 
 def last_seen(company: Company, ticket_id: int) -> Ticket:

@@ -13,7 +13,9 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 DESK = "Support"
 
 
-def ticket_row(ticket: Ticket, shipment: Shipment | None, comments: list[Comment]) -> dict:
+def ticket_row(
+    ticket: Ticket, shipment: Shipment | None, comments: list[Comment]
+) -> dict[str, Any]:
     """A ticket; `comments` are its public ones, oldest first, at least the last of them."""
     last = comments[-1] if comments else None
     return {

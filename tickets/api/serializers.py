@@ -24,7 +24,7 @@ class Data(Text):
     """A string that holds a JSON object, kept as the company wrote it (decision T10)."""
 
     def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
+        text: str = super().to_internal_value(data)
         try:
             value = strict_json.load(text, deepest=DEEPEST_DATA)
         except strict_json.BadJSON as error:
@@ -60,18 +60,20 @@ class DocumentItem(Body):
 class OpenTicket(Body):
     type_id = Integer()
     comments = Text(required=False, default="", allow_blank=True)
-    data = Data(required=False, help_text="A JSON object as a string.")
+    data: Any = Data(required=False, help_text="A JSON object as a string.")
     shipment_id = Integer(required=False, allow_null=True)
     credit_id = Integer(required=False, allow_null=True)
     carrier_id = Integer(required=False, allow_null=True)
     warehouse_package_id = Text(required=False, allow_null=True, allow_blank=True, max_length=255)
-    documents = DocumentItem(many=True, required=False, max_length=MOST_DOCUMENTS)
+    documents = serializers.ListSerializer(
+        child=DocumentItem(), required=False, max_length=MOST_DOCUMENTS
+    )
 
 
 class UpdateTicket(Body):
     ticket_status_id = CompanyStatus(help_text="1 Pending, 5 Follow up, 10 Claim in review.")
     comments = Text(required=False, default="", allow_blank=True)
-    data = Data(required=False, default=None, help_text="Replaces the ticket's variables.")
+    data: Any = Data(required=False, default=None, help_text="Replaces the ticket's variables.")
 
 
 class AddComment(Body):

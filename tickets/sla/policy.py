@@ -60,7 +60,7 @@ def forget() -> None:
 def load() -> Rules:
     """As the tables have them now."""
     usable = read_calendars()
-    promises = {
+    promises: dict[tuple[str, int | None], Promise] = {
         (plan, type_id): Promise(
             usable[calendar], timedelta(minutes=first), timedelta(minutes=resolution)
         )

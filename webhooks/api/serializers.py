@@ -33,7 +33,7 @@ class RegisterWebhook(Body):
         help_text="Sent with each delivery as Authorization: Bearer <auth_token>.",
     )
 
-    def get_fields(self) -> dict[str, serializers.Field]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """The default type is known once all apps have registered theirs, not at import."""
         fields = super().get_fields()
         default = registry.default
