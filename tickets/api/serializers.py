@@ -65,7 +65,7 @@ class OpenTicket(Body):
     credit_id = Integer(required=False, allow_null=True)
     carrier_id = Integer(required=False, allow_null=True)
     warehouse_package_id = Text(required=False, allow_null=True, allow_blank=True, max_length=255)
-    documents = serializers.ListSerializer(
+    documents: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=DocumentItem(), required=False, max_length=MOST_DOCUMENTS
     )
 
