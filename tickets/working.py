@@ -1,15 +1,63 @@
-"""What agents do to tickets: move, reply, note (decision T3). The admin and commands come here."""
+"""What agents do to tickets: move, reply, note (decision T3). The desk and commands come here."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from tickets.changes.actors import acting
+from tickets.changes.actors import Actor, acting
 from tickets.changes.history import remember
 from tickets.changes.writes import MoveRefused, StaleTicket, change_status, say
 from tickets.models import Ticket
 from tickets.statuses import TOLD, Status, needs_reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReply:
+    """What an agent sends from a ticket: a text, a move, or both."""
+
+    ticket_id: int
+    user: User
+    text: str = ""
+    # The company reads a public text; any other is a note for agents.
+    public: bool
+    # Where the ticket goes; None leaves it where it is.
+    to: Status | None = None
+    # That of the page on which the agent decided; None asks for none.
+    version: int | None = None
+    # The names of the documents that the company is asked for.
+    requested: Sequence[str] = ()
+    # Names the form that was sent, so that it is taken once.
+    key: UUID | None = None
+
+
+@transaction.atomic
+def answer(reply: AgentReply) -> None:
+    """Write, move, or both in one go. The text is said once: as the move's reason, if it has one.
+
+    A note is nobody's reason but the agents'. Raises what `move` and `write` raise.
+    """
+    actor = acting(reply.user)
+    if reply.to is None:
+        # A note cannot be stale: it says nothing to the company.
+        write_on(
+            held(reply.ticket_id, reply.version if reply.public else None),
+            actor,
+            reply.text,
+            public=reply.public,
+            requested=reply.requested,
+        )
+        return
+    ticket = held(reply.ticket_id, reply.version)
+    told = reply.public and reply.to in TOLD
+    kept = needs_reason(Status(ticket.status), reply.to) and reply.to not in TOLD
+    reason = reply.text if told or kept else ""
+    move_held(ticket, actor, reply.to, reason=reason, requested=reply.requested)
+    if reply.text.strip() and not told:
+        asked = reply.requested if reply.to not in TOLD else ()
+        write_on(ticket, actor, reply.text, public=reply.public, requested=asked)
 
 
 @transaction.atomic
@@ -30,6 +78,13 @@ def move(
     """
     actor = acting(user)
     ticket = held(ticket_id, version)
+    move_held(ticket, actor, to, reason=reason, requested=requested)
+    return ticket
+
+
+def move_held(
+    ticket: Ticket, actor: Actor, to: Status, *, reason: str, requested: Sequence[str]
+) -> None:
     if to != Status.INCOMPLETE:
         requested = ()
     was, reason = Status(ticket.status), naming(reason.strip(), requested)
@@ -39,58 +94,28 @@ def move(
         raise MoveRefused(f"Say why: a move from {was.label} to {to.label} needs a reason.")
     if reason and to in TOLD:
         say(ticket, actor, reason)
-    return ticket
 
 
 @transaction.atomic
-def write(
-    ticket_id: int,
-    text: str,
-    *,
-    user: User,
-    public: bool,
-    version: int | None = None,
-    requested: Sequence[str] = (),
-) -> None:
+def write(ticket_id: int, text: str, *, user: User, public: bool) -> None:
     """Add a reply that the company reads, or a note that it does not.
 
-    A reply may ask for documents where the ticket stays; a note asks nobody. A reply to what is
-    no longer so is refused; a note never is. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket,
-    and ValueError where there is no text.
+    Raises Ticket.DoesNotExist, NotAllowed, and ValueError where there is no text.
     """
-    actor, asked = acting(user), list(requested) if public else []
+    answer(AgentReply(ticket_id=ticket_id, user=user, text=text, public=public))
+
+
+def write_on(
+    ticket: Ticket, actor: Actor, text: str, *, public: bool, requested: Sequence[str]
+) -> None:
+    """Write on a held ticket. A reply may ask for documents; a note asks nobody."""
+    asked = list(requested) if public else []
     text = naming(text.strip(), asked)
     if not text:
         raise ValueError("Write something.")
-    ticket = held(ticket_id, version if public else None)
     if asked:
         remember(ticket, actor, reason="asked for documents", changes={"requested": asked})
     say(ticket, actor, text, public=public)
-
-
-@transaction.atomic
-def answer(
-    ticket_id: int,
-    text: str,
-    *,
-    user: User,
-    public: bool,
-    to: Status,
-    version: int | None = None,
-    requested: Sequence[str] = (),
-) -> None:
-    """Write and move in one go. The text is said once: as the move's reason, where it has one.
-
-    A note is nobody's reason but the agents'. Raises what `move` and `write` raise.
-    """
-    ticket = held(ticket_id, version)
-    told = public and to in TOLD
-    kept = needs_reason(Status(ticket.status), to) and to not in TOLD
-    reason = text if told or kept else ""
-    move(ticket_id, to, user=user, reason=reason, version=version, requested=requested)
-    if text.strip() and not told:
-        asked = requested if to not in TOLD else ()
-        write(ticket_id, text, user=user, public=public, requested=asked)
 
 
 def held(ticket_id: int, version: int | None) -> Ticket:

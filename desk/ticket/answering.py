@@ -10,39 +10,20 @@ from desk.ticket import visits
 from tickets import working
 from tickets.changes.actors import acting
 from tickets.statuses import Status
+from tickets.working import AgentReply
 
 
 @transaction.atomic
-def answer(
-    ticket_id: int,
-    text: str,
-    *,
-    user: User,
-    public: bool,
-    to: Status | None = None,
-    version: int | None = None,
-    requested: Sequence[str] = (),
-    key: UUID | None = None,
-) -> bool:
+def answer(reply: AgentReply) -> bool:
     """Write, move, or both; False if this very form has been taken before.
 
-    Raises what `working` raises.
+    Raises what `working.answer` raises.
     """
-    acting(user)
-    sent = key and uuid5(key, repr((text, public, to, list(requested))))
-    if sent and not visits.first_time(ticket_id, user, sent):
+    acting(reply.user)
+    said = (reply.text, reply.public, reply.to, list(reply.requested))
+    if not first_time(reply.ticket_id, reply.user, reply.key, said):
         return False
-    if to is None:
-        working.write(
-            *(ticket_id, text),
-            **{"user": user, "public": public, "version": version, "requested": requested},
-        )
-    else:
-        working.answer(
-            *(ticket_id, text),
-            **{"user": user, "public": public, "to": to},
-            **{"version": version, "requested": requested},
-        )
+    working.answer(reply)
     return True
 
 
@@ -59,11 +40,12 @@ def move(
 ) -> bool:
     """Move; False if this very form has been taken before. Raises what `working.move` raises."""
     acting(user)
-    sent = key and uuid5(key, repr((to, reason, list(requested))))
-    if sent and not visits.first_time(ticket_id, user, sent):
+    if not first_time(ticket_id, user, key, (to, reason, list(requested))):
         return False
-    working.move(
-        *(ticket_id, to),
-        **{"user": user, "reason": reason, "version": version, "requested": requested},
-    )
+    working.move(ticket_id, to, user=user, reason=reason, version=version, requested=requested)
     return True
+
+
+def first_time(ticket_id: int, user: User, key: UUID | None, said: tuple[object, ...]) -> bool:
+    """Other words from the same form are another answer; a form without a key is always new."""
+    return key is None or visits.first_time(ticket_id, user, uuid5(key, repr(said)))

@@ -151,9 +151,13 @@ def move_all(
     for one in picked:
         try:
             answering.move(
-                *(one.ticket_id, to),
-                **{"user": request.user, "version": one.version, "key": said["key"]},
-                **{"reason": said["reason"], "requested": said["requested"]},
+                one.ticket_id,
+                to,
+                user=request.user,
+                reason=said["reason"],
+                version=one.version,
+                requested=said["requested"],
+                key=said["key"],
             )
         except (StaleTicket, MoveRefused) as error:
             refused[one.ticket_id] = str(error)

@@ -23,6 +23,7 @@ from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Ticket
+from tickets.working import AgentReply
 
 
 class TicketPages(MovePages):
@@ -114,20 +115,26 @@ class TicketPages(MovePages):
         if not form.is_valid():
             return self.show(request, ticket, form=form, status=400)
         said = form.cleaned_data
+        reply = AgentReply(
+            ticket_id=ticket_id,
+            user=request.user,
+            text=said["text"],
+            public=public,
+            to=said["to"],
+            version=said["version"],
+            requested=said["requested"],
+            key=said["key"],
+        )
         try:
-            answering.answer(
-                *(ticket_id, said["text"]),
-                **{name: said[name] for name in ("to", "version", "requested", "key")},
-                **{"user": request.user, "public": public},
-            )
+            answering.answer(reply)
         except (StaleTicket, MoveRefused, ValueError) as error:
             fresh = self.working_on(request, ticket_id)
             return self.show(request, fresh, form=form, refusal=str(error), status=409)
         messages.success(request, "The company reads it." if public else "Noted.")
         answer = next_ticket.after(request, ticket_id)
-        if said["key"]:
+        if reply.key:
             # Tells the page's script which draft has arrived and can go.
-            answer.set_cookie("desk_sent", str(said["key"]), path="/admin/", samesite="Lax")
+            answer.set_cookie("desk_sent", str(reply.key), path="/admin/", samesite="Lax")
         return answer
 
     def presence_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
