@@ -31,6 +31,7 @@ PURE = [
     "shipments/statuses",
     "tickets/assignment/picking",
     "tickets/changes/variables",
+    "tickets/history_codes",
     "tickets/rules",
     "tickets/sla/calendars",
     "tickets/sla/clocks",

@@ -11,7 +11,8 @@ from shipments.locks import hold_shipment
 from tickets import rules
 from tickets.assignment.automatic import assign
 from tickets.changes.actors import Actor
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
+from tickets.history_codes import Kind
 from tickets.incidences import link_incidences
 from tickets.models import Document, Ticket, TicketType
 from tickets.sla.due_dates import wind_new
@@ -59,7 +60,7 @@ def open_ticket(
             Document(ticket=ticket, position=position, **document)
             for position, document in enumerate(documents)
         )
-    remember(ticket, actor, was=None, public=True)
+    record_history(ticket, actor, Kind.OPENED)
     link_incidences(ticket)
     assign(ticket)
     return ticket

@@ -7,12 +7,11 @@ from django.utils.module_loading import import_string
 
 from companies.models import Company
 from tickets.changes.actors import Actor
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
 from tickets.changes.writes import change_status, replace_data, say
+from tickets.history_codes import Kind, NotMoved
 from tickets.models import Rating, Ticket
 from tickets.statuses import TERMINAL, By, Status, allows
-
-HELD_BACK = "Held back from Follow up: what came with it says nothing new."
 
 
 class TicketClosed(Exception):
@@ -42,27 +41,28 @@ def update_ticket(
     was = Status(ticket.status)
     if was in TERMINAL:
         return False
-    hindrance = what_hinders(ticket, to, text, data)
-    changes = replace_data(ticket, data)
+    refused = None if to == was else why_not_moved(ticket, to, text, data)
+    moves = to != was and refused is None
+    changed = replace_data(ticket, data)
     spoken = bool(text.strip())
-    if hindrance is None:
-        change_status(ticket, to, actor, changes=changes)
-    elif changes or (spoken and was != to):
-        remember(ticket, actor, reason=hindrance, changes=changes)
+    if moves:
+        change_status(ticket, to, actor, data=changed)
+    elif refused and (changed or spoken):
+        facts = {"to": to.value, "why": refused.value, **changed}
+        record_history(ticket, actor, Kind.MOVE_REFUSED, data=facts)
+    elif changed:
+        record_history(ticket, actor, Kind.DATA_CHANGED, data=changed)
     if spoken:
         say(ticket, actor, text)
-    return hindrance is None or bool(changes) or spoken
+    return moves or bool(changed) or spoken
 
 
-def what_hinders(ticket: Ticket, to: Status, text: str, data: str | None) -> str | None:
-    """Why the company's ticket stays where it is, as history will say; None if it moves."""
-    was = Status(ticket.status)
-    if was == to:
-        return "The status stays."
-    if not allows(was, to, By.COMPANY):
-        return f"{to.label} was asked for and cannot follow {was.label}: the status stays."
+def why_not_moved(ticket: Ticket, to: Status, text: str, data: str | None) -> NotMoved | None:
+    """Why the company's ticket cannot move to another status; None if it can."""
+    if not allows(Status(ticket.status), to, By.COMPANY):
+        return NotMoved.NOT_ALLOWED
     if to == Status.FOLLOW_UP and not relevant(ticket, text, data):
-        return HELD_BACK
+        return NotMoved.NOTHING_NEW
     return None
 
 
@@ -87,7 +87,8 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> bool:
         if relevant(ticket, text, None):
             change_status(ticket, Status.FOLLOW_UP, actor)
         else:
-            remember(ticket, actor, reason=HELD_BACK)
+            held_back = {"to": Status.FOLLOW_UP.value, "why": NotMoved.NOTHING_NEW.value}
+            record_history(ticket, actor, Kind.MOVE_REFUSED, data=held_back)
     say(ticket, actor, text)
     return True
 

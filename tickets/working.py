@@ -8,8 +8,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from tickets.changes.actors import Actor, acting
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
 from tickets.changes.writes import MoveRefused, StaleTicket, change_status, say
+from tickets.history_codes import Kind
 from tickets.models import Ticket
 from tickets.statuses import TOLD, Status, needs_reason
 
@@ -88,8 +89,8 @@ def move_held(
     if to != Status.INCOMPLETE:
         requested = ()
     was, reason = Status(ticket.status), naming(reason.strip(), requested)
-    changes = {"requested": list(requested)} if requested else {}
-    change_status(ticket, to, actor, reason=reason, changes=changes)
+    data = {"requested": list(requested)} if requested else {}
+    change_status(ticket, to, actor, reason=reason, data=data)
     if needs_reason(was, to) and not reason:
         raise MoveRefused(f"Say why: a move from {was.label} to {to.label} needs a reason.")
     if reason and to in TOLD:
@@ -114,7 +115,7 @@ def write_on(
     if not text:
         raise ValueError("Write something.")
     if asked:
-        remember(ticket, actor, reason="asked for documents", changes={"requested": asked})
+        record_history(ticket, actor, Kind.DOCUMENTS_REQUESTED, data={"requested": asked})
     say(ticket, actor, text, public=public)
 
 

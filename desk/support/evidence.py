@@ -26,7 +26,8 @@ from deliveries.models import Attempt, Delivery, Event, State
 from desk.support import delivery_details, lookup
 from shipments.models import Shipment
 from tickets.changes.actors import Actor, NotAllowed
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
+from tickets.history_codes import Kind
 from tickets.models import Ticket
 from tickets.statuses import By
 from webhooks.models import Webhook
@@ -47,8 +48,8 @@ def export(ticket: Ticket, *, user: User) -> bytes:
     allow(user, NEEDED)
     shipment = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id).first()
     content = archive(files(ticket.company, shipment, ticket))
-    changes = {"evidence": {"sha256": hashlib.sha256(content).hexdigest()}}
-    remember(ticket, Actor(By.AGENT, user.get_username()), changes=changes)
+    actor, digest = Actor(By.AGENT, user.get_username()), hashlib.sha256(content).hexdigest()
+    record_history(ticket, actor, Kind.EVIDENCE_TAKEN, data={"sha256": digest})
     return content
 
 

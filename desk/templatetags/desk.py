@@ -3,7 +3,6 @@
 import re
 from datetime import datetime
 from itertools import islice
-from typing import Any
 
 from django import template
 from django.utils import timezone
@@ -44,23 +43,6 @@ def moment(at: datetime | None) -> SafeString | str:
         at.strftime("%Y-%m-%d %H:%M"),
         ago(at),
     )
-
-
-@register.filter
-def change(value: Any) -> str:
-    """What a line of history changed: what was and what is, or whatever else was kept."""
-    match value:
-        case [was, now]:
-            return f"{was or 'nobody'} → {now or 'nobody'}"
-        case {"sha256": digest}:
-            return f"SHA-256 {digest}"
-        case {"added": added, "removed": removed, "changed": changed}:
-            said = [f"added {key}: {values.as_text(new)}" for key, new in added.items()]
-            said += [f"removed {key}" for key in removed]
-            for key, (was, now) in changed.items():
-                said.append(f"{key}: {values.as_text(was)} → {values.as_text(now)}")
-            return "; ".join(said)
-    return str(value)
 
 
 @register.filter

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from desk.ticket import history_words
 from tickets.models import Comment, HistoryEntry, Ticket
 from tickets.statuses import By
 
@@ -20,6 +21,7 @@ class Line:
     who: str
     at: datetime
     text: str = ""
+    reason: str = ""
     was: int | None = None
     now: int | None = None
     new: bool = False
@@ -87,19 +89,24 @@ def message(comment: Comment) -> Line:
 
 
 def event(entry: HistoryEntry, said: set[str]) -> Line:
-    """A reason that stands in a comment is not said twice."""
-    reason = "" if entry.reason in said else entry.reason
-    who = entry.actor or entry.by
-    line = Line("event", who, entry.created_at, reason)
+    """A move, as its two statuses, or an assignment, as a sentence.
+
+    A reason that stands in a comment is not said twice.
+    """
+    line = Line("event", entry.actor or entry.by, entry.created_at)
+    reason = history_words.reason(entry)
+    line.reason = "" if reason in said else reason
     if entry.was != entry.now:
         line.was, line.now = entry.was, entry.now
+    else:
+        line.text = history_words.sentence(entry)
     return line
 
 
 def worth_telling(entry: HistoryEntry) -> bool:
     """Moves, and who has the ticket; the opening is the thread's beginning."""
     moved = entry.was is not None and entry.was != entry.now
-    return moved or "agent" in entry.changes
+    return moved or "agent" in entry.data
 
 
 def mark_new(lines: list[Line], seen_at: datetime | None, viewer: str) -> None:
@@ -126,11 +133,11 @@ def requested(
     heard = max(filter(None, (latest, answered_at)), default=None)
     return [
         {
-            "names": entry.changes["requested"],
+            "names": entry.data["requested"],
             "at": entry.created_at,
             "who": entry.actor,
             "arrived": heard is not None and heard > entry.created_at,
         }
         for entry in reversed(history)
-        if entry.changes.get("requested")
+        if entry.data.get("requested")
     ]

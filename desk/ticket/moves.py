@@ -13,10 +13,11 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
 from desk.common.forms import MoveForm
-from desk.ticket import answering, macros, next_ticket
+from desk.ticket import answering, history_words, macros, next_ticket
+from desk.ticket.history_words import HistoryLine
 from desk.ticket.next_ticket import LIST
 from tickets.changes.writes import MoveRefused, StaleTicket
-from tickets.models import HistoryEntry, Ticket
+from tickets.models import Ticket
 from tickets.statuses import TOLD, Status, needs_reason
 
 VERBS = {
@@ -128,12 +129,13 @@ def counted(tickets: list[Ticket]) -> str:
     return f"ticket {tickets[0].pk}" if len(tickets) == 1 else f"{len(tickets)} tickets"
 
 
-def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryEntry | None:
+def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None:
     """What somebody else did meanwhile to a ticket that could not be moved."""
     if ticket.pk not in (refused or {}):
         return None
     moves = ticket.history.filter(was__isnull=False).exclude(was=F("now"))
-    return moves.order_by("-pk").first()
+    entry = moves.order_by("-pk").first()
+    return entry and history_words.line(entry)
 
 
 def missing(to: Status, tickets: list[Ticket]) -> list[str]:

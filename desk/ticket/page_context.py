@@ -8,11 +8,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from desk.storms.services import storms_of
-from desk.ticket import conversation, macros, timeline, values, visits
+from desk.ticket import conversation, history_words, macros, timeline, values, visits
 from desk.ticket.moves import VERBS
-from tickets.assignment.picking import Explained, explain
 from tickets.changes.actors import NotAllowed, acting
-from tickets.models import HistoryEntry, Ticket
+from tickets.models import Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import State
 from tickets.statuses import TERMINAL, TOLD, By, Status, allows, needs_reason
@@ -52,14 +51,6 @@ class Move(NamedTuple):
         return LETTERS[self.to]
 
 
-class Entry(NamedTuple):
-    """A line of history, with the loads that explain an assignment."""
-
-    row: HistoryEntry
-    changes: dict[str, Any]
-    loads: list[Explained]
-
-
 def context(
     ticket: Ticket, user: User, *, may_work: bool, before: int | None = None, macro: str = ""
 ) -> dict[str, Any]:
@@ -73,7 +64,7 @@ def context(
     return {
         "ticket": ticket,
         "thread": thread,
-        "history": [entry(row) for row in reversed(history)],
+        "history": [history_words.line(entry) for entry in reversed(history)],
         "requested": conversation.requested(history, last_heard(thread)),
         "shipment": shipment,
         "strip": timeline.strip(ticket, shipment) if shipment else [],
@@ -121,12 +112,6 @@ def moves(ticket: Ticket, user: User) -> list[Move]:
         for to, verb in VERBS.items()
         if allows(now, to, by)
     ]
-
-
-def entry(row: HistoryEntry) -> Entry:
-    told = {key: value for key, value in row.changes.items() if key not in ("loads", "requested")}
-    by_hand = row.by != By.SYSTEM
-    return Entry(row, told, explain(row.changes, by_hand=by_hand))
 
 
 def clocks_of(ticket: Ticket, now: datetime) -> list[Clock]:

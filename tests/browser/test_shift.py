@@ -219,7 +219,7 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
 
     page.refused()
     page.sees(".desk-refusal", "Not sent. The ticket has changed: it is in Incomplete now.")
-    page.sees(".desk-refusal", "ben moved it from In review to Incomplete: Which box?")
+    page.sees(".desk-refusal", "ben moved it from In review to Incomplete. Reason: Which box?")
     assert page.value("#text") == "We look into it."
     assert [text for _, text, _ in said(ticket)] == ["Which box?"]
 

@@ -122,7 +122,8 @@ def test_history_says_who_took_it_and_companies_do_not_see_that(
 
     entry = HistoryEntry.objects.get()
     assert (entry.actor, entry.public) == ("ada", False)
-    assert entry.changes == {"evidence": {"sha256": hashlib.sha256(content).hexdigest()}}
+    assert entry.kind == "evidence_taken"
+    assert entry.data == {"sha256": hashlib.sha256(content).hexdigest()}
 
 
 def test_holds_nothing_of_another_company(desk: Client, birch: Company, ticket: Ticket) -> None:

@@ -93,7 +93,7 @@ def test_says_once_what_is_a_reply_and_the_move_s_reason(desk: Client, ticket: T
     comment, line = Comment.objects.get(), HistoryEntry.objects.get()
     assert comment.public
     assert comment.text == line.reason == "Send it.\nPlease send:\n- Invoice"
-    assert (line.was, line.now, line.changes) == (6, 4, {"requested": ["Invoice"]})
+    assert (line.was, line.now, line.data) == (6, 4, {"requested": ["Invoice"]})
 
 
 def test_does_not_ask_twice_for_what_its_text_names(desk: Client, ticket: Ticket) -> None:

@@ -44,7 +44,12 @@ def test_takes_what_is_due_first_then_the_oldest(
     assert Ticket.objects.filter(agent=agent).count() == 4
     line = HistoryEntry.objects.get(ticket=later)
     assert (line.by, line.actor, line.public) == ("agent", "ada", False)
-    assert line.changes == {"agent": [None, "ada"], "loads": {"ada": [1, 50]}}
+    assert (line.kind, line.reason) == ("taken", "")
+    assert line.data == {
+        "agent": [None, "ada"],
+        "rule": "most_urgent",
+        "loads": {"ada": [1, 50]},
+    }
     later.refresh_from_db()
     assert later.version == 2
 
@@ -91,7 +96,8 @@ def test_claims_a_ticket_that_nobody_has(desk: Client, company: Company, agent: 
 
     ticket.refresh_from_db()
     assert ticket.agent == agent
-    assert HistoryEntry.objects.get().reason == "taken by ada: chosen by hand"
+    line = HistoryEntry.objects.get()
+    assert (line.kind, line.reason, line.data["rule"]) == ("taken", "", "agent_choice")
     assert 'id="claim"' not in desk.get(address).content.decode()
 
 

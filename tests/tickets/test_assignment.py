@@ -10,7 +10,7 @@ from companies.models import Company
 from tests import builders as build
 from tickets import tasks
 from tickets.assignment import automatic
-from tickets.assignment.picking import Candidate, pick
+from tickets.assignment.picking import AgentLoad, pick
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import RUNNING, Status
 
@@ -50,7 +50,7 @@ def told() -> HistoryEntry:
 def test_picks_the_least_loaded_then_who_waited_longest(
     candidates: list[tuple[int, int, datetime | None]], chosen: int | None
 ) -> None:
-    known = [Candidate(place, str(place), *rest) for place, rest in enumerate(candidates)]
+    known = [AgentLoad(place, str(place), *rest) for place, rest in enumerate(candidates)]
 
     picked = pick(known)
 
@@ -69,8 +69,12 @@ def test_gives_a_new_ticket_to_an_agent_and_says_why(api: APIClient, company: Co
     assert bob.last_assigned_at >= started
     line = told()
     assert (line.was, line.now, line.public) == (1, 1, False)
-    assert line.reason == "assigned to bob: the least loaded"
-    assert line.changes == {"agent": [None, "bob"], "loads": {"ada": [1, 50], "bob": [0, 40]}}
+    assert (line.kind, line.reason) == ("assigned", "")
+    assert line.data == {
+        "agent": [None, "bob"],
+        "rule": "least_busy",
+        "loads": {"ada": [1, 50], "bob": [0, 40]},
+    }
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -101,7 +105,8 @@ def test_passes_over_who_is_away(api: APIClient, agent: Agent, away: str) -> Non
     ticket = opened(api)
 
     assert ticket.agent is None
-    assert told().reason == "left unassigned: nobody who takes this type is available"
+    assert (told().kind, told().reason) == ("unassigned", "")
+    assert told().data == {"why": "nobody_available", "loads": {}}
 
 
 def test_leaves_a_ticket_unassigned_when_all_have_enough(api: APIClient, company: Company) -> None:
@@ -112,8 +117,8 @@ def test_leaves_a_ticket_unassigned_when_all_have_enough(api: APIClient, company
 
     assert ticket.agent is None
     line = told()
-    assert line.reason == "left unassigned: everybody who takes this type has enough"
-    assert line.changes == {"loads": {"ada": [1, 1]}}
+    assert (line.kind, line.reason) == ("unassigned", "")
+    assert line.data == {"why": "all_at_capacity", "loads": {"ada": [1, 1]}}
 
 
 def test_never_fails_the_request(
@@ -127,7 +132,8 @@ def test_never_fails_the_request(
     ticket = opened(api)
 
     assert ticket.agent is None
-    assert told().reason == "left unassigned: the agents were busy being assigned"
+    assert (told().kind, told().reason) == ("unassigned", "")
+    assert told().data == {"why": "lock_timeout", "loads": {}}
 
 
 def test_finds_agents_later_for_tickets_that_wait_the_most_urgent_first(

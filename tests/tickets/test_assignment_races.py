@@ -141,7 +141,7 @@ def test_leaves_the_ticket_to_the_sweep_when_the_agents_stay_locked(
         _, ticket = together.run([hold, come_late])
 
     assert ticket.agent is None
-    assert HistoryEntry.objects.get(by="system").reason.endswith("busy being assigned")
+    assert HistoryEntry.objects.get(by="system").data["why"] == "lock_timeout"
     assert assign_waiting() == 1
 
 

@@ -60,7 +60,8 @@ def test_stores_a_courtesy_and_leaves_the_ticket_in_review(
     assert Comment.objects.get().text == "Thank you! 👍"
     line = HistoryEntry.objects.get()
     assert (line.was, line.now, line.public) == (6, 6, False)
-    assert line.reason.startswith("Held back")
+    assert (line.kind, line.reason) == ("move_refused", "")
+    assert line.data == {"to": 5, "why": "nothing_new"}
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))

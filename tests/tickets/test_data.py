@@ -85,8 +85,8 @@ def test_replaces_the_variables_whole_and_tells_history_what_changed(
 
     ticket.refresh_from_db()
     assert ticket.data == '{"b": 3, "c": {"d": 1}, "e": null}'
-    assert HistoryEntry.objects.get().changes == {
-        "data": {"added": {"e": None}, "removed": {"a": 1}, "changed": {"b": [2, 3]}}
+    assert HistoryEntry.objects.get().data == {
+        "variables": {"added": {"e": None}, "removed": {"a": 1}, "changed": {"b": [2, 3]}}
     }
 
 

@@ -1,3 +1,6 @@
+import ast
+from pathlib import Path
+
 import pytest
 from django.db import connection, transaction
 from django.db.utils import DatabaseError
@@ -41,6 +44,53 @@ def test_the_orm_is_no_way_around(line: HistoryEntry) -> None:
     for act in (line.save, line.delete):
         with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
             act()
+
+
+WAYS = ("create", "bulk_create", "get_or_create", "update_or_create")
+
+
+def makes_entries(made: str) -> bool:
+    """Does a call of this make entries of history?"""
+    manager, _, method = made.rpartition(".")
+    return made == "HistoryEntry" or (
+        method in WAYS and manager.endswith((".history", "HistoryEntry.objects"))
+    )
+
+
+def written_at(source: str) -> list[int]:
+    """The lines that make entries of history."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and makes_entries(ast.unparse(node.func))
+    ]
+
+
+def test_entries_are_written_in_one_place() -> None:
+    root = Path(__file__).resolve().parent.parent.parent
+    places = [
+        path.relative_to(root).as_posix()
+        for app in ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
+        for path in (root / app).rglob("*.py")
+        if written_at(path.read_text())
+    ]
+
+    assert places == ["tickets/changes/history.py"]
+    assert written_at("HistoryEntry.objects.bulk_create([HistoryEntry()])") == [1, 1]
+    assert written_at("ticket.history.create(now=1)") == [1]
+
+
+def test_a_row_without_a_kind_is_an_earlier_version_s(line: HistoryEntry) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO tickets_historyentry"
+            " (ticket_id, by, actor, was, now, reason, changes, public, created_at)"
+            " SELECT ticket_id, 'system', '', 1, 1, 'assigned to ben: the least loaded',"
+            " '{}', false, created_at FROM tickets_historyentry WHERE id = %s",
+            [line.pk],
+        )
+
+    assert HistoryEntry.objects.latest("pk").kind == "other"
 
 
 def test_names_the_token_that_acted(api: APIClient, company: Company) -> None:

@@ -46,8 +46,12 @@ def test_gives_a_ticket_and_says_who_and_why(
     assert bob.last_assigned_at
     line = HistoryEntry.objects.get()
     assert (line.by, line.actor, line.public) == ("lead", "eve", False)
-    assert line.reason == "given to bob by hand: Knows the carrier."
-    assert line.changes == {"agent": ["ada", "bob"], "loads": {"bob": [0, 2]}}
+    assert (line.kind, line.reason) == ("reassigned", "Knows the carrier.")
+    assert line.data == {
+        "agent": ["ada", "bob"],
+        "rule": "lead_choice",
+        "loads": {"bob": [0, 2]},
+    }
 
 
 def test_gives_more_than_a_capacity_and_says_so(company: Company, bob: Agent, eve: User) -> None:
@@ -59,7 +63,8 @@ def test_gives_more_than_a_capacity_and_says_so(company: Company, bob: Agent, ev
 
     assert agents_of(ticket) == ["bob"]
     line = HistoryEntry.objects.get()
-    assert line.reason == "given to bob by hand, beyond their capacity (2 of 2)"
+    assert line.data["agent"] == [None, "bob"]
+    assert line.data["loads"] == {"bob": [2, 2]}
 
 
 def test_gives_back_to_everybody_but_who_had_it(
@@ -73,8 +78,10 @@ def test_gives_back_to_everybody_but_who_had_it(
 
     assert agents_of(ticket) == ["bob"]
     by_hand, by_rule = HistoryEntry.objects.order_by("pk")
-    assert by_hand.changes == {"agent": ["ada", None]}
-    assert (by_rule.by, by_rule.changes["agent"]) == ("system", [None, "bob"])
+    assert (by_hand.kind, by_hand.reason) == ("reassigned", "Away all week.")
+    assert by_hand.data == {"agent": ["ada", None], "rule": "least_busy"}
+    assert (by_rule.kind, by_rule.by) == ("assigned", "system")
+    assert by_rule.data["agent"] == [None, "bob"]
 
 
 def test_leaves_a_ticket_to_the_sweep_when_nobody_else_takes_it(

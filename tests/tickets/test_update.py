@@ -57,8 +57,12 @@ def test_keeps_what_came_with_a_follow_up_that_cannot_follow(
     assert ticket.conversation.get().text == "It has arrived, broken."
     line = HistoryEntry.objects.get()
     assert (line.was, line.now, line.public) == (was, was, False)
-    assert line.changes == {"data": {"added": {"a": 1}, "removed": {}, "changed": {}}}
-    assert "Follow up was asked for" in line.reason
+    assert (line.kind, line.reason) == ("move_refused", "")
+    assert line.data == {
+        "to": 5,
+        "why": "not_allowed",
+        "variables": {"added": {"a": 1}, "removed": {}, "changed": {}},
+    }
 
 
 @pytest.mark.parametrize("status", [1, 5, 10])
@@ -123,7 +127,8 @@ def test_holds_a_follow_up_back_that_says_nothing_new(
     assert ticket.conversation.get().text == "ok, gracias!"
     line = HistoryEntry.objects.get()
     assert (line.was, line.now, line.public) == (was, was, False)
-    assert line.reason.startswith("Held back")
+    assert (line.kind, line.reason) == ("move_refused", "")
+    assert line.data == {"to": 5, "why": "nothing_new"}
 
 
 def test_asks_the_relevance_check_that_the_settings_name(
@@ -161,9 +166,9 @@ def test_replaces_variables_that_say_the_same_in_other_words(
     assert put(api, ticket, 1, data='{"a": 1}') == "0"
 
     assert ticket.data == '{"a": 1}'
-    assert HistoryEntry.objects.get().changes == {
-        "data": {"added": {}, "removed": {}, "changed": {}}
-    }
+    line = HistoryEntry.objects.get()
+    assert (line.kind, line.reason) == ("data_changed", "")
+    assert line.data == {"variables": {"added": {}, "removed": {}, "changed": {}}}
 
 
 @pytest.mark.parametrize("to", [0, 2, 3, 4, 6, 7, 100, -1, "5", 5.0, True, None, [], {}])

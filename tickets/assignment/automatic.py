@@ -1,4 +1,4 @@
-"""Who gets a ticket: the least loaded of those who may take it (decision T18)."""
+"""Who gets a ticket: the least busy of those who may take it (decision T18)."""
 
 import logging
 from typing import Any, NamedTuple
@@ -7,9 +7,10 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import DateTimeField, Func, QuerySet
 
 from tickets.assignment.compiled_query import Question, Slot
-from tickets.assignment.picking import Candidate, pick, told
+from tickets.assignment.picking import AgentLoad, loads_for_history, pick
 from tickets.changes.actors import SYSTEM
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
+from tickets.history_codes import Kind, NotAssigned, Rule
 from tickets.models import Agent, Ticket
 from tickets.models.agents import AgentQuerySet
 
@@ -19,48 +20,47 @@ LOCK_TIMEOUT = "2s"
 MOST_AT_ONCE = 500
 
 
-class Choice(NamedTuple):
-    """Who gets the ticket, if anybody, and why, for history."""
+class LeastBusy(NamedTuple):
+    """Who gets the ticket, or why nobody does, and the loads behind it, for history."""
 
-    agent: Candidate | None
-    reason: str
-    loads: dict[str, Any]
+    found: AgentLoad | NotAssigned
+    loads: dict[str, list[int]]
 
 
-def assign(ticket: Ticket, *, say_failure: bool = True, but: int | None = None) -> bool:
-    """Give a new or waiting ticket to an agent, `but` not to this one; returns whether it could.
+def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = None) -> bool:
+    """Assign a new or waiting ticket to the least busy agent; returns whether there was one.
 
-    The last step of its caller's transaction, as it makes all other assignments wait. Agents who
-    cannot be locked in time leave the ticket to the sweep: it never fails the caller.
+    `excluding` is the id of an agent who does not get it. The last step of its caller's
+    transaction, as it makes all other assignments wait. Agents who cannot be locked in time
+    leave the ticket to the sweep: it never fails the caller.
     """
     try:
         with transaction.atomic():
-            choice = choose(ticket.type_id, but)
-            if choice.agent:
-                hand_over(ticket, choice.agent)
+            found, loads = choose(ticket.type_id, excluding)
+            if isinstance(found, AgentLoad):
+                hand_over(ticket, found)
     except OperationalError as error:
         logger.warning("ticket %s stays unassigned: %s", ticket.pk, error)
-        choice = Choice(None, "left unassigned: the agents were busy being assigned", {})
-    if choice.agent:
-        changes = {"agent": [None, choice.agent.name], "loads": choice.loads}
-        remember(ticket, SYSTEM, reason=choice.reason, changes=changes)
-    elif say_failure:
-        remember(ticket, SYSTEM, reason=choice.reason, changes={"loads": choice.loads})
-    return choice.agent is not None
+        found, loads = NotAssigned.LOCK_TIMEOUT, {}
+    if isinstance(found, AgentLoad):
+        facts = {"agent": [None, found.name], "rule": Rule.LEAST_BUSY.value, "loads": loads}
+        record_history(ticket, SYSTEM, Kind.ASSIGNED, data=facts)
+        return True
+    if say_failure:
+        facts = {"why": found.value, "loads": loads}
+        record_history(ticket, SYSTEM, Kind.UNASSIGNED, data=facts)
+    return False
 
 
-def choose(type_id: int, but: int | None = None) -> Choice:
+def choose(type_id: int, excluding: int | None = None) -> LeastBusy:
     """Lock all who may take the type, then count. READ COMMITTED only."""
     pool = lock_agents(type_id)
     # A new statement: it sees what those who held the locks before have committed.
-    candidates = [Candidate(*row) for row in LOADS.ask(pool=pool, but=but or 0)]
-    loads = told(candidates)
+    candidates = [AgentLoad(*row) for row in LOADS.ask(pool=pool, excluding=excluding or 0)]
+    loads = loads_for_history(candidates)
     if not candidates:
-        return Choice(None, "left unassigned: nobody who takes this type is available", loads)
-    lightest = pick(candidates)
-    if lightest is None:
-        return Choice(None, "left unassigned: everybody who takes this type has enough", loads)
-    return Choice(lightest, f"assigned to {lightest.name}: the least loaded", loads)
+        return LeastBusy(NotAssigned.NOBODY_AVAILABLE, loads)
+    return LeastBusy(pick(candidates) or NotAssigned.ALL_AT_CAPACITY, loads)
 
 
 def lock_agents(type_id: int) -> list[int]:
@@ -77,22 +77,22 @@ def pool_of(type_id: Slot) -> AgentQuerySet:
     return agents.select_for_update(of=("self",), no_key=True)
 
 
-def loads_of(pool: Slot, but: Slot) -> QuerySet[Agent, tuple]:
-    return counted(Agent.objects.at_work().filter(pk__in=pool).exclude(pk=but))
+def loads_of(pool: Slot, excluding: Slot) -> QuerySet[Agent, tuple[Any, ...]]:
+    return agent_load_fields(Agent.objects.at_work().filter(pk__in=pool).exclude(pk=excluding))
 
 
-def counted(agents: AgentQuerySet) -> QuerySet[Agent, tuple]:
-    """The fields of a Candidate for each."""
+def agent_load_fields(agents: AgentQuerySet) -> QuerySet[Agent, tuple[Any, ...]]:
+    """The fields of an AgentLoad for each."""
     return agents.with_loads().values_list(
         "pk", "user__username", "load", "capacity", "last_assigned_at"
     )
 
 
 POOL = Question(pool_of, type_id="{}::integer")
-LOADS = Question(loads_of, pool="SELECT unnest({}::bigint[])", but="{}::bigint")
+LOADS = Question(loads_of, pool="SELECT unnest({}::bigint[])", excluding="{}::bigint")
 
 
-def hand_over(ticket: Ticket, to: Candidate) -> None:
+def hand_over(ticket: Ticket, to: AgentLoad) -> None:
     ticket.agent_id = to.agent_id
     ticket.save(update_fields=["agent"])
     # Not now(), which stands still in a transaction: this one may have waited for the locks.

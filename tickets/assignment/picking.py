@@ -1,14 +1,17 @@
-"""Whose turn it is: the least loaded for their capacity (decision T18). No database here."""
+"""Whose turn it is: the least busy for their capacity (decision T18). No database here."""
 
 from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 # History keeps the loads of so many, the lightest: two hundred would outweigh the ticket.
-MOST_TOLD = 20
+MOST_LOADS_KEPT = 20
 
 
-class Candidate(NamedTuple):
+class AgentLoad(NamedTuple):
+    """An agent who could get a ticket, and how much they have."""
+
     agent_id: int
     name: str
     load: int
@@ -16,21 +19,31 @@ class Candidate(NamedTuple):
     last_assigned_at: datetime | None
 
 
-def pick(candidates: list[Candidate]) -> Candidate | None:
-    """The least loaded for their capacity; among equals who has waited longest, then by id."""
+def pick(candidates: list[AgentLoad]) -> AgentLoad | None:
+    """The least busy for their capacity; among equals who has waited longest, then by id."""
     return min((one for one in candidates if one.load < one.capacity), default=None, key=turn)
 
 
-def turn(one: Candidate) -> tuple[Any, ...]:
+def turn(one: AgentLoad) -> tuple[Any, ...]:
     """The smallest is the next to get a ticket."""
     share = one.load / one.capacity if one.capacity else 1.0
     return share, one.last_assigned_at is not None, one.last_assigned_at, one.agent_id
 
 
-def told(candidates: list[Candidate]) -> dict[str, list[int]]:
-    """Load and capacity by name, for history."""
-    first = sorted(candidates, key=turn)[:MOST_TOLD]
+def loads_for_history(candidates: list[AgentLoad]) -> dict[str, list[int]]:
+    """Load and capacity by name, of the MOST_LOADS_KEPT whose turn comes first."""
+    first = sorted(candidates, key=turn)[:MOST_LOADS_KEPT]
     return {one.name: [one.load, one.capacity] for one in first}
+
+
+class Standing(StrEnum):
+    """How an agent stood when a ticket was assigned."""
+
+    CHOSEN = "chosen"
+    AT_CAPACITY = "at_capacity"
+    # As busy as the one who was chosen, who had waited longer.
+    ASSIGNED_LATER = "assigned_later"
+    BUSIER = "busier"
 
 
 class Explained(NamedTuple):
@@ -39,31 +52,29 @@ class Explained(NamedTuple):
     agent: str
     load: int
     capacity: int
-    chosen: bool
-    why: str
+    standing: Standing
 
 
-def explain(changes: Mapping[str, Any], *, by_hand: bool = False) -> list[Explained]:
-    """The loads behind an assignment, from what its line of history keeps; the lightest first.
+def explain(data: Mapping[str, Any]) -> list[Explained]:
+    """The loads behind an assignment, from the facts of its history entry; the lightest first.
 
-    Nothing for a line that speaks of something else.
+    Nothing for an entry that speaks of something else. Why the chosen one was chosen is the
+    entry's `rule`.
     """
-    loads = changes.get("loads") or {}
-    chosen = (changes.get("agent") or [None, None])[1]
+    loads = data.get("loads") or {}
+    chosen = (data.get("agent") or [None, None])[1]
     shares = {
         name: load / capacity if capacity else 1.0 for name, (load, capacity) in loads.items()
     }
+    least = shares.get(chosen, 0.0)
 
-    def why(name: str) -> str:
+    def standing(name: str) -> Standing:
         load, capacity = loads[name]
         if name == chosen:
-            return "given by hand" if by_hand else "the least loaded"
+            return Standing.CHOSEN
         if load >= capacity:
-            return "has enough"
-        return "as loaded, had one more lately" if shares[name] == least else "more loaded"
+            return Standing.AT_CAPACITY
+        return Standing.ASSIGNED_LATER if shares[name] == least else Standing.BUSIER
 
-    least = shares.get(chosen, 0.0)
-    return [
-        Explained(name, *loads[name], name == chosen, why(name))
-        for name in sorted(loads, key=lambda name: (shares[name], name != chosen, name))
-    ]
+    order = sorted(loads, key=lambda name: (shares[name], name != chosen, name))
+    return [Explained(name, loads[name][0], loads[name][1], standing(name)) for name in order]

@@ -7,9 +7,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from tickets.assignment import automatic
+from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.changes.actors import Actor, NotAllowed
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
 from tickets.changes.writes import StaleTicket
+from tickets.history_codes import Kind, Rule
 from tickets.models import Agent, Ticket
 from tickets.statuses import RUNNING, TERMINAL, By, Status
 
@@ -20,7 +22,7 @@ class NotGiven(Exception):
     """The ticket stays where it is; the message says why."""
 
 
-class Outcome(NamedTuple):
+class Reassigned(NamedTuple):
     """How many were given away, and what became of the others."""
 
     given: int
@@ -48,10 +50,10 @@ def reassign(
     version: int | None = None,
     only_from: Agent | None = None,
 ) -> Ticket:
-    """Give an open ticket to an agent; None gives it to whom the rule finds, but not to who had it.
+    """Assign an open ticket to another agent; None assigns it automatically, not to who had it.
 
-    Whoever gives by hand may give more than a capacity: history says so. With `only_from`, a
-    ticket that has left that agent stays where it is. Raises Ticket.DoesNotExist, NotAllowed,
+    A lead may go beyond an agent's capacity: history has the load. With `only_from`, a ticket
+    that has left that agent stays where it is. Raises Ticket.DoesNotExist, NotAllowed,
     StaleTicket and NotGiven.
     """
     actor = leading(user)
@@ -60,18 +62,18 @@ def reassign(
     if version is not None and version != ticket.version:
         raise StaleTicket(f"The ticket has changed: it is with {had or 'nobody'} now.")
     refuse(ticket, to, only_from)
-    changes: dict[str, object] = {"agent": [had and str(had), to and str(to)]}
-    said = f"given to {to or 'whom the rule finds'} by hand"
+    facts: dict[str, object] = {
+        "agent": [had and str(had), to and str(to)],
+        "rule": (Rule.LEAD_CHOICE if to else Rule.LEAST_BUSY).value,
+    }
     ticket.agent = None
     if to:
-        loaded = take_in(ticket, to)
-        changes["loads"] = {loaded.name: [loaded.load, loaded.capacity]}
-        said += excess(loaded)
+        facts["loads"] = loads_for_history([take_in(ticket, to)])
     ticket.version += 1
     ticket.save(update_fields=["agent", "version"])
-    remember(ticket, actor, reason=": ".join(filter(None, [said, reason.strip()])), changes=changes)
+    record_history(ticket, actor, Kind.REASSIGNED, reason=reason.strip(), data=facts)
     if to is None and ticket.status in RUNNING:
-        automatic.assign(ticket, but=had and had.pk)
+        automatic.assign(ticket, excluding=had.pk if had else None)
     return ticket
 
 
@@ -85,26 +87,20 @@ def refuse(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
         raise NotGiven(f"The ticket is with {to} already.")
 
 
-def take_in(ticket: Ticket, to: Agent) -> automatic.Candidate:
+def take_in(ticket: Ticket, to: Agent) -> AgentLoad:
     """Put the ticket into these hands; returns the load before. Raises NotGiven."""
     # As assignment does: nobody else's count may fall between this one and the commit.
     locked = Agent.objects.filter(pk=to.pk, user__is_active=True)
     if not locked.select_for_update(of=("self",), no_key=True).exists():
         raise NotGiven(f"{to} has left.")
-    loaded = automatic.Candidate(*automatic.counted(Agent.objects.filter(pk=to.pk)).get())
-    automatic.hand_over(ticket, loaded)
-    return loaded
-
-
-def excess(loaded: automatic.Candidate) -> str:
-    if loaded.load < loaded.capacity:
-        return ""
-    return f", beyond their capacity ({loaded.load} of {loaded.capacity})"
+    before = AgentLoad(*automatic.agent_load_fields(Agent.objects.filter(pk=to.pk)).get())
+    automatic.hand_over(ticket, before)
+    return before
 
 
 def reassign_all(
     picked: Iterable[tuple[int, int | None]], to: Agent | None, *, user: User, reason: str = ""
-) -> Outcome:
+) -> Reassigned:
     """Give away tickets by id and the version seen, each in a transaction. Raises NotAllowed."""
     leading(user)
     given, refused = 0, {}
@@ -117,7 +113,7 @@ def reassign_all(
             refused[ticket_id] = "There is no such ticket."
         else:
             given += 1
-    return Outcome(given, refused)
+    return Reassigned(given, refused)
 
 
 def empty_hands(leaver: Agent, to: Agent | None, *, user: User, reason: str = "") -> int:

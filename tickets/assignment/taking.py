@@ -3,9 +3,11 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from tickets.assignment.picking import loads_for_history
 from tickets.assignment.reassigning import NotGiven, take_in
 from tickets.changes.actors import Actor, NotAllowed, acting
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
+from tickets.history_codes import Kind, Rule
 from tickets.models import Agent, Ticket
 from tickets.statuses import TERMINAL, Status
 
@@ -31,7 +33,7 @@ def take_next(user: User) -> Ticket | None:
         waiting = waiting.filter(type__in=skills)
     ticket = waiting.urgent_first().select_for_update(skip_locked=True, no_key=True).first()
     if ticket is not None:
-        give(ticket, agent, actor, f"taken by {agent}: the most urgent that nobody had")
+        give(ticket, agent, actor, Rule.MOST_URGENT)
     return ticket
 
 
@@ -47,19 +49,20 @@ def claim(ticket_id: int, user: User) -> Ticket:
         raise NotGiven(f"The ticket is with {ticket.agent} already.")
     if ticket.status in TERMINAL:
         raise NotGiven(f"The ticket is in {Status(ticket.status).label}.")
-    give(ticket, agent, actor, f"taken by {agent}: chosen by hand")
+    give(ticket, agent, actor, Rule.AGENT_CHOICE)
     return ticket
 
 
-def give(ticket: Ticket, agent: Agent, actor: Actor, reason: str) -> None:
-    loaded = take_in(ticket, agent)
+def give(ticket: Ticket, agent: Agent, actor: Actor, rule: Rule) -> None:
+    before = take_in(ticket, agent)
     ticket.version += 1
     ticket.save(update_fields=["version"])
-    changes = {
-        "agent": [None, loaded.name],
-        "loads": {loaded.name: [loaded.load, loaded.capacity]},
+    facts = {
+        "agent": [None, before.name],
+        "rule": rule.value,
+        "loads": loads_for_history([before]),
     }
-    remember(ticket, actor, reason=reason, changes=changes)
+    record_history(ticket, actor, Kind.TAKEN, data=facts)
 
 
 def next_of(agent: Agent, after: Ticket | None = None) -> Ticket | None:

@@ -1,35 +1,40 @@
-"""Who did what to a ticket: every line of history is written here (decision T17)."""
+"""Who did what to a ticket: every entry of history is written here (decision T17)."""
 
 from typing import Any
 
 from django.utils import timezone
 
 from tickets.changes.actors import Actor
+from tickets.history_codes import PUBLIC, Kind
 from tickets.models import HistoryEntry, Ticket
 from tickets.statuses import Status
 
 
-def remember(
+def record_history(
     ticket: Ticket,
     actor: Actor,
+    kind: Kind,
     *,
     was: Status | None = None,
     reason: str = "",
-    changes: dict[str, Any] | None = None,
-    public: bool = False,
+    data: dict[str, Any] | None = None,
 ) -> HistoryEntry:
     """Write what happened, in the transaction in which it happened.
 
-    The company is shown moves (`public`); without one, `was` is the ticket's present status.
+    `data` has the facts that the kind asks for; `reason` is what a person wrote, and nothing
+    else. `was` is for moves: everything else happens in the ticket's present status. Companies
+    are shown when a ticket was opened and moved.
     """
+    public = kind in PUBLIC
     return HistoryEntry.objects.create(
         ticket=ticket,
         by=actor.by,
         actor=actor.name,
         was=was if public else ticket.status,
         now=ticket.status,
+        kind=kind,
         reason=reason,
-        changes=changes or {},
+        data=data or {},
         public=public,
         created_at=timezone.now(),
     )

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from tickets.changes import variables
 from tickets.changes.actors import Actor
-from tickets.changes.history import remember
+from tickets.changes.history import record_history
+from tickets.history_codes import Kind
 from tickets.models import Comment, Ticket
 from tickets.sla import due_dates
 from tickets.statuses import By, Status, allows
@@ -30,15 +31,18 @@ def change_status(
     actor: Actor,
     *,
     reason: str = "",
-    changes: dict[str, Any] | None = None,
+    data: dict[str, Any] | None = None,
 ) -> None:
-    """Move a ticket: nothing else assigns its status. Raises MoveRefused."""
+    """Move a ticket: nothing else assigns its status. `reason` and `data` are for history.
+
+    Raises MoveRefused.
+    """
     was = Status(ticket.status)
     if not allows(was, to, actor.by):
         raise MoveRefused(refusal(was, to, actor.by))
     ticket.status = to
-    line = remember(ticket, actor, was=was, reason=reason, changes=changes, public=True)
-    save_change(ticket, "status", *due_dates.moved(ticket, actor.by, line.created_at))
+    entry = record_history(ticket, actor, Kind.MOVED, was=was, reason=reason, data=data)
+    save_change(ticket, "status", *due_dates.moved(ticket, actor.by, entry.created_at))
 
 
 def refusal(was: Status, to: Status, by: By) -> str:
@@ -52,14 +56,14 @@ def refusal(was: Status, to: Status, by: By) -> str:
 def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:
     """Put other variables in the place of all that were there; None leaves them.
 
-    Returns what history is to know of it: nothing when nothing was replaced.
+    Returns the facts for history: nothing when nothing was replaced.
     """
     if data is None or data == ticket.data:
         return {}
-    changes = {"data": variables.diff(ticket.data, data)}
+    changed = {"variables": variables.diff(ticket.data, data)}
     ticket.data = data
     save_change(ticket, "data")
-    return changes
+    return changed
 
 
 def say(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None:

@@ -1,5 +1,6 @@
 from django.db import models
 
+from tickets.history_codes import Kind
 from tickets.models.tickets import Ticket
 from tickets.statuses import By
 
@@ -46,9 +47,16 @@ class HistoryEntry(models.Model):
     actor = models.CharField(max_length=150, blank=True)
     was = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True)
     now = models.PositiveSmallIntegerField(choices=Ticket.STATUSES)
+    # The database's default marks what a process of an earlier version writes.
+    kind = models.CharField(
+        max_length=30,
+        choices=[(one.value, one.value.replace("_", " ")) for one in Kind],
+        db_default=Kind.OTHER.value,
+    )
+    # What a person wrote, word for word. What happened is in the kind and the data.
     reason = models.TextField(blank=True)
-    # What else changed: the diff of the variables, the assignment and the loads behind it.
-    changes = models.JSONField(default=dict)
+    # The facts that the kind asks for. Earlier versions know the column as `changes`.
+    data = models.JSONField(default=dict, db_column="changes")
     # The company is shown moves; what is kept for agents stays with agents.
     public = models.BooleanField(default=True)
     created_at = models.DateTimeField()
@@ -60,16 +68,16 @@ class HistoryEntry(models.Model):
         verbose_name_plural = "history"
         indexes = [
             models.Index(fields=["ticket", "id"], name="history_of_ticket"),
-            # Who was given what in a time.
+            # Who was assigned what in a time.
             models.Index(
                 fields=["created_at"],
-                condition=models.Q(changes__has_key="agent"),
+                condition=models.Q(data__has_key="agent"),
                 name="history_assignments",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.was} to {self.now}"
+        return f"{self.kind}: {self.was} to {self.now}"
 
 
 class Rating(models.Model):

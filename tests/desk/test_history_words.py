@@ -1,0 +1,354 @@
+"""History in words: what each act writes, and how the desk says it."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from desk.support import evidence
+from desk.ticket import history_words
+from tests import builders as build
+from tests.desk.words import words
+from tickets import updating, working
+from tickets.assignment import automatic, taking
+from tickets.assignment.reassigning import reassign
+from tickets.changes.actors import Actor
+from tickets.history_codes import Kind, NotAssigned, NotMoved, Rule
+from tickets.models import Agent, HistoryEntry, Ticket
+from tickets.statuses import By, Status
+from tickets.working import AgentReply
+
+THEM = Actor(By.COMPANY, "tok_1")
+DIFF = {"added": {"box": 1}, "removed": {"bag": 2}, "changed": {"cups": [6, None]}}
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    """A lead, who takes no tickets herself."""
+    return build.agent("eve", group="lead", available=False).user
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    return build.ticket(company, status=Status.IN_REVIEW, data='{"a": 1}')
+
+
+def entry(kind: str, by: str = "system", *, was: int | None = 6, **given: Any) -> HistoryEntry:
+    """An entry that is not stored: ada's, where an agent or a lead acts."""
+    given = {"now": 6, "public": False, "actor": "ada" if by in ("agent", "lead") else "", **given}
+    return HistoryEntry(kind=kind, by=by, was=was, **given)
+
+
+def last(kind: Kind) -> HistoryEntry:
+    """The only entry of its kind that an act has left, as it is stored."""
+    return HistoryEntry.objects.get(kind=kind)
+
+
+def said(kind: Kind) -> str:
+    return history_words.sentence(last(kind))
+
+
+def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, Any]:
+    loads = {"loads": {agent: [load, 5]}} if agent else {}
+    return {"agent": [former, agent], "rule": Rule.LEAD_CHOICE, **loads}
+
+
+@pytest.mark.parametrize(
+    ("stored", "says"),
+    [
+        (entry("opened", "company", was=None, public=True), "The company opened the ticket."),
+        (
+            entry("moved", "agent", was=1, public=True, reason="Why."),
+            "ada moved it from Pending to In review.",
+        ),
+        (
+            entry("moved", "company", was=4, now=5, public=True, actor="tok_1"),
+            "The company moved it from Incomplete to Follow up.",
+        ),
+        (entry("moved", "agent", was=1, actor=""), "An agent moved it from Pending to In review."),
+        (
+            entry("move_refused", "company", now=1, data={"to": 5, "why": "not_allowed"}),
+            "The company asked for Follow up, which cannot follow Pending.",
+        ),
+        (
+            entry("move_refused", "company", data={"to": 5, "why": "nothing_new"}),
+            "Not moved to Follow up: the message said nothing new.",
+        ),
+        (
+            entry("move_refused", "company", data={"to": 10, "why": "of a later version"}),
+            "The company asked for Claim in review. The status stayed In review.",
+        ),
+        (
+            entry("data_changed", "company", data={"variables": DIFF}),
+            "The company changed the variables. The status stayed In review.",
+        ),
+        (
+            entry("assigned", data={"agent": [None, "ben"], "rule": "least_busy"}),
+            "Assigned automatically to ben (least busy).",
+        ),
+        (
+            entry("unassigned", data={"why": "nobody_available"}),
+            "Left unassigned: no agent for this ticket type is available.",
+        ),
+        (
+            entry("unassigned", data={"why": "all_at_capacity"}),
+            "Left unassigned: every available agent for this ticket type is at capacity.",
+        ),
+        (
+            entry("unassigned", data={"why": "lock_timeout"}),
+            "Left unassigned for now: other tickets were being assigned at that moment.",
+        ),
+        (entry("unassigned", data={"why": "of a later version"}), "Left unassigned."),
+        (
+            entry("taken", "agent", data={"agent": [None, "ada"], "rule": "most_urgent"}),
+            "ada took the ticket, the most urgent unassigned one.",
+        ),
+        (
+            entry("taken", "agent", data={"agent": [None, "ada"], "rule": "agent_choice"}),
+            "ada chose the ticket and took it.",
+        ),
+        (entry("taken", "agent", data={"agent": [None, "ada"]}), "ada took the ticket."),
+        (
+            entry("reassigned", "lead", data=assigned("ben", "cat", 4), reason="Away."),
+            "ada reassigned it from ben to cat.",
+        ),
+        (entry("reassigned", "lead", data=assigned(None, "cat")), "ada assigned it to cat."),
+        (
+            entry("reassigned", "lead", data=assigned("ben", "cat", 7)),
+            "ada reassigned it from ben to cat, over capacity (7 of 5).",
+        ),
+        (
+            entry("reassigned", "lead", data=assigned(None, "cat", 5)),
+            "ada assigned it to cat, over capacity (5 of 5).",
+        ),
+        (
+            entry("reassigned", "lead", data=assigned("ben", None)),
+            "Reassigned automatically by ada (was assigned to ben).",
+        ),
+        (
+            entry("reassigned", "lead", data=assigned(None, None)),
+            "Assigned automatically by ada.",
+        ),
+        (
+            entry("documents_requested", "agent", data={"requested": ["Invoice", "Photo"]}),
+            "ada requested documents: Invoice, Photo.",
+        ),
+        (
+            entry("evidence_taken", "agent", data={"sha256": "5e5e"}),
+            "ada downloaded the evidence (SHA-256 5e5e).",
+        ),
+        (entry("other", reason="assigned to {ben}: so"), "assigned to {ben}: so"),
+        (entry("merged_with_other", "agent"), "Merged with other"),
+    ],
+)
+def test_says_each_kind_in_a_sentence(stored: HistoryEntry, says: str) -> None:
+    assert history_words.sentence(stored) == says
+
+
+def test_has_words_for_every_code() -> None:
+    own_words = {Kind.UNASSIGNED, Kind.TAKEN, Kind.MOVE_REFUSED, Kind.REASSIGNED, Kind.OTHER}
+    assert set(history_words.SENTENCES) | own_words == set(Kind)
+    assert set(history_words.UNASSIGNED) == set(NotAssigned)
+    assert set(history_words.MOVE_REFUSED) == set(NotMoved)
+    assert set(history_words.CHOSEN_BY) == set(Rule)
+
+
+def test_names_with_braces_are_names() -> None:
+    named = entry("moved", "agent", was=1, actor="{now} {x}")
+
+    assert history_words.sentence(named) == "{now} {x} moved it from Pending to In review."
+
+
+@pytest.mark.parametrize("key", ["variables", "data"])
+@pytest.mark.parametrize(("kind", "public"), [("moved", True), ("other", True), ("other", False)])
+def test_says_what_changed_of_the_variables(kind: str, public: bool, key: str) -> None:
+    changed = entry(kind, "company", public=public, data={key: DIFF})
+
+    assert history_words.details(changed) == [
+        "Added box: 1",
+        "Removed bag",
+        "Changed cups: 6 → null",
+    ]
+
+
+def test_shows_what_an_earlier_version_wrote_as_it_stands() -> None:
+    facts = {
+        "agent": [None, "ben"],
+        "loads": {"ben": [1, 5]},
+        "evidence": {"sha256": "5e5e"},
+        "requested": ["Photo"],
+        "else": 1,
+    }
+
+    line = history_words.line(entry("other", reason="assigned to ben: so", data=facts))
+
+    assert (line.sentence, line.reason, line.is_move) == ("assigned to ben: so", "", False)
+    assert line.details == ["Agent: nobody → ben", "Evidence: SHA-256 5e5e", "else: 1"]
+    assert line.loads == [("ben", 1, 5, True, "assigned")]
+
+
+@pytest.mark.parametrize(
+    ("was", "says"),
+    [
+        (None, "The company opened the ticket."),
+        (4, "The company moved it from Incomplete to In review."),
+    ],
+)
+def test_knows_the_moves_of_an_earlier_version(was: int | None, says: str) -> None:
+    line = history_words.line(entry("other", "company", was=was, public=True, reason="Why."))
+
+    assert (line.sentence, line.reason, line.is_move) == (says, "Why.", True)
+
+
+def test_a_company_opens_moves_and_changes(
+    api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = api.post("/company/tickets", {"type_id": 2}).json()["id"]
+    updating.update_ticket(company, number, THEM, to=Status.FOLLOW_UP, text="It is broken.")
+    updating.update_ticket(company, number, THEM, to=Status.CLAIM_IN_REVIEW)
+    updating.update_ticket(company, number, THEM, to=Status.CLAIM_IN_REVIEW, data='{"a": 1}')
+
+    assert said(Kind.OPENED) == "The company opened the ticket."
+    refused = "The company asked for Follow up, which cannot follow Pending."
+    assert said(Kind.MOVE_REFUSED) == refused
+    assert said(Kind.MOVED) == "The company moved it from Pending to Claim in review."
+    changed = "The company changed the variables. The status stayed Claim in review."
+    assert said(Kind.DATA_CHANGED) == changed
+    assert history_words.details(last(Kind.DATA_CHANGED)) == ["Added a: 1"]
+    assert set(HistoryEntry.objects.values_list("reason", flat=True)) == {""}
+
+
+@pytest.mark.parametrize("act", ["comment", "update"])
+def test_a_courtesy_moves_nothing(company: Company, ticket: Ticket, act: str) -> None:
+    if act == "comment":
+        updating.comment(company, ticket.pk, THEM, "Thank you!")
+    else:
+        updating.update_ticket(company, ticket.pk, THEM, to=Status.FOLLOW_UP, text="Thank you!")
+
+    assert said(Kind.MOVE_REFUSED) == "Not moved to Follow up: the message said nothing new."
+
+
+def test_an_agent_moves_and_says_why(agent: Agent, ticket: Ticket) -> None:
+    working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No proof came.")
+
+    line = history_words.line(last(Kind.MOVED))
+    assert line.sentence == "ada moved it from In review to Declined."
+    assert line.reason == "No proof came."
+
+
+def test_an_agent_asks_for_documents(agent: Agent, ticket: Ticket) -> None:
+    reply = AgentReply(
+        ticket_id=ticket.pk, user=agent.user, text="Hello.", public=True, requested=["Photo"]
+    )
+    working.answer(reply)
+
+    assert said(Kind.DOCUMENTS_REQUESTED) == "ada requested documents: Photo."
+
+
+def test_assignment_says_whom_it_found_or_why_nobody(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(type_id: int) -> list[int]:
+        raise OperationalError("canceling statement due to lock timeout")
+
+    automatic.assign(build.ticket(company))
+    build.agent("ada", capacity=1)
+    automatic.assign(build.ticket(company))
+    automatic.assign(build.ticket(company))
+    with monkeypatch.context() as broken:
+        broken.setattr(automatic, "lock_agents", too_late)
+        automatic.assign(build.ticket(company))
+
+    assert [history_words.sentence(one) for one in HistoryEntry.objects.order_by("pk")] == [
+        "Left unassigned: no agent for this ticket type is available.",
+        "Assigned automatically to ada (least busy).",
+        "Left unassigned: every available agent for this ticket type is at capacity.",
+        "Left unassigned for now: other tickets were being assigned at that moment.",
+    ]
+
+
+def test_agents_take_tickets(company: Company, agent: Agent) -> None:
+    for _ in range(2):
+        build.ticket(company)
+    taking.take_next(agent.user)
+    taking.claim(Ticket.objects.get(agent=None).pk, agent.user)
+
+    assert [history_words.sentence(one) for one in HistoryEntry.objects.order_by("pk")] == [
+        "ada took the ticket, the most urgent unassigned one.",
+        "ada chose the ticket and took it.",
+    ]
+
+
+def test_a_lead_reassigns(company: Company, agent: Agent, eve: User) -> None:
+    ticket = build.ticket(company)
+    bob = build.agent("bob", capacity=0, available=False)
+    for to in (agent, bob, None):
+        reassign(ticket.pk, to, user=eve, reason=" Away: all week. ")
+
+    lines = [history_words.line(one) for one in HistoryEntry.objects.order_by("pk")]
+    assert [line.sentence for line in lines] == [
+        "eve assigned it to ada.",
+        "eve reassigned it from ada to bob, over capacity (0 of 0).",
+        "Reassigned automatically by eve (was assigned to bob).",
+        "Assigned automatically to ada (least busy).",
+    ]
+    assert [line.reason for line in lines] == ["Away: all week."] * 3 + [""]
+    assert [[one.why for one in line.loads] for line in lines] == [
+        ["chosen by a lead"],
+        ["chosen by a lead"],
+        [],
+        ["least busy"],
+    ]
+
+
+def test_evidence_is_downloaded(eve: User, ticket: Ticket) -> None:
+    evidence.export(ticket, user=eve)
+
+    digest = last(Kind.EVIDENCE_TAKEN).data["sha256"]
+    assert said(Kind.EVIDENCE_TAKEN) == f"eve downloaded the evidence (SHA-256 {digest})."
+
+
+def test_the_page_says_what_happened_and_why(
+    desk: Client, agent: Agent, eve: User, ticket: Ticket
+) -> None:
+    reassign(ticket.pk, agent, user=eve, reason="Knows the carrier.")
+    updating.update_ticket(ticket.company, ticket.pk, THEM, to=Status.CLAIM_IN_REVIEW, data="{}")
+    HistoryEntry.objects.create(
+        ticket=ticket,
+        by="system",
+        was=6,
+        now=6,
+        reason="assigned to ben: the least loaded",
+        data={"agent": [None, "ben"]},
+        public=False,
+        created_at=timezone.now(),
+    )
+
+    html = desk.get(f"/admin/tickets/ticket/{ticket.pk}/change/").content.decode()
+
+    listed = words(html.split('class="desk-history"')[1].split("</details>\n</aside")[0])
+    assert "eve assigned it to ada. Reason: Knows the carrier." in listed
+    assert "Removed a" in listed
+    assert "assigned to ben: the least loaded Agent: nobody → ben" in listed
+    thread = words(html.split('id="thread"')[1].split('class="desk-composer"')[0])
+    assert "eve assigned it to ada. Reason: Knows the carrier." in thread
+    assert "assigned to ben: the least loaded" in thread
+
+
+def test_a_stale_page_says_the_latest_whatever_it_is(
+    desk: Client, agent: Agent, eve: User, ticket: Ticket
+) -> None:
+    reassign(ticket.pk, agent, user=eve, reason="Knows the carrier.")
+
+    answer = desk.post(
+        f"/admin/tickets/ticket/{ticket.pk}/write/", {"text": "Hi.", "reply": 1, "version": 1}
+    )
+
+    assert answer.status_code == 409
+    latest = "Latest: eve assigned it to ada. Reason: Knows the carrier."
+    assert latest in words(answer.content.decode())

@@ -1,0 +1,69 @@
+"""The codes that a ticket's history is stored in: what happened, and why. No database here.
+
+An entry has a kind and its facts (`data`); the desk puts them into words when it shows them
+(decision: history is a code and its data). A stored code never changes its meaning, and none is
+removed: history keeps them for ever.
+"""
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What happened, and which facts the entry has."""
+
+    # The first entry of every ticket. No facts.
+    OPENED = "opened"
+    # From `was` to `now`. Perhaps `requested` (names of documents) or `variables` (a diff).
+    MOVED = "moved"
+    # The company asked for a status that the ticket did not get: `to`, `why` (NotMoved) and
+    # perhaps `variables`.
+    MOVE_REFUSED = "move_refused"
+    # The company replaced its variables and nothing else: `variables`.
+    DATA_CHANGED = "data_changed"
+    # Automatic: `agent` ([None, name]), `rule` (Rule) and `loads` (name: [load, capacity]).
+    ASSIGNED = "assigned"
+    # Automatic assignment found nobody: `why` (NotAssigned) and `loads`.
+    UNASSIGNED = "unassigned"
+    # An agent took a ticket that nobody had: `agent`, `rule` and `loads`.
+    TAKEN = "taken"
+    # A lead assigned it: `agent` ([former or None, new or None]), `rule` and, for a new one,
+    # `loads`. Without a new one it goes to whom automatic assignment finds.
+    REASSIGNED = "reassigned"
+    # `requested`, where the status stays.
+    DOCUMENTS_REQUESTED = "documents_requested"
+    # `sha256` of the file.
+    EVIDENCE_TAKEN = "evidence_taken"
+    # Written by an earlier version: its words are in `reason`. This version never writes it.
+    OTHER = "other"
+
+
+# What companies are shown.
+PUBLIC = frozenset({Kind.OPENED, Kind.MOVED})
+
+
+class Rule(StrEnum):
+    """How an agent was chosen for a ticket, or a ticket for an agent."""
+
+    LEAST_BUSY = "least_busy"
+    # Of all unassigned tickets that the agent takes.
+    MOST_URGENT = "most_urgent"
+    AGENT_CHOICE = "agent_choice"
+    LEAD_CHOICE = "lead_choice"
+
+
+class NotAssigned(StrEnum):
+    """Why automatic assignment left a ticket unassigned."""
+
+    NOBODY_AVAILABLE = "nobody_available"
+    ALL_AT_CAPACITY = "all_at_capacity"
+    # The agents could not be locked in time.
+    LOCK_TIMEOUT = "lock_timeout"
+
+
+class NotMoved(StrEnum):
+    """Why a ticket stayed where it was though its company asked for a move."""
+
+    # The status that was asked for cannot follow the one it is in (decision T5).
+    NOT_ALLOWED = "not_allowed"
+    # The relevance check held it back (decision T9).
+    NOTHING_NEW = "nothing_new"
