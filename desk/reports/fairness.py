@@ -1,7 +1,7 @@
 """Who was given how much, and how even that is. Its arithmetic needs no database."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -38,16 +38,14 @@ class Report(NamedTuple):
     most_to_least: float | None
 
 
-def jain(parts: Iterable[float]) -> float | None:
+def jain(parts: Sequence[float]) -> float | None:
     """1 where everybody has the same, 1/n where one of n has all; None where there is nothing."""
-    parts = list(parts)
     squares = sum(part**2 for part in parts)
     return sum(parts) ** 2 / (len(parts) * squares) if squares else None
 
 
-def most_to_least(parts: Iterable[float]) -> float | None:
+def most_to_least(parts: Sequence[float]) -> float | None:
     """None where somebody has nothing."""
-    parts = list(parts)
     return max(parts) / min(parts) if parts and min(parts) else None
 
 

@@ -4,7 +4,7 @@ Nothing is kept beside the tickets, so nothing can differ from them.
 """
 
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -36,20 +36,23 @@ class Scope(NamedTuple):
         return "".join(f" AND {column} = %({column})s" for column in given), given
 
 
+Triple = tuple[int, int, int]
+
+
 class Opened(NamedTuple):
-    by_day: Counter
-    by_type: Counter
-    by_agent: Counter
-    by_carrier: Counter
+    by_day: Counter[date]
+    by_type: Counter[int]
+    by_agent: Counter[int]
+    by_carrier: Counter[str]
 
 
 class Decided(NamedTuple):
     """How many of each, how many of them were accepted, and how many came too late."""
 
-    by_day: Counter
-    by_type: dict[int, tuple[int, int, int]]
-    by_agent: dict[int, tuple[int, int, int]]
-    by_carrier: dict[str, tuple[int, int, int]]
+    by_day: Counter[date]
+    by_type: dict[Any, Triple]
+    by_agent: dict[Any, Triple]
+    by_carrier: dict[Any, Triple]
 
 
 class Backlog(NamedTuple):
@@ -57,9 +60,9 @@ class Backlog(NamedTuple):
 
     by_age: list[int]
     unassigned: int
-    by_type: dict[int, tuple[int, int, int]]
-    by_agent: dict[int, tuple[int, int, int]]
-    by_carrier: dict[str, tuple[int, int, int]]
+    by_type: dict[Any, Triple]
+    by_agent: dict[Any, Triple]
+    by_carrier: dict[Any, Triple]
 
 
 # Of the time that something took: how many, the middle one, and what nine of ten stayed below.
@@ -183,8 +186,9 @@ def times(during: str, end: str, scope: Scope, now: datetime, by: str) -> dict[i
 BY_TYPE, BY_CARRIER = 1, 2
 
 
-def add(to: dict[Any, tuple[int, ...]], key: Any, numbers: list[int]) -> None:
-    to[key] = tuple(map(sum, zip(to.get(key, (0,) * len(numbers)), numbers, strict=True)))
+def add(to: dict[Any, Triple], key: Any, numbers: list[int]) -> None:
+    first, second, third = to.get(key, (0, 0, 0))
+    to[key] = (first + numbers[0], second + numbers[1], third + numbers[2])
 
 
 def ask(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ...]]:
@@ -198,4 +202,5 @@ def ask(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ...]]:
     }
     with connection.cursor() as cursor:
         cursor.execute(statement.format(narrow=narrow), values)
-        return cursor.fetchall()
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows

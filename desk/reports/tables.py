@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from desk.reports import charts, figures
 from desk.reports.fairness import Report
-from desk.reports.figures import AGES, Scope, Times
+from desk.reports.figures import AGES, Scope, Times, Triple
 from tickets.models import Agent, TicketType
 
 NOTHING = (0, 0, 0)
@@ -17,7 +17,6 @@ MOST_CHARTED = 12
 
 K = TypeVar("K")
 # (decided, accepted, late) or (open, overdue, filing near), as figures has them.
-Triple = tuple[int, int, int]
 
 
 class Table(NamedTuple):

@@ -46,7 +46,9 @@ SCHEME = "v1= and the hex HMAC-SHA256 of X-Webhook-Timestamp.X-Webhook-Event.bod
 def export(ticket: Ticket, *, user: User) -> bytes:
     """The ZIP of a ticket's shipment; who took it when is kept in history. Raises NotAllowed."""
     allow(user, NEEDED)
-    shipment = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id).first()
+    shipment = Shipment.objects.filter(
+        pk=ticket.shipment_id or 0, company=ticket.company_id
+    ).first()
     content = archive(files(ticket.company, shipment, ticket))
     actor, digest = Actor(By.AGENT, user.get_username()), hashlib.sha256(content).hexdigest()
     record_history(ticket, actor, Kind.EVIDENCE_TAKEN, data={"sha256": digest})
@@ -119,26 +121,29 @@ def attempts_of(deliveries: list[Delivery]) -> tuple[dict[Any, list[Attempt]], b
     return by_delivery, len(found) > MOST_ATTEMPTS
 
 
+def body_entry(event: Event) -> dict[str, str]:
+    body = bytes(event.body)
+    return {
+        "file": f"bodies/{event.pk}.json",
+        "sha256": hashlib.sha256(body).hexdigest(),
+        "base64": base64.b64encode(body).decode(),
+        "text": body.decode("utf-8", "replace"),
+    }
+
+
 def told(
     delivery: Delivery, event: Event | None, webhook: Webhook, attempts: Iterable[Attempt]
 ) -> dict[str, Any]:
-    name = webhook.type_name
     body = bytes(event.body) if event else None
     return {
         "x_webhook_id": str(delivery.pk),
-        "event": name,
+        "event": webhook.type_name,
         "webhook": {"id": webhook.pk, "url": webhook.url},
         "state": State(delivery.state).label,
         "made_at": time(delivery.created_at),
         "finished_at": time(delivery.finished_at),
         "headers": headers(delivery, webhook),
-        "body": event
-        and {
-            "file": f"bodies/{event.pk}.json",
-            "sha256": hashlib.sha256(body).hexdigest(),
-            "base64": base64.b64encode(body).decode(),
-            "text": body.decode("utf-8", "replace"),
-        },
+        "body": event and body_entry(event),
         "attempts": [attempted(one, webhook, body) for one in attempts],
     }
 

@@ -1,6 +1,6 @@
 """The page of one ticket, and what is sent from it."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -16,6 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
 from desk.common.forms import WriteForm
+from desk.common.requests import StaffRequest
 from desk.ticket import answering, next_ticket, page_context, visits
 from desk.ticket.moves import MovePages
 from tickets.assignment import taking
@@ -50,9 +51,10 @@ class TicketPages(MovePages):
     ) -> Ticket | None:
         try:
             pk = self.opts.pk.to_python(object_id)
-            return self.get_queryset(request).select_related("rating").get(pk=pk)
+            ticket: Ticket = self.get_queryset(request).select_related("rating").get(pk=pk)
         except (Ticket.DoesNotExist, ValidationError):
             return None
+        return ticket
 
     def change_view(
         self,
@@ -66,12 +68,13 @@ class TicketPages(MovePages):
         if request.method not in ("GET", "HEAD") or not self.has_view_permission(request, ticket):
             raise PermissionDenied
         if ticket is None:
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
-        return self.show(request, ticket)
+            messages.warning(request, f"There is no ticket {object_id}.")
+            return redirect("admin:index")
+        return self.show(cast(StaffRequest, request), ticket)
 
     def show(
         self,
-        request: HttpRequest,
+        request: StaffRequest,
         ticket: Ticket,
         *,
         form: WriteForm | None = None,
@@ -106,7 +109,7 @@ class TicketPages(MovePages):
             raise Http404
         return ticket
 
-    def write_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+    def write_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         """Take a reply or a note, and the move it comes with; what is refused is shown again."""
         ticket = self.working_on(request, ticket_id)
         if request.method != "POST":
@@ -137,7 +140,7 @@ class TicketPages(MovePages):
             answer.set_cookie("desk_sent", str(reply.key), path="/admin/", samesite="Lax")
         return answer
 
-    def presence_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+    def presence_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         """A sign of life from an open page; answers who else is there."""
         if not self.has_change_permission(request):
             raise PermissionDenied
@@ -149,7 +152,7 @@ class TicketPages(MovePages):
         present = visits.others(ticket_id, request.user)
         return JsonResponse({"present": [str(one) for one in present]})
 
-    def claim_page(self, request: HttpRequest, ticket_id: int) -> HttpResponse:
+    def claim_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         self.working_on(request, ticket_id)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -161,7 +164,7 @@ class TicketPages(MovePages):
             messages.success(request, "It is yours.")
         return redirect(next_ticket.PAGE, ticket_id)
 
-    def take_page(self, request: HttpRequest) -> HttpResponse:
+    def take_page(self, request: StaffRequest) -> HttpResponse:
         if not self.has_change_permission(request):
             raise PermissionDenied
         if request.method != "POST":

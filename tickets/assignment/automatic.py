@@ -12,7 +12,7 @@ from tickets.changes.actors import SYSTEM
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind, NotAssigned, Rule
 from tickets.models import Agent, Ticket
-from tickets.models.agents import AgentQuerySet
+from tickets.models.agents import AgentQuerySet, ticket_load
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ def loads_of(pool: Slot, excluding: Slot) -> QuerySet[Agent, tuple[Any, ...]]:
 
 def agent_load_fields(agents: AgentQuerySet) -> QuerySet[Agent, tuple[Any, ...]]:
     """The fields of an AgentLoad for each."""
-    return agents.with_loads().values_list(
+    return agents.annotate(load=ticket_load()).values_list(
         "pk", "user__username", "load", "capacity", "last_assigned_at"
     )
 

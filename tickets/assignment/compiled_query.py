@@ -22,7 +22,7 @@ class Question:
     `make` gets the slots. What it filters by besides must not change.
     """
 
-    def __init__(self, make: Callable[..., QuerySet], **slots: str) -> None:
+    def __init__(self, make: Callable[..., QuerySet[Any, Any]], **slots: str) -> None:
         self.make = make
         self.slots = {name: Slot(cast) for name, cast in slots.items()}
         self.text: tuple[str, tuple[Any, ...]] | None = None
@@ -34,4 +34,5 @@ class Question:
         filled = {slot.mark: values[name] for name, slot in self.slots.items()}
         with connection.cursor() as cursor:
             cursor.execute(sql, [filled.get(one, one) for one in given])
-            return cursor.fetchall()
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows

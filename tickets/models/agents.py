@@ -13,6 +13,12 @@ from tickets.models.tickets import Ticket
 from tickets.models.types import TicketType
 
 
+def ticket_load() -> Coalesce:
+    """In a queryset of agents: how many of each one's tickets have a clock that runs."""
+    mine = Ticket.objects.running().filter(agent=OuterRef("pk")).order_by().values("agent")
+    return Coalesce(Subquery(mine.annotate(n=Count("*")).values("n")), 0)
+
+
 class AgentQuerySet(models.QuerySet["Agent"]):
     def at_work(self, at: datetime | None = None) -> "AgentQuerySet":
         """Those who may be given a ticket: available, on shift, not absent.
@@ -44,9 +50,7 @@ class AgentQuerySet(models.QuerySet["Agent"]):
 
     def with_loads(self) -> "AgentQuerySet":
         """Each with `load`: how many of their tickets have a clock that runs."""
-        tickets = Ticket.objects.running()
-        mine = tickets.filter(agent=OuterRef("pk")).order_by().values("agent")
-        return self.annotate(load=Coalesce(Subquery(mine.annotate(n=Count("*")).values("n")), 0))
+        return self.annotate(load=ticket_load())
 
     def with_presence(self) -> "AgentQuerySet":
         """Each with `there`: whether they are at work."""
