@@ -1,4 +1,4 @@
-"""Checks of the settings alone; each error says what to do.
+"""Checks of the settings alone; each says what to do. An error stops web, worker and beat.
 
 They ask neither the database, the broker, a mail server nor DNS, so that the service can start
 while those are away. `manage.py` runs them before its commands; `config.startup` before web,
@@ -9,15 +9,17 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-# The tag by which `config.startup` finds them: a check with it stops web, worker and beat.
+# The tag by which `config.startup` finds them.
 SETTINGS = "settings"
 
 SECRET_KEY_MIN_LENGTH = 50
 # Django's own measure of a key such as "aaaa…".
 SECRET_KEY_MIN_DISTINCT = 5
+# Of Django's backends, those that all processes see and that `config.caches` sets up.
+SHARED_CACHES = ("django.core.cache.backends.redis.RedisCache",)
 # Parts of the keys that stand in examples, templates and tutorials. A random key of 64 characters
 # contains one of them less than once in a million.
 EXAMPLE_KEYS = (
@@ -128,5 +130,21 @@ def mail(**_: Any) -> list[CheckMessage]:
             "EMAIL_USE_TLS and EMAIL_USE_SSL are both true.",
             hint="Set EMAIL_USE_TLS to false for TLS from the first byte, else EMAIL_USE_SSL.",
             id="config.E006",
+        )
+    ]
+
+
+@register(SETTINGS)
+def shared_cache(**_: Any) -> list[CheckMessage]:
+    """A cache that each process has to itself multiplies the rate limits by the processes."""
+    if settings.CACHES["default"]["BACKEND"] in SHARED_CACHES:
+        return []
+    return [
+        Warning(
+            "The cache is not shared: each process counts requests by itself, so a company may "
+            "use up RATE_LIMIT_READ and the other limits once per process.",
+            hint="Set CACHE_URL to a Redis or Valkey that all processes reach, such as "
+            "redis://cache.internal:6379/0. With a Redis or Valkey as the broker, leave it out.",
+            id="config.W001",
         )
     ]

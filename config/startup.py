@@ -1,6 +1,7 @@
 """Web, worker and beat do not start on unsafe settings."""
 
 import sys
+from typing import NoReturn
 
 from django.core.checks import CheckMessage, run_checks
 from django.core.exceptions import ImproperlyConfigured
@@ -14,23 +15,26 @@ EXIT_CODE = 4
 
 def refuse_unsafe_settings() -> None:
     """Return if the settings are safe to serve with; otherwise say on standard error what to
-    change and raise SystemExit.
+    change and raise SystemExit. Warnings are printed there too, and stop nothing.
 
     Runs the checks of `config.checks` alone, so it also passes while the database, the broker or
     DNS is away.
     """
-    problems: list[CheckMessage | str]
     try:
-        problems = list(run_checks(tags=[SETTINGS]))
+        found = run_checks(tags=[SETTINGS])
     except ImproperlyConfigured as error:
-        problems = [str(error)]
-    if problems:
-        lines = [described(problem) for problem in problems]
-        print("Not started. Change these settings:", *lines, sep="\n", file=sys.stderr)
-        raise SystemExit(EXIT_CODE)
+        refuse([f"- {error}"])
+    warnings = [described(problem) for problem in found if not problem.is_serious()]
+    if warnings:
+        print("Consider these settings:", *warnings, sep="\n", file=sys.stderr)
+    if errors := [described(problem) for problem in found if problem.is_serious()]:
+        refuse(errors)
 
 
-def described(problem: CheckMessage | str) -> str:
-    if isinstance(problem, str):
-        return f"- {problem}"
+def refuse(lines: list[str]) -> NoReturn:
+    print("Not started. Change these settings:", *lines, sep="\n", file=sys.stderr)
+    raise SystemExit(EXIT_CODE)
+
+
+def described(problem: CheckMessage) -> str:
     return f"- {problem.id}: {problem.msg} {problem.hint}"

@@ -72,6 +72,39 @@ def test_refuses_an_unsafe_or_half_configuration(variable: str, value: str, says
     assert "HINT" in checked.stderr
 
 
+AMQP = "amqp://guest@mq.invalid//"
+
+
+def test_warns_of_a_cache_that_is_not_shared() -> None:
+    checked = manage("check", BROKER_URL=AMQP)
+
+    assert checked.returncode == 0
+    assert "config.W001" in checked.stderr
+    assert "Set CACHE_URL" in checked.stderr
+
+
+@pytest.mark.parametrize(
+    "cache", ["redis://cache.invalid:6379/0", "rediss://cache.invalid:6379/0", "unix:///run/cache"]
+)
+def test_does_not_warn_where_a_cache_is_named(cache: str) -> None:
+    checked = manage("check", BROKER_URL=AMQP, CACHE_URL=cache)
+
+    assert checked.returncode == 0
+    assert "W001" not in checked.stderr
+
+
+def test_a_warning_is_printed_at_the_start_and_stops_nothing() -> None:
+    program = "import config.startup; config.startup.refuse_unsafe_settings(); print('serving')"
+    environment = variables(BROKER_URL=AMQP, DJANGO_SETTINGS_MODULE="config.settings")
+
+    started = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+
+    assert (started.returncode, started.stdout) == (0, "serving\n")
+    assert started.stderr.startswith("Consider these settings:\n- config.W001: The cache")
+
+
 def test_refuses_two_kinds_of_tls_at_once() -> None:
     checked = manage("check", EMAIL_USE_TLS="true", EMAIL_USE_SSL="true")
 
