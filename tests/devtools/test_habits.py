@@ -1,12 +1,14 @@
 """What other tools read: the hook before a commit, and the platform's workflow."""
 
 import os
+import re
 from typing import Any
 
 import pytest
 import yaml
 
 from devtools.bootstrap import ROOT
+from devtools.run import procfile
 
 
 def load(name: str) -> Any:
@@ -27,6 +29,16 @@ def test_the_workflow_runs_what_ci_runs_and_nothing_else() -> None:
 
     assert ran == [(".ci/run", {"CI": "true"})]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_every_program_that_reads_procfiles_reads_ours_alike() -> None:
+    """Lines as foreman and honcho read them: a name, a colon, a command; other lines they skip."""
+    lines = (ROOT / "Procfile").read_text().splitlines()
+    found = [re.fullmatch(r"([A-Za-z0-9_-]+):\s*(\S.*)", line) for line in lines]
+
+    assert None not in found
+    assert {match[1]: match[2] for match in found} == procfile()
+    assert list(procfile()) == ["release", "web", "worker", "beat"]
 
 
 @pytest.mark.parametrize("name", ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"])
