@@ -23,6 +23,9 @@ from deliveries import tasks
 from deliveries.engine import loop
 from deliveries.models import Delivery
 from desk.models import Macro, Storm, StormReply, Visit
+from desk.support import evidence
+from tickets import working
+from tickets.assignment import reassigning, taking
 from tickets.models import Absence, Agent, Calendar, FilingRule, Holiday, Shift, Ticket
 
 
@@ -129,7 +132,23 @@ def make_tickets(api: APIClient) -> list[int]:
     say("move_ticket", crushed, 2, agent="ada")
     api.post(f"/tickets/ratings/{crushed}", {"rating": 5, "comment": "Quick."})
     api.post(f"/company/tickets/{credit}/comments", {"comment": "Is anything missing?"})
+    make_history(api, credit, carrier)
     return [lost, crushed, credit, carrier]
+
+
+def make_history(api: APIClient, credit: int, carrier: int) -> None:
+    """Every other line of history that was a sentence."""
+    ada, bo = User.objects.get(username="ada"), Agent.objects.get(user__username="bo")
+    reassigning.reassign(credit, bo, user=ada, reason="Knows: credits.")
+    reassigning.reassign(carrier, None, user=ada)
+    taking.claim(carrier, ada)
+    working.write(credit, "And this.", user=ada, public=True, requested=["Photo"])
+    Agent.objects.filter(pk=bo.pk).update(capacity=1)
+    reassigning.reassign(carrier, bo, user=ada)
+    evidence.export(Ticket.objects.get(pk=credit), user=ada)
+    address = f"/company/tickets/{carrier}"
+    api.put(address, {"ticket_status_id": 5, "comments": "Please hurry."})
+    api.put(address, {"ticket_status_id": 1, "data": '{"b": 2}'})
 
 
 def make_webhooks(api: APIClient, receiver: str) -> list[dict[str, Any]]:

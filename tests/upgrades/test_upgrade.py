@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 APPS = ("companies_", "webhooks_", "deliveries_", "shipments_", "tickets_", "desk_")
 # By table: columns of which an upgrade changes what is stored.
-REWRITTEN: dict[str, set[str]] = {}
+REWRITTEN: dict[str, set[str]] = {"tickets_historyentry": {"reason", "changes"}}
 # Filled by migrations; an upgraded database must have what a new one has.
 SHIPPED = ("tickets_tickettype", "tickets_calendar", "tickets_workinghours", "tickets_target")
 Outcome = dict[str, Any]
@@ -180,6 +180,33 @@ def test_every_row_is_still_there(outcome: Outcome) -> None:
     } == {}
 
 
+def test_history_is_in_codes(outcome: Outcome) -> None:
+    after = {row["id"]: row for row in outcome["found"]["rows"]["tickets_historyentry"]}
+    pairs = [(old, after[old["id"]]) for old in outcome["before"]["tickets_historyentry"]]
+    moves = [(old, new) for old, new in pairs if old["public"]]
+    others = [(old, new) for old, new in pairs if not old["public"]]
+
+    assert {(new["kind"], new["reason"] == old["reason"]) for old, new in moves} == {
+        ("opened", True),
+        ("moved", True),
+    }
+    assert {old["reason"]: (new["kind"], new["reason"]) for old, new in others} == {
+        "assigned to ada: the least loaded": ("assigned", ""),
+        "given to bo by hand: Knows: credits.": ("reassigned", "Knows: credits."),
+        "given to whom the rule finds by hand": ("reassigned", ""),
+        "left unassigned: nobody who takes this type is available": ("unassigned", ""),
+        "taken by ada: chosen by hand": ("taken", ""),
+        "given to bo by hand, beyond their capacity (1 of 1)": ("reassigned", ""),
+        "asked for documents": ("documents_requested", ""),
+        "": ("evidence_taken", ""),
+        "Follow up was asked for and cannot follow Pending: the status stays.": (
+            "move_refused",
+            "",
+        ),
+        "The status stays.": ("data_changed", ""),
+    }
+
+
 def test_the_api_answers_as_before(outcome: Outcome) -> None:
     told, found = outcome["told"], outcome["found"]
 
@@ -197,6 +224,17 @@ def test_the_desk_shows_the_tickets(outcome: Outcome) -> None:
     assert "Quick." in crushed
     assert "XAXX010101000" in credit
     assert "Please switch on acme." in carrier
+    for words in ("ada reassigned it from ada to bo", "Reason: Knows: credits.", "Photo"):
+        assert words in credit
+    for words in (
+        "Reassigned automatically by ada (was assigned to ada).",
+        "Left unassigned: no agent for this ticket type is available.",
+        "ada chose the ticket and took it.",
+        "ada reassigned it from ada to bo, over capacity (1 of 1).",
+        "The company asked for Follow up, which cannot follow Pending.",
+        "Changed b: 1 → 2",
+    ):
+        assert words in carrier
 
 
 def test_work_goes_on(outcome: Outcome) -> None:

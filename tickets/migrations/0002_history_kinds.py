@@ -23,7 +23,7 @@ KINDS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tickets", "0012_exporting_tickets")]
+    dependencies = [("tickets", "0001_initial")]
 
     operations = [
         migrations.AddField(

@@ -188,6 +188,6 @@ class Migration(migrations.Migration):
     # Each batch commits by itself.
     atomic = False
 
-    dependencies = [("tickets", "0013_history_kinds")]
+    dependencies = [("tickets", "0002_history_kinds")]
 
     operations = [migrations.RunPython(translate, restore)]
