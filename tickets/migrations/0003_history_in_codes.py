@@ -21,7 +21,8 @@ from django.apps.registry import Apps
 from django.db import migrations, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-BATCH = 10_000
+# A batch keeps other writers of history waiting: some tens of milliseconds.
+BATCH = 1_000
 
 UPDATE = "UPDATE tickets_historyentry SET {} WHERE id > %s AND id <= %s AND {}"
 NEXT = """
