@@ -14,7 +14,17 @@ from deliveries.http.answers import Reply
 from tests import builders as build
 from tests.described import Operation, operations
 from tickets.models import TicketType
-from tickets.statuses import MOVES, By, Status
+from tickets.status_words import joined, labels
+from tickets.statuses import (
+    AGENT_MOVES,
+    BLOCKING,
+    FOLLOWED_UP_BY_COMMENT,
+    MOVES,
+    OPEN,
+    TERMINAL,
+    By,
+    Status,
+)
 from webhooks.event_types import registry
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
@@ -27,7 +37,7 @@ def table(first: str) -> list[list[str]]:
     """The rows of the table whose first row holds `first`, as cells."""
     text = PAGE.read_text()
     rows = text[text.index(first) :].partition("\n\n")[0].splitlines()[2:]
-    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -70,11 +80,32 @@ def test_calls_work_as_they_stand(
 def test_tells_every_status_and_what_may_be_asked_for() -> None:
     told = {int(row[0]): row[1:] for row in table("| id | status |")}
 
-    assert told.keys() == set(Status)
+    assert list(told) == list(Status)
     for status in Status:
-        name, may, _ = [*told[status], "", ""][:3]
-        assert name.startswith(status.label)
-        assert (may == "yes") == (status in MOVES[By.COMPANY])
+        name, may, where = told[status]
+        sources = MOVES[By.COMPANY].get(status)
+        assert name.partition(":")[0] == status.label
+        assert (may, where) == (("yes", told_of(sources)) if sources else ("", ""))
+
+
+def told_of(sources: frozenset[Status]) -> str:
+    if sources == OPEN:
+        return f"any but {joined(sorted(TERMINAL), 'and')}"
+    return joined(sorted(sources), "and")
+
+
+def test_names_statuses_as_the_table_does() -> None:
+    text = " ".join(PAGE.read_text().split())
+
+    for words in (
+        f"shipment and type in {joined(labels(BLOCKING), 'or')}.",
+        f"`ticket_status_id` ({joined(sorted(MOVES[By.COMPANY]), 'or')})",
+        f"On a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} it brings it to",
+        f"active or resolved ({joined(sorted(TERMINAL), 'and')})",
+        f"Agents move an open ticket to {joined(sorted(AGENT_MOVES), 'or')};",
+        f"; {joined(sorted(TERMINAL), 'and')} are final",
+    ):
+        assert words in text
 
 
 @pytest.mark.django_db

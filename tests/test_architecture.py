@@ -35,6 +35,7 @@ PURE = [
     "tickets/rules",
     "tickets/sla/calendars",
     "tickets/sla/clocks",
+    "tickets/status_words",
     "tickets/statuses",
     "webhooks/addresses",
     "webhooks/envelope",

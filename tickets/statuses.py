@@ -1,28 +1,14 @@
-"""Ticket statuses and who may move what where: one table, one question (interface, States).
+"""Ticket statuses: one table, and what follows from it (interface, States).
 
-No database here. The decisions are T1 to T3.
+A status is a row of `Status`. Clocks, queues, moves, keys, colours, the API's description and
+the tests of the documents read the table; nothing else lists statuses. Pure: no database and no
+framework. The decisions are T1 to T3.
 """
 
-from enum import IntEnum, StrEnum
-
-
-class Status(IntEnum):
-    PENDING = 1
-    ACCEPTED = 2
-    DECLINED = 3
-    INCOMPLETE = 4
-    FOLLOW_UP = 5
-    IN_REVIEW = 6
-    CLAIM_IN_REVIEW = 10
-
-    @property
-    def label(self) -> str:
-        return self.name.replace("_", " ").capitalize()
-
-    @property
-    def slug(self) -> str:
-        """The name that companies are shown."""
-        return self.name.lower()
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum, unique
+from typing import Self
 
 
 class By(StrEnum):
@@ -34,30 +20,193 @@ class By(StrEnum):
     SYSTEM = "system"
 
 
-TERMINAL = frozenset({Status.ACCEPTED, Status.DECLINED})
-OPEN = frozenset(Status) - TERMINAL
-# A ticket in one of these stands in the way of a second one (interface, Errors).
-BLOCKING = frozenset({Status.PENDING, Status.FOLLOW_UP, Status.IN_REVIEW, Status.DECLINED})
-# The clock runs, and the agent carries it; Incomplete waits for the company (decision T18).
-RUNNING = OPEN - {Status.INCOMPLETE}
+class Clock(StrEnum):
+    """What a status does to the clock of its tickets (decision T18)."""
 
+    # We have to act. The ticket counts as load of its agent.
+    RUNS = "runs"
+    # We wait for somebody else.
+    PAUSES = "pauses"
+    # The ticket is decided: the status is terminal.
+    STOPS = "stops"
+
+
+class Colour(StrEnum):
+    """The colour of badges and of the buttons of moves; desk.css has a rule for each."""
+
+    GREY = "grey"
+    GREEN = "green"
+    RED = "red"
+    AMBER = "amber"
+    BLUE = "blue"
+    VIOLET = "violet"
+
+
+class From(StrEnum):
+    """From which statuses a move may be made. To stay where the ticket is is no move."""
+
+    NOWHERE = "nowhere"
+    OPEN = "open"
+    # Those with `follow_up_by_request`.
+    FOLLOWED_UP = "followed up"
+    ANYWHERE = "anywhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentMove:
+    """How agents bring a ticket into a status."""
+
+    verb: str
+    # The letter that opens its dialog on a ticket's page.
+    key: str
+    needs_reason: bool = False
+    # The company reads what the agent writes with it, which so is an answer to the company.
+    tells_company: bool = False
+    # The agent may name documents that are missing. They are a reason of their own.
+    asks_for_documents: bool = False
+    agents_from: From = From.OPEN
+    leads_from: From = From.OPEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """All that depends on a ticket's status."""
+
+    clock: Clock
+    colour: Colour
+    # A ticket in it stands in the way of a second one (interface, Errors).
+    blocks_duplicate: bool = False
+    # A decision in the company's favour, for the figures.
+    accepts: bool = False
+    # The company has asked for a claim: the ticket is in the queue Claim review.
+    requests_claim: bool = False
+    # The company may answer with Follow up, or with a comment that leads there by itself.
+    follow_up_by_request: bool = False
+    follow_up_by_comment: bool = False
+    # From where the company may ask for it.
+    company_from: From = From.NOWHERE
+    # How agents bring a ticket there; None where they cannot.
+    move: AgentMove | None = None
+
+
+@unique
+class Status(IntEnum):
+    """The table. A name is also the slug and the label; the order is that of every list."""
+
+    row: Row
+
+    PENDING = (
+        1,
+        Row(clock=Clock.RUNS, colour=Colour.GREY, blocks_duplicate=True, company_from=From.OPEN),
+    )
+    ACCEPTED = (
+        2,
+        Row(
+            clock=Clock.STOPS,
+            colour=Colour.GREEN,
+            accepts=True,
+            move=AgentMove(verb="Accept", key="a", tells_company=True),
+        ),
+    )
+    DECLINED = (
+        3,
+        Row(
+            clock=Clock.STOPS,
+            colour=Colour.RED,
+            blocks_duplicate=True,
+            move=AgentMove(verb="Decline", key="d", needs_reason=True, tells_company=True),
+        ),
+    )
+    INCOMPLETE = (
+        4,
+        Row(
+            clock=Clock.PAUSES,
+            colour=Colour.AMBER,
+            follow_up_by_request=True,
+            move=AgentMove(
+                verb="Ask for more",
+                key="i",
+                needs_reason=True,
+                tells_company=True,
+                asks_for_documents=True,
+            ),
+        ),
+    )
+    FOLLOW_UP = (
+        5,
+        Row(
+            clock=Clock.RUNS,
+            colour=Colour.VIOLET,
+            blocks_duplicate=True,
+            company_from=From.FOLLOWED_UP,
+        ),
+    )
+    IN_REVIEW = (
+        6,
+        Row(
+            clock=Clock.RUNS,
+            colour=Colour.BLUE,
+            blocks_duplicate=True,
+            follow_up_by_request=True,
+            follow_up_by_comment=True,
+            # A lead may also reopen what was decided (decision T3).
+            move=AgentMove(verb="Take into review", key="v", leads_from=From.ANYWHERE),
+        ),
+    )
+    CLAIM_IN_REVIEW = (
+        10,
+        Row(clock=Clock.RUNS, colour=Colour.BLUE, requests_claim=True, company_from=From.OPEN),
+    )
+
+    def __new__(cls, id: int, row: Row) -> Self:
+        status = int.__new__(cls, id)
+        status._value_ = id
+        status.row = row
+        return status
+
+    @property
+    def label(self) -> str:
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def slug(self) -> str:
+        """The name that companies are shown."""
+        return self.name.lower()
+
+
+def having(condition: Callable[[Row], object]) -> frozenset[Status]:
+    """The statuses whose row meets the condition."""
+    return frozenset(status for status in Status if condition(status.row))
+
+
+TERMINAL = having(lambda row: row.clock is Clock.STOPS)
+OPEN = frozenset(Status) - TERMINAL
+RUNNING = having(lambda row: row.clock is Clock.RUNS)
+PAUSED = having(lambda row: row.clock is Clock.PAUSES)
+BLOCKING = having(lambda row: row.blocks_duplicate)
+ACCEPTING = having(lambda row: row.accepts)
+CLAIMS = having(lambda row: row.requests_claim)
+FOLLOWED_UP = having(lambda row: row.follow_up_by_request)
+FOLLOWED_UP_BY_COMMENT = having(lambda row: row.follow_up_by_comment)
+# Agents' moves, in the order in which they are offered.
+AGENT_MOVES = {status: move for status in Status if (move := status.row.move) is not None}
+TOLD = frozenset(to for to, move in AGENT_MOVES.items() if move.tells_company)
+ASKING = frozenset(to for to, move in AGENT_MOVES.items() if move.asks_for_documents)
+
+SOURCES: dict[From, frozenset[Status]] = {
+    From.NOWHERE: frozenset(),
+    From.OPEN: OPEN,
+    From.FOLLOWED_UP: FOLLOWED_UP,
+    From.ANYWHERE: frozenset(Status),
+}
+# For each actor: where a ticket may be moved, and from which statuses.
 MOVES: dict[By, dict[Status, frozenset[Status]]] = {
     By.COMPANY: {
-        Status.PENDING: OPEN,
-        Status.FOLLOW_UP: frozenset({Status.IN_REVIEW, Status.INCOMPLETE}),
-        Status.CLAIM_IN_REVIEW: OPEN,
+        to: SOURCES[to.row.company_from] for to in Status if to.row.company_from is not From.NOWHERE
     },
-    By.AGENT: {
-        Status.ACCEPTED: OPEN,
-        Status.DECLINED: OPEN,
-        Status.INCOMPLETE: OPEN,
-        Status.IN_REVIEW: OPEN,
-    },
+    By.AGENT: {to: SOURCES[move.agents_from] for to, move in AGENT_MOVES.items()},
+    By.LEAD: {to: SOURCES[move.leads_from] for to, move in AGENT_MOVES.items()},
 }
-# A lead may also reopen what was decided (decision T3).
-MOVES[By.LEAD] = {**MOVES[By.AGENT], Status.IN_REVIEW: frozenset(Status)}
-# What an agent writes with one of these moves is for the company to read (decision T3).
-TOLD = frozenset({Status.ACCEPTED, Status.DECLINED, Status.INCOMPLETE})
 
 
 def allows(current: Status, target: Status, by: By) -> bool:
@@ -66,5 +215,6 @@ def allows(current: Status, target: Status, by: By) -> bool:
 
 
 def needs_reason(current: Status, target: Status) -> bool:
-    """Must an agent say why? To decline, to ask for more, and to reopen (decision T3)."""
-    return target in (Status.DECLINED, Status.INCOMPLETE) or current in TERMINAL
+    """Must an agent say why? The target's row says so; to reopen always (decision T3)."""
+    move = target.row.move
+    return current in TERMINAL or (move is not None and move.needs_reason)

@@ -11,7 +11,7 @@ from tickets.changes.history import record_history
 from tickets.changes.writes import change_status, replace_data, say
 from tickets.history_codes import Kind, NotMoved
 from tickets.models import Rating, Ticket
-from tickets.statuses import TERMINAL, By, Status, allows
+from tickets.statuses import FOLLOWED_UP_BY_COMMENT, TERMINAL, By, Status, allows
 
 
 class TicketClosed(Exception):
@@ -83,7 +83,7 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> bool:
         raise TicketClosed("The ticket is closed to comments.")
     if not text.strip():
         return False
-    if ticket.status == Status.IN_REVIEW:
+    if ticket.status in FOLLOWED_UP_BY_COMMENT:
         if relevant(ticket, text, None):
             change_status(ticket, Status.FOLLOW_UP, actor)
         else:

@@ -12,7 +12,7 @@ from tickets.changes.history import record_history
 from tickets.changes.writes import MoveRefused, StaleTicket, change_status, say
 from tickets.history_codes import Kind
 from tickets.models import Ticket
-from tickets.statuses import TOLD, Status, needs_reason
+from tickets.statuses import ASKING, TOLD, Status, needs_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def move(
 def move_held(
     ticket: Ticket, actor: Actor, to: Status, *, reason: str, requested: Sequence[str]
 ) -> None:
-    if to != Status.INCOMPLETE:
+    if to not in ASKING:
         requested = ()
     was, reason = Status(ticket.status), naming(reason.strip(), requested)
     data = {"requested": list(requested)} if requested else {}

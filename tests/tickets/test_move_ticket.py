@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from companies.models import Company
 from tests import builders as build
+from tickets.management.commands.move_ticket import Command
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import OPEN, TERMINAL, Status
 
@@ -145,6 +146,16 @@ def test_asks_who_moves(company: Company, agent: Agent) -> None:
 def test_knows_what_is_not_there(company: Company) -> None:
     ticket = build.ticket(company)
 
-    assert refused(ticket, 7) == "There is no status 7."
+    assert refused(ticket, 7) == (
+        "There is no status 7. There are 1 Pending, 2 Accepted, 3 Declined, 4 Incomplete,"
+        " 5 Follow up, 6 In review, 10 Claim in review."
+    )
     with pytest.raises(CommandError, match="There is no ticket 0"):
         call_command("move_ticket", 0, 6, agent="ada")
+
+
+def test_its_help_tells_where_agents_may_move_and_what_needs_a_reason() -> None:
+    text = " ".join(Command().create_parser("manage.py", "move_ticket").format_help().split())
+
+    assert "2 Accepted, 3 Declined, 4 Incomplete, 6 In review" in text
+    assert "needed to decline, to ask for more and to reopen" in text

@@ -21,8 +21,18 @@ from tickets.api.serializers import (
     RateTicket,
     UpdateTicket,
 )
+from tickets.status_words import joined, labels
+from tickets.statuses import BLOCKING, FOLLOWED_UP_BY_COMMENT, MOVES, OPEN, TERMINAL, By, Status
 
 TAG = "Tickets"
+# What only some open statuses lead to.
+LIMITED = " ".join(
+    f"{to:d} follows {joined(sorted(sources), 'and')} only."
+    for to, sources in MOVES[By.COMPANY].items()
+    if sources != OPEN
+)
+IGNORED = f"{joined(labels(TERMINAL), 'and')} tickets ignore the request."
+CLOSED = f"The ticket is {joined(labels(TERMINAL), 'or')}: closed to comments."
 CHANGED = header(
     "X-Ticket-Changed",
     "1 where the request changed something, 0 where it was ignored.",
@@ -31,7 +41,7 @@ CHANGED = header(
 )
 DUPLICATE = OpenApiResponse(
     DuplicateTicket,
-    "A ticket of this type and shipment is Pending, Follow up, In review or Declined; or the first"
+    f"A ticket of this type and shipment is {joined(labels(BLOCKING), 'or')}; or the first"
     " request with this Idempotency-Key is still running.",
     [
         OpenApiExample(
@@ -139,7 +149,7 @@ one_ticket = extend_schema_view(
         "updateTicket",
         "Ask for another status, with a message and new variables.",
         tag=TAG,
-        about="5 follows 4 and 6 only. Accepted and Declined tickets ignore the request.",
+        about=f"{LIMITED} {IGNORED}",
         body=UpdateTicket,
         sends={"follow up": {"ticket_status_id": 5, "comments": "Here is the invoice."}},
         answer=Done,
@@ -154,13 +164,14 @@ ticket_comments = extend_schema_view(
         "addComment",
         "Reply on a ticket.",
         tag=TAG,
-        about="On a ticket In review this may bring it to Follow up.",
+        about=f"On a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} this may bring it to"
+        f" {Status.FOLLOW_UP.label}.",
         body=AddComment,
         sends={"reply": {"comment": "Here is the invoice."}},
         answer=Done,
         shows={"data": True},
         headers=[CHANGED],
-        errors={404: None, 422: "The ticket is Accepted or Declined: closed to comments."},
+        errors={404: None, 422: CLOSED},
         idempotent=True,
     )
 )

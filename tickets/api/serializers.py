@@ -12,6 +12,7 @@ from companies import strict_json
 from companies.api.bodies import Body, Integer, Text, Word
 from tickets import rules
 from tickets.models import Document
+from tickets.status_words import joined, listed
 from tickets.statuses import MOVES, By, Status
 
 DEEPEST_DATA = 20
@@ -41,7 +42,8 @@ class CompanyStatus(Integer):
     def to_internal_value(self, data: Any) -> Status:
         number = super().to_internal_value(data)
         if number not in MOVES[By.COMPANY]:
-            raise serializers.ValidationError("Send 1, 5 or 10.")
+            known = joined(sorted(MOVES[By.COMPANY]), "or")
+            raise serializers.ValidationError(f"Send {known}.")
         return Status(number)
 
 
@@ -71,7 +73,7 @@ class OpenTicket(Body):
 
 
 class UpdateTicket(Body):
-    ticket_status_id = CompanyStatus(help_text="1 Pending, 5 Follow up, 10 Claim in review.")
+    ticket_status_id = CompanyStatus(help_text=f"{listed(MOVES[By.COMPANY])}.")
     comments = Text(required=False, default="", allow_blank=True)
     data: Any = Data(required=False, default=None, help_text="Replaces the ticket's variables.")
 

@@ -4,19 +4,31 @@ from django.db.models import F, Q
 from companies.models import Company
 from shipments.models import Incidence
 from tickets.models.types import TicketType
-from tickets.statuses import BLOCKING, OPEN, RUNNING, Status
+from tickets.statuses import BLOCKING, CLAIMS, PAUSED, RUNNING, TERMINAL, Status
 
 # Plain numbers, as migrations must not depend on our modules.
-OPEN_VALUES = sorted(status.value for status in OPEN)
-RUNNING_VALUES = sorted(status.value for status in RUNNING)
+TERMINAL_VALUES = sorted(status.value for status in TERMINAL)
+# The condition of indexes over open tickets. It names what is not open, so that a further open
+# status rebuilds none. PostgreSQL uses such an index where a query says the same, or names only
+# open statuses.
+NOT_DECIDED = ~Q(status__in=TERMINAL_VALUES)
 
 
 class TicketQuerySet(models.QuerySet["Ticket"]):
     def open(self) -> "TicketQuerySet":
-        return self.filter(status__in=OPEN)
+        return self.filter(NOT_DECIDED)
 
     def running(self) -> "TicketQuerySet":
+        """Those that wait for us."""
         return self.filter(status__in=RUNNING)
+
+    def paused(self) -> "TicketQuerySet":
+        """Open ones that wait for somebody else."""
+        return self.filter(status__in=PAUSED)
+
+    def claims(self) -> "TicketQuerySet":
+        """Those with which a company asks for a claim."""
+        return self.filter(status__in=CLAIMS)
 
     def newest(self) -> "TicketQuerySet":
         """Newest first, in the order of the index on a company's tickets."""
@@ -120,33 +132,32 @@ class Ticket(models.Model):
             ),
             models.Index(
                 fields=["id"],
-                condition=Q(agent=None, status__in=RUNNING_VALUES),
+                include=["status"],
+                condition=Q(agent=None) & NOT_DECIDED,
                 name="ticket_unassigned",
             ),
             # The desk's queues, of open tickets: small, however many are decided.
             models.Index(
                 fields=["agent", "due_at", "id"],
                 include=["status"],
-                condition=Q(status__in=OPEN_VALUES),
+                condition=NOT_DECIDED,
                 name="ticket_agent_due",
             ),
-            models.Index(
-                fields=["id"], condition=Q(status__in=OPEN_VALUES), name="ticket_all_open"
-            ),
+            models.Index(fields=["id"], condition=NOT_DECIDED, name="ticket_all_open"),
             models.Index(
                 fields=["status", "-id"],
-                condition=Q(status__in=OPEN_VALUES),
+                condition=NOT_DECIDED,
                 name="ticket_open_newest",
             ),
             # Those without a deadline too: they come last in a list that is sorted by it.
             models.Index(
                 fields=["due_at", "id"],
-                condition=Q(status__in=OPEN_VALUES),
+                condition=NOT_DECIDED,
                 name="ticket_open_due",
             ),
             models.Index(
                 fields=["filing_due_at", "id"],
-                condition=Q(status__in=OPEN_VALUES),
+                condition=NOT_DECIDED,
                 name="ticket_open_filing",
             ),
             # The desk's filters over everything.
@@ -174,7 +185,7 @@ class Ticket(models.Model):
             models.Index(
                 fields=["created_at"],
                 include=["carrier_name", "type", "agent", "due_at", "filing_due_at", "status"],
-                condition=Q(status__in=OPEN_VALUES),
+                condition=NOT_DECIDED,
                 name="ticket_open_figures",
             ),
         ]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from tickets.sla.calendars import Calendar, add, between
-from tickets.statuses import RUNNING, TERMINAL, TOLD, By, Status
+from tickets.statuses import PAUSED, RUNNING, TERMINAL, TOLD, By, Status
 
 # Marked as soon when so much is left; of a claim to be filed, the days that it takes to gather.
 SOON = timedelta(hours=2)
@@ -130,7 +130,7 @@ def filing(ticket: Clocked, now: datetime) -> State:
 
 def waits(ticket: Clocked) -> bool:
     """Does the company owe us something?"""
-    return ticket.status == Status.INCOMPLETE
+    return ticket.status in PAUSED
 
 
 def state(

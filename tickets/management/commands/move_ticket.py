@@ -6,7 +6,8 @@ from tickets import working
 from tickets.changes.actors import NotAllowed, named
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
-from tickets.statuses import Status
+from tickets.status_words import joined, listed
+from tickets.statuses import AGENT_MOVES, Status
 
 
 class Command(BaseCommand):
@@ -17,18 +18,18 @@ class Command(BaseCommand):
         parser.add_argument(
             "status_id",
             type=int,
-            help=", ".join(f"{status.value} {status.label}" for status in Status),
+            help=f"where agents may move it: {listed(AGENT_MOVES)}",
         )
         parser.add_argument("--agent", required=True, metavar="USERNAME")
-        parser.add_argument(
-            "--reason", default="", help="needed to decline, to ask for more, and to reopen"
-        )
+        asking = [f"to {move.verb.lower()}" for move in AGENT_MOVES.values() if move.needs_reason]
+        needed = joined([*asking, "to reopen"], "and")
+        parser.add_argument("--reason", default="", help=f"needed {needed}")
 
     def handle(
         self, *args: Any, ticket_id: int, status_id: int, agent: str, reason: str, **options: Any
     ) -> None:
         if status_id not in set(Status):
-            raise CommandError(f"There is no status {status_id}.")
+            raise CommandError(f"There is no status {status_id}. There are {listed(Status)}.")
         try:
             user = named(agent)
             ticket = working.move(ticket_id, Status(status_id), user=user, reason=reason)

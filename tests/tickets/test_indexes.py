@@ -1,0 +1,131 @@
+"""The indexes over open tickets: small, used, and not rebuilt for a further open status."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from companies.models import Company
+from desk.queue.queues import QUEUES
+from desk.reports import figures
+from desk.reports.figures import Scope
+from tests import builders as build
+from tickets.models import Agent, Ticket
+from tickets.statuses import OPEN, TERMINAL
+
+# One in twenty of the open ones has no agent, and none of those waits for the company.
+TICKETS = """
+INSERT INTO tickets_ticket (company_id, type_id, status, comments, agent_id, carrier_name, due_at,
+  version, created_at, updated_at, clock_digest)
+SELECT %(company)s, 3 + number %% 3, status, '', CASE WHEN number %% 20 > 0 OR status = 4
+    THEN (%(agents)s::bigint[])[1 + number %% array_length(%(agents)s::bigint[], 1)] END,
+  'acme', now() + number * interval '1 minute', 1, now() - number * interval '1 minute', now(), 0
+FROM (
+  SELECT number, CASE WHEN number > %(open)s THEN 2 + number %% 2
+    ELSE (%(statuses)s::int[])[1 + number / 3 %% array_length(%(statuses)s::int[], 1)] END AS status
+  FROM generate_series(1, %(all)s) AS number
+) AS made
+"""
+OPEN_ONES, ALL_OF_THEM = 2_000, 12_000
+OVER_OPEN = {
+    *("ticket_unassigned", "ticket_agent_due", "ticket_all_open", "ticket_open_newest"),
+    *("ticket_open_due", "ticket_open_filing", "ticket_open_figures"),
+}
+
+
+@pytest.fixture
+def tickets(company: Company, agent: Agent) -> None:
+    """Many decided tickets and fewer open ones, known to the planner."""
+    agents = [agent, *(build.agent(f"agent-{number}") for number in range(39))]
+    values = {
+        "company": company.pk,
+        "agents": [one.pk for one in agents],
+        "statuses": [status.value for status in sorted(OPEN)],
+        "open": OPEN_ONES,
+        "all": ALL_OF_THEM,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(TICKETS, values)
+        cursor.execute("ANALYZE")
+
+
+def scans(plan: dict[str, Any]) -> Iterator[str]:
+    """Every index and every table that a plan reads, a table read by an index left out."""
+    if "Index Name" in plan or "Relation Name" in plan:
+        yield plan.get("Index Name", plan.get("Relation Name"))
+    for part in plan.get("Plans", []):
+        yield from scans(part)
+
+
+def read(sql: str, params: Any = ()) -> set[str]:
+    """What is read of tickets for a statement."""
+    with connection.cursor() as cursor:
+        # A bitmap is named beside its table.
+        cursor.execute("SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
+        (answer,) = cursor.fetchone()
+    plan = json.loads(answer) if isinstance(answer, str) else answer
+    found = scans(plan[0]["Plan"])
+    return {one for one in found if one.startswith("ticket_") or one == "tickets_ticket"}
+
+
+def read_for(found: QuerySet[Any]) -> set[str]:
+    return read(*found.query.sql_with_params())
+
+
+def statuses_of(condition: Q | None) -> set[int]:
+    """The statuses that a condition names."""
+    if condition is None:
+        return set()
+    named: set[int] = set()
+    for each in condition.children:
+        if isinstance(each, Q):
+            named |= statuses_of(each)
+        elif each[0].startswith("status"):
+            named |= set(each[1])
+    return named
+
+
+def test_no_condition_names_an_open_status() -> None:
+    """Each such index would be rebuilt for a further one, over all tickets."""
+    named = {index.name: statuses_of(index.condition) for index in Ticket._meta.indexes}
+
+    assert {name for name, found in named.items() if found == TERMINAL} == OVER_OPEN
+    assert {name for name, found in named.items() if found & OPEN} == set()
+
+
+@pytest.mark.usefixtures("tickets")
+@pytest.mark.parametrize("ordered", [False, True])
+def test_the_queues_read_only_open_tickets(agent: Agent, ordered: bool) -> None:
+    queues = [queue for queue in QUEUES if queue.small]
+    found = {queue.slug: queue.narrow(Ticket.objects.all(), agent.pk) for queue in queues}
+    if ordered:
+        found = {queue.slug: found[queue.slug].order_by(*queue.order)[:25] for queue in queues}
+
+    read = {slug: read_for(tickets.values("pk")) for slug, tickets in found.items()}
+
+    assert len(read) == 7
+    assert {slug: names for slug, names in read.items() if not names or names - OVER_OPEN} == {}
+
+
+@pytest.mark.usefixtures("tickets")
+def test_assignment_and_figures_read_only_open_tickets() -> None:
+    with CaptureQueriesContext(connection) as asked:
+        figures.backlog(Scope(), timezone.now())
+    loads = Agent.objects.with_loads().values_list("pk", "load")
+    waiting = Ticket.objects.waiting().exclude(type__in=[4])
+
+    assert read_for(waiting) == {"ticket_unassigned"}
+    assert read_for(loads) <= OVER_OPEN
+    assert read(asked.captured_queries[0]["sql"]) <= OVER_OPEN
+
+
+def test_open_means_the_same_to_python_and_to_the_database(company: Company) -> None:
+    made = {one: build.ticket(company, status=one).pk for one in (*OPEN, *TERMINAL)}
+
+    assert set(Ticket.objects.open().values_list("pk", flat=True)) == {made[one] for one in OPEN}
