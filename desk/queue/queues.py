@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from desk.common.cache import kept
 from tickets.models import Agent, Ticket
-from tickets.statuses import Status
 
 MOST_SHOWN = 1_000
 # A badge may be so old. Nothing else makes it new: a ticket's move asks nothing of the desk.
@@ -48,11 +47,11 @@ QUEUES = (
     Queue("overdue", "Overdue", "alarm", overdue, URGENT),
     Queue(
         *("waiting", "Waiting on company", "hourglass_empty"),
-        lambda all_, me: all_.filter(status=Status.INCOMPLETE),
+        lambda all_, me: all_.paused(),
     ),
     Queue(
         *("claims", "Claim review", "gavel"),
-        lambda all_, me: all_.filter(status=Status.CLAIM_IN_REVIEW),
+        lambda all_, me: all_.claims(),
     ),
     Queue("open", "All open", "all_inbox", lambda all_, me: all_.open()),
     Queue(

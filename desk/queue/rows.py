@@ -14,17 +14,16 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from desk.common.admin_base import ModelAdmin
+from desk.common.badges import badge
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import State
-from tickets.statuses import Status
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
 PEEK = 120
-PILL = '<span class="desk-pill desk-status-{}">{}</span>'
 ROW = (
     '<a class="desk-row" href="{}"><span class="desk-row-head">'
     '<span class="desk-id">#{}</span> <strong>{}</strong></span>'
@@ -156,8 +155,7 @@ class TicketRows(ModelAdmin):
 
     @admin.display(description="status")
     def status_pill(self, ticket: Ticket) -> SafeString:
-        slug = Status(ticket.status).slug.replace("_", "-")
-        return format_html(PILL, slug, ticket.get_status_display())
+        return badge(ticket.status)
 
     @admin.display(description="agent")
     def agent_name(self, ticket: Ticket) -> str:

@@ -16,7 +16,7 @@ from desk.reports import fairness, tables
 from desk.reports.figures import Scope
 from desk.storms import services as storms
 from tickets.models import Agent, Ticket, TicketType
-from tickets.statuses import Status
+from tickets.statuses import PAUSED
 
 FIGURES = "desk.view_figures"
 SPANS = (7, 28)
@@ -44,7 +44,7 @@ def own_day(request: HttpRequest) -> dict[str, Any] | None:
         .aggregate(
             open=Count("pk"),
             overdue=Count("pk", filter=Q(due_at__lt=timezone.now())),
-            waiting=Count("pk", filter=Q(status=Status.INCOMPLETE)),
+            waiting=Count("pk", filter=Q(status__in=PAUSED)),
         )
     )
     return {"agent": agent, **counts}

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from desk.common.admin_base import ModelAdmin
 from desk.models import Macro
-from desk.ticket.moves import VERBS
+from tickets.statuses import AGENT_MOVES
 
 
 @admin.register(Macro)
@@ -31,5 +31,5 @@ class MacroAdmin(ModelAdmin):
     ) -> TypedChoiceField | None:
         # Nobody may move a ticket anywhere else.
         if db_field.name == "move_to":
-            kwargs["choices"] = [("", "nowhere"), *((to.value, to.label) for to in VERBS)]
+            kwargs["choices"] = [("", "nowhere"), *((to.value, to.label) for to in AGENT_MOVES)]
         return super().formfield_for_choice_field(db_field, request, **kwargs)

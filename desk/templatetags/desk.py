@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from desk.common.badges import badge
 from desk.ticket import values
-from tickets.statuses import Status
 
 register = template.Library()
 
@@ -60,9 +60,4 @@ def linked(text: str) -> SafeString:
 @register.filter
 def pill(status: int | None) -> SafeString | str:
     """A status as a coloured word; nothing for none."""
-    if status is None:
-        return ""
-    one = Status(status)
-    return format_html(
-        '<span class="desk-pill desk-status-{}">{}</span>', one.slug.replace("_", "-"), one.label
-    )
+    return "" if status is None else badge(status)

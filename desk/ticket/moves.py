@@ -18,14 +18,8 @@ from desk.ticket.history_words import HistoryLine
 from desk.ticket.next_ticket import LIST
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Ticket
-from tickets.statuses import TOLD, Status, needs_reason
+from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
 
-VERBS = {
-    Status.ACCEPTED: "Accept",
-    Status.DECLINED: "Decline",
-    Status.INCOMPLETE: "Ask for more",
-    Status.IN_REVIEW: "Take into review",
-}
 MOST_AT_ONCE = 200
 
 Action = Callable[["MovePages", HttpRequest, QuerySet[Ticket]], HttpResponse | None]
@@ -56,7 +50,9 @@ def picked_by(request: HttpRequest, most: int) -> list[Picked]:
 def move_action(to: Status) -> Action:
     """The action of the list that asks whether, and why, to move what was selected."""
 
-    @admin.action(description=f"{VERBS[to]} the selected tickets", permissions=["change"])
+    verb = AGENT_MOVES[to].verb
+
+    @admin.action(description=f"{verb} the selected tickets", permissions=["change"])
     def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
             messages.error(request, f"Move at most {MOST_AT_ONCE} tickets at a time.")
@@ -70,7 +66,7 @@ def move_action(to: Status) -> Action:
 class MovePages(ModelAdmin):
     """The moves. Everything that writes is a POST."""
 
-    actions = tuple(move_action(to) for to in VERBS)
+    actions = tuple(move_action(to) for to in AGENT_MOVES)
 
     def get_urls(self) -> list[URLPattern]:
         guarded = self.admin_site.admin_view
@@ -83,7 +79,7 @@ class MovePages(ModelAdmin):
         """GET asks why, POST moves; what is refused is asked again with the reason kept."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        if to not in VERBS:
+        if to not in AGENT_MOVES:
             raise Http404
         picked = picked_by(request, MOST_AT_ONCE)
         form = MoveForm(request.POST or None)
@@ -106,13 +102,14 @@ class MovePages(ModelAdmin):
         form: MoveForm,
         refused: dict[int, str] | None = None,
     ) -> HttpResponse:
-        tickets = list(tickets)
+        tickets, verb = list(tickets), AGENT_MOVES[to].verb
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{VERBS[to]}: {counted(tickets)}",
+            "title": f"{verb}: {counted(tickets)}",
             "to": to,
-            "verb": VERBS[to],
+            "verb": verb,
             "told": to in TOLD,
+            "asks": to in ASKING,
             "needed": any(needs_reason(Status(one.status), to) for one in tickets),
             "tickets": [
                 (one, (refused or {}).get(one.pk), latest(one, refused)) for one in tickets
@@ -140,7 +137,7 @@ def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None
 
 def missing(to: Status, tickets: list[Ticket]) -> list[str]:
     """The documents that may be asked for: those that macros ask for on these tickets."""
-    if to != Status.INCOMPLETE or not tickets:
+    if to not in ASKING or not tickets:
         return []
     return macros.usual_documents(macros.offered(tickets[0]))
 

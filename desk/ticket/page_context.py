@@ -7,22 +7,14 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from desk.common.badges import tint
 from desk.storms.services import storms_of
 from desk.ticket import conversation, history_words, macros, timeline, values, visits
-from desk.ticket.moves import VERBS
 from tickets.changes.actors import NotAllowed, acting
 from tickets.models import Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import State
-from tickets.statuses import TERMINAL, TOLD, By, Status, allows, needs_reason
-
-# The keys that open the dialogs; ticket.js knows them too.
-LETTERS = {
-    Status.ACCEPTED: "a",
-    Status.DECLINED: "d",
-    Status.INCOMPLETE: "i",
-    Status.IN_REVIEW: "v",
-}
+from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
 
 
 class Clock(NamedTuple):
@@ -37,9 +29,9 @@ class Move(NamedTuple):
     """A move that the page offers, and what its dialog asks."""
 
     to: Status
-    verb: str
-    told: bool
+    how: AgentMove
     needed: bool
+    # Of its form.
     key: str
 
     @property
@@ -47,8 +39,8 @@ class Move(NamedTuple):
         return self.to.slug.replace("_", "-")
 
     @property
-    def letter(self) -> str:
-        return LETTERS[self.to]
+    def tint(self) -> str:
+        return tint(self.to)
 
 
 def context(
@@ -87,6 +79,7 @@ def tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[str, An
     offered = [macros.filled(one, known) for one in macros.offered(ticket)]
     return {
         "moves": moves(ticket, user),
+        "agent_moves": list(AGENT_MOVES.values()),
         "macros": offered,
         "chosen": next((one for one in offered if str(one.id) == macro), None),
         "asked": list(dict.fromkeys(name for one in offered for name in one.requested)),
@@ -108,8 +101,8 @@ def moves(ticket: Ticket, user: User) -> list[Move]:
         return []
     now = Status(ticket.status)
     return [
-        Move(to, verb, to in TOLD, needs_reason(now, to), str(uuid4()))
-        for to, verb in VERBS.items()
+        Move(to, how, needs_reason(now, to), str(uuid4()))
+        for to, how in AGENT_MOVES.items()
         if allows(now, to, by)
     ]
 

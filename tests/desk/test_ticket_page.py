@@ -102,7 +102,7 @@ def test_shows_moves_in_line_and_a_reason_once(desk: Client, agent: Agent, ticke
 
     assert thread.count("No proof came.") == 1
     assert 'class="desk-event"' in thread
-    assert "desk-status-declined" in thread
+    assert "desk-tint-red" in thread
 
 
 def test_shows_the_newest_fifty_and_the_way_to_the_earlier_ones(

@@ -1,6 +1,30 @@
+import re
+from pathlib import Path
+
 import pytest
 
-from tickets.statuses import TERMINAL, By, Status, allows, needs_reason
+from tickets.status_words import joined, labels, listed
+from tickets.statuses import (
+    ACCEPTING,
+    AGENT_MOVES,
+    ASKING,
+    BLOCKING,
+    CLAIMS,
+    FOLLOWED_UP,
+    FOLLOWED_UP_BY_COMMENT,
+    OPEN,
+    PAUSED,
+    RUNNING,
+    TERMINAL,
+    TOLD,
+    By,
+    Colour,
+    Status,
+    allows,
+    needs_reason,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # Rows: from. Columns: to, in the order of the ids. Written by hand from the interface and
 # decisions T2 and T3: c company, a agent (and lead), l lead only.
@@ -56,3 +80,85 @@ def test_wants_a_reason_to_decline_to_ask_for_more_and_to_reopen() -> None:
         (Status.ACCEPTED, Status.IN_REVIEW),
         (Status.DECLINED, Status.IN_REVIEW),
     }
+
+
+# Written by hand as well, from the interface and decisions T2, T3, T11 and T18.
+SETS = {
+    "open": (OPEN, {1, 4, 5, 6, 10}),
+    "terminal": (TERMINAL, {2, 3}),
+    "running": (RUNNING, {1, 5, 6, 10}),
+    "paused": (PAUSED, {4}),
+    "blocking": (BLOCKING, {1, 3, 5, 6}),
+    "accepting": (ACCEPTING, {2}),
+    "claims": (CLAIMS, {10}),
+    "followed up": (FOLLOWED_UP, {4, 6}),
+    "followed up by a comment": (FOLLOWED_UP_BY_COMMENT, {6}),
+    "told to the company": (TOLD, {2, 3, 4}),
+    "asking for documents": (ASKING, {4}),
+}
+
+
+@pytest.mark.parametrize(("found", "wanted"), SETS.values(), ids=SETS)
+def test_derives_its_sets_from_the_table(found: frozenset[Status], wanted: set[int]) -> None:
+    assert found == wanted
+
+
+def test_a_comment_leads_only_where_a_request_could() -> None:
+    assert FOLLOWED_UP_BY_COMMENT <= FOLLOWED_UP
+
+
+def test_offers_the_moves_of_agents_in_their_order() -> None:
+    assert {to.value: (move.verb, move.key) for to, move in AGENT_MOVES.items()} == {
+        2: ("Accept", "a"),
+        3: ("Decline", "d"),
+        4: ("Ask for more", "i"),
+        6: ("Take into review", "v"),
+    }
+
+
+def test_stays_a_number() -> None:
+    assert Status(4) is Status.INCOMPLETE
+    assert (Status.INCOMPLETE == 4, Status.PENDING < 2, f"{Status.DECLINED}") == (True, True, "3")
+    assert {4: "x"}[Status.INCOMPLETE] == "x"
+
+
+@pytest.mark.parametrize("colour", Colour)
+def test_the_style_sheet_has_a_rule_for_each_colour(colour: Colour) -> None:
+    sheet = (ROOT / "desk" / "static" / "desk" / "desk.css").read_text()
+
+    (rule,) = re.findall(rf"^\.desk-tint-{colour} {{ (.*) }}$", sheet, re.MULTILINE)
+    assert re.findall(r"(--desk-tint[a-z-]*):", rule) == [
+        *("--desk-tint", "--desk-tint-soft", "--desk-tint-line")
+    ]
+
+
+def test_nothing_that_draws_pages_knows_a_status_by_its_name_or_number() -> None:
+    names = "|".join(re.escape(name) for one in Status for name in {one.slug, dashed(one)})
+    known = re.compile(rf"[-'\"]({names})\b|status == \d|to\.value == \d")
+    static, templates = ROOT / "desk" / "static", ROOT / "templates"
+    files = [*static.rglob("*.css"), *static.rglob("*.js"), *templates.rglob("*.html")]
+
+    assert len(files) > 20
+    assert {path.name: found for path in files if (found := known.findall(path.read_text()))} == {}
+
+
+def dashed(status: Status) -> str:
+    return status.slug.replace("_", "-")
+
+
+def test_the_desk_asks_for_properties_and_never_names_a_status() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}: {found}"
+        for path in (ROOT / "desk").rglob("*.py")
+        if "migrations" not in path.parts
+        for found in re.findall(r"\bStatus\.[A-Z_]+", path.read_text())
+    ]
+    assert named == []
+
+
+def test_names_statuses_in_sentences() -> None:
+    assert listed({Status.FOLLOW_UP, Status.PENDING}) == "1 Pending, 5 Follow up"
+    assert labels(BLOCKING) == ["Pending", "Follow up", "In review", "Declined"]
+    assert joined([1, 5, 10], "or") == "1, 5 or 10"
+    assert joined(["Accepted", "Declined"], "and") == "Accepted and Declined"
+    assert joined(["one"], "and") == "one"

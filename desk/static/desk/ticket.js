@@ -129,13 +129,13 @@
   if (thread.scrollHeight > thread.clientHeight) thread.scrollTop = news ? news.offsetTop - thread.offsetTop - 16 : thread.scrollHeight;
 
   // Keys: single letters, never while something is being typed or a dialog is open.
-  const press = (id) => { const at = find(id); if (at) at.click(); };
   const keys = {
     r: () => text && aim("reply"), n: () => text && aim("note"), m: () => macro && macro.focus(),
-    a: () => press("open-accepted"), d: () => press("open-declined"), i: () => press("open-incomplete"),
-    v: () => press("open-in-review"), t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
+    t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
     "?": () => open("help"),
   };
+  // The moves that are offered bring their own.
+  document.querySelectorAll("[data-key]").forEach((link) => { keys[link.dataset.key] = () => link.click(); });
   let before = "";
   document.addEventListener("keydown", (event) => {
     const at = event.target;

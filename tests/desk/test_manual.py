@@ -1,0 +1,24 @@
+"""docs/desk.md: its table of moves is that of the statuses."""
+
+from pathlib import Path
+
+from tickets.statuses import AGENT_MOVES
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "desk.md"
+NEEDS = {(False, False): "nothing", (True, False): "a reason"}
+NEEDS[True, True] = "a reason, or the documents that are missing"
+
+
+def test_tells_every_move() -> None:
+    text = PAGE.read_text()
+    rows = text[text.index("| move | to |") :].partition("\n\n")[0].splitlines()[2:]
+
+    assert [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows] == [
+        (
+            move.verb,
+            to.label,
+            NEEDS[move.needs_reason, move.asks_for_documents],
+            "the company" if move.tells_company else "agents",
+        )
+        for to, move in AGENT_MOVES.items()
+    ]
