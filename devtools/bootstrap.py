@@ -39,7 +39,7 @@ usage: ./dev COMMAND
                          the whole suite runs on several processes; --whole fails on a skip
   manage COMMAND ...     a management command on the data of `run`, whether it is up or not;
                          ./dev manage help lists them
-  lint                   style, formatting and templates: what ruff and djlint say
+  lint                   style, types and templates: what ruff, mypy and djlint say
 
 environment (a variable that is set always wins):
 

@@ -44,7 +44,7 @@ def lint(arguments: list[str]) -> int:
     Each prints file, line and what to do, and reads its settings from pyproject.toml.
     """
     if arguments:
-        raise Trouble("lint takes no arguments; for more, use .venv/bin/ruff or .venv/bin/djlint")
+        raise Trouble("lint takes no arguments; for more, use .venv/bin/ruff, djlint or mypy")
     os.chdir(ROOT)
     return max(run_linter(name, *rest) for name, *rest in LINT)
 
@@ -60,5 +60,6 @@ LINT = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("djlint", "--lint", "templates", "devtools/receiver.html"),
+    ("mypy", "--no-error-summary"),
 )
 COMMANDS = {"run": run, "test": test, "manage": manage, "lint": lint}

@@ -8,7 +8,7 @@ framework. The decisions are T1 to T3.
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum, unique
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 
 class By(StrEnum):
@@ -158,11 +158,13 @@ class Status(IntEnum):
         Row(clock=Clock.RUNS, colour=Colour.BLUE, requests_claim=True, company_from=From.OPEN),
     )
 
-    def __new__(cls, id: int, row: Row) -> Self:
-        status = int.__new__(cls, id)
-        status._value_ = id
-        status.row = row
-        return status
+    if not TYPE_CHECKING:  # which takes `Status(4)` for a call of this
+
+        def __new__(cls, id: int, row: Row) -> Self:
+            status = int.__new__(cls, id)
+            status._value_ = id
+            status.row = row
+            return status
 
     @property
     def label(self) -> str:

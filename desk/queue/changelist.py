@@ -11,6 +11,7 @@ from unfold.views import ChangeList
 from desk.common.generics import Paginator
 from desk.queue import queues, rows, search
 from tickets.models import Ticket
+from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN
 
 MOST_COUNTED = 10_000
@@ -64,7 +65,7 @@ class TicketList(ChangeList):
     def get_queryset(
         self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
     ) -> QuerySet[Ticket]:
-        everything = self.root_queryset
+        everything = cast(TicketQuerySet, self.root_queryset)
         if self.query.strip():
             self.found = search.find(self.query)
             narrowed = everything.filter(pk__in=self.found.ids)

@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
 
 from desk.common.cache import kept
+from desk.common.requests import staff
 from tickets.models import Agent, Ticket
+from tickets.models.tickets import TicketQuerySet
 
 MOST_SHOWN = 1_000
 # A badge may be so old. Nothing else makes it new: a ticket's move asks nothing of the desk.
@@ -22,7 +24,7 @@ NEWEST_OF_ALL = ("-created_at", "-pk")
 URGENT = (F("due_at").asc(nulls_last=True), "pk")
 BY_AGENT = ("agent_id", *URGENT)
 
-Narrow = Callable[[QuerySet[Ticket], int | None], QuerySet[Ticket]]
+Narrow = Callable[[TicketQuerySet, int | None], TicketQuerySet]
 
 
 class Queue(NamedTuple):
@@ -37,7 +39,7 @@ class Queue(NamedTuple):
     leads_only: bool = False
 
 
-def overdue(tickets: QuerySet[Ticket], me: int | None) -> QuerySet[Ticket]:
+def overdue(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
     return tickets.open().filter(due_at__lt=timezone.now())
 
 
@@ -92,25 +94,27 @@ def shown(request: HttpRequest, *, searching: bool) -> Queue:
     named = BY_SLUG.get(request.GET.get("queue", ""))
     if searching:
         return BY_SLUG["everything"]
-    if named in offered(request.user):
+    if named in offered(staff(request)):
         return named
     return BY_SLUG["open" if facts(request).me is None else "mine"]
 
 
 def facts(request: HttpRequest) -> Facts:
     """At most FRESH_SECONDS old; asked for once in a request, and anew while the cache is away."""
-    known = getattr(request, "_desk_facts", None)
+    known: Facts | None = getattr(request, "_desk_facts", None)
     if known is None:
-        user = request.user
+        user = staff(request)
         found = kept(f"queues:{user.pk}", FRESH_SECONDS, lambda: tuple(counted(user)))
-        known = request._desk_facts = Facts(*found)
+        known = Facts._make(found)
+        vars(request)["_desk_facts"] = known
     return known
 
 
 def counted(user: User) -> Facts:
     """One statement for all badges; each looks at MOST_SHOWN entries of an index, and one more."""
     me = Agent.objects.filter(user=user).values_list("pk", flat=True).first()
-    parts, given = [], []
+    parts: list[str] = []
+    given: list[Any] = []
     for queue in COUNTED:
         capped = queue.narrow(Ticket.objects.all(), me).order_by().values("pk")[: MOST_SHOWN + 1]
         sql, params = capped.query.sql_with_params()

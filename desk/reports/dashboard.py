@@ -6,12 +6,13 @@ from django.contrib import admin
 from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from desk.common import csv_files
 from desk.common.cache import kept
+from desk.common.requests import staff
 from desk.reports import fairness, tables
 from desk.reports.figures import Scope
 from desk.storms import services as storms
@@ -35,7 +36,7 @@ def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 def own_day(request: HttpRequest) -> dict[str, Any] | None:
     """What awaits the agent who asks; None for those who are none."""
-    agent = Agent.objects.filter(user=request.user).with_presence().first()
+    agent = Agent.objects.filter(user=staff(request)).with_presence().first()
     if agent is None:
         return None
     counts = (
@@ -110,7 +111,7 @@ def fairness_page(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "desk/fairness.html", context)
 
 
-def export(request: HttpRequest, slug: str) -> HttpResponse:
+def export(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """One of the tables as a file, for the same scope as the page."""
     require_figures(request)
     scope = asked(request)

@@ -10,9 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 
+from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
+from desk.common.requests import StaffRequest
 from desk.ticket import answering, history_words, macros, next_ticket
 from desk.ticket.history_words import HistoryLine
 from desk.ticket.next_ticket import LIST
@@ -75,7 +76,7 @@ class MovePages(ModelAdmin):
             *super().get_urls(),
         ]
 
-    def move_page(self, request: HttpRequest, to: int) -> HttpResponse:
+    def move_page(self, request: StaffRequest, to: int) -> HttpResponse:
         """GET asks why, POST moves; what is refused is asked again with the reason kept."""
         if not self.has_change_permission(request):
             raise PermissionDenied
@@ -132,7 +133,7 @@ def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None
         return None
     moves = ticket.history.filter(was__isnull=False).exclude(was=F("now"))
     entry = moves.order_by("-pk").first()
-    return entry and history_words.line(entry)
+    return history_words.line(entry) if entry else None
 
 
 def missing(to: Status, tickets: list[Ticket]) -> list[str]:
@@ -143,7 +144,7 @@ def missing(to: Status, tickets: list[Ticket]) -> list[str]:
 
 
 def move_all(
-    request: HttpRequest, picked: Iterable[Picked], to: Status, said: dict[str, Any]
+    request: StaffRequest, picked: Iterable[Picked], to: Status, said: dict[str, Any]
 ) -> dict[int, str]:
     """Move each in a transaction of its own; returns why which were refused."""
     moved, refused = 0, {}

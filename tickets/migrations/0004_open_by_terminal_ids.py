@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
     # Indexes of a live table are made outside of a transaction.
     atomic = False
 
-    dependencies = [("tickets", "0012_exporting_tickets")]
+    dependencies = [("tickets", "0003_history_in_codes")]
 
     operations = [
         migrations.RunSQL("SET statement_timeout = 0", migrations.RunSQL.noop),
