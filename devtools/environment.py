@@ -22,8 +22,14 @@ NEVER_EMPTY = ("DATA_DIR", "DATABASE_URL", "BROKER_URL", "SECRET_KEY", "FIELD_KE
 # What `manage` takes over from a `run` that is up, so that both mean the same service.
 SHARED = (
     *DEFAULTS,
-    *("DATABASE_URL", "BROKER_URL", "CACHE_URL", "SECRET_KEY", "FIELD_KEYS"),
-    *("DELIVERY_CA_BUNDLE", "DELIVERY_TIMEOUT_SECONDS", "DELIVERY_RETRY_SECONDS"),
+    "DATABASE_URL",
+    "BROKER_URL",
+    "CACHE_URL",
+    "SECRET_KEY",
+    "FIELD_KEYS",
+    "DELIVERY_CA_BUNDLE",
+    "DELIVERY_TIMEOUT_SECONDS",
+    "DELIVERY_RETRY_SECONDS",
 )
 
 

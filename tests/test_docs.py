@@ -110,8 +110,15 @@ def test_the_operator_s_manual_has_every_command_and_option(name: str) -> None:
 
 
 DJANGO_S_OPTIONS = {
-    *("--help", "--version", "--verbosity", "--settings", "--pythonpath", "--traceback"),
-    *("--no-color", "--force-color", "--skip-checks"),
+    "--help",
+    "--version",
+    "--verbosity",
+    "--settings",
+    "--pythonpath",
+    "--traceback",
+    "--no-color",
+    "--force-color",
+    "--skip-checks",
 }
 
 

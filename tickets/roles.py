@@ -19,21 +19,28 @@ def each(verbs: str, app: str, models: str) -> Iterator[str]:
 # `app.codename`; a star at the end stands for every permission that begins so.
 AGENT = {
     *each("view", "tickets", "ticket tickettype document comment historyentry rating"),
-    *("tickets.change_ticket", "tickets.view_incidencelink"),
+    "tickets.change_ticket",
+    "tickets.view_incidencelink",
     *each("view", "desk", "macro storm"),
     *each("view", "companies", "company"),
     *each("view", "shipments", "shipment incidence surcharge trackingupdate"),
     # "Why did we not get the event": to look, and to send it again.
-    *("webhooks.view_webhook", "deliveries.view_delivery", "deliveries.view_attempt"),
+    "webhooks.view_webhook",
+    "deliveries.view_delivery",
+    "deliveries.view_attempt",
     "deliveries.send_again",
 }
 LEAD = {
-    *("tickets.reopen_ticket", "tickets.assign_ticket", "tickets.export_ticket"),
+    "tickets.reopen_ticket",
+    "tickets.assign_ticket",
+    "tickets.export_ticket",
     *each("view change", "tickets", "agent"),
     *each("view add change delete", "tickets", "shift absence target filingrule"),
     *each("view add change delete", "tickets", "calendar workinghours holiday"),
     *each("add change delete", "desk", "macro"),
-    *("desk.answer_storm", "desk.view_figures", "webhooks.pause_webhook"),
+    "desk.answer_storm",
+    "desk.view_figures",
+    "webhooks.pause_webhook",
 }
 AUDITOR = {
     *(f"{app}.view_*" for app in OURS),
@@ -46,7 +53,8 @@ OPERATOR = {
     "companies.view_apitoken",
     *each("view", "shipments", "shipment incidence surcharge trackingupdate"),
     *each("view add change", "tickets", "tickettype"),
-    *("webhooks.view_webhook", "webhooks.pause_webhook"),
+    "webhooks.view_webhook",
+    "webhooks.pause_webhook",
     *each("view", "deliveries", "delivery attempt"),
     "deliveries.send_again",
     *each("view add change", "auth", "user"),

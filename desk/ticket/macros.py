@@ -34,8 +34,12 @@ def offered(ticket: Ticket) -> list[Macro]:
 
 def filled(macro: Macro, values: Mapping[str, str]) -> Filled:
     return Filled(
-        *(macro.pk, macro.name, fill(macro.text, values), macro.public),
-        *(macro.move_to, documents(macro.requested)),
+        macro.pk,
+        macro.name,
+        fill(macro.text, values),
+        macro.public,
+        macro.move_to,
+        documents(macro.requested),
     )
 
 

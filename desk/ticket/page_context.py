@@ -50,7 +50,7 @@ def context(
     seen_at = visits.visit(ticket.pk, user) if may_work else None
     history = conversation.history_of(ticket)
     thread = conversation.thread(
-        *(ticket, history), seen_at=seen_at, viewer=user.get_username(), before=before
+        ticket, history, seen_at=seen_at, viewer=user.get_username(), before=before
     )
     shipment = timeline.shipment_of(ticket)
     return {

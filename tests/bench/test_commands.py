@@ -34,7 +34,15 @@ def temporary() -> Iterator[Path]:
 def test_a_long_history_is_measured_and_nothing_is_left_behind(temporary: Path) -> None:
     done = bench(
         "growth",
-        *["--small", "100", "--rows", "300", "--webhooks", "5", "--times", "1", "--explain"],
+        "--small",
+        "100",
+        "--rows",
+        "300",
+        "--webhooks",
+        "5",
+        "--times",
+        "1",
+        "--explain",
         TMPDIR=str(temporary),
     )
 

@@ -126,7 +126,8 @@ class World:
             self.scan(shipment, status, where, when - days * DAY)
         with at(when):
             return opening.open_ticket(
-                *(company, THEM),
+                company,
+                THEM,
                 type_id=type_id,
                 shipment_id=shipment,
                 comments=given.get("words", words),
@@ -141,9 +142,12 @@ class World:
 
     def scan(self, shipment: int, status: str, where: str, when: datetime, said: str = "") -> None:
         build.fact(
-            *("tracking",),
-            **{"shipment_id": shipment, "status": status, "status_description": said},
-            **{"location": where, "occurred_at": when.isoformat()},
+            "tracking",
+            shipment_id=shipment,
+            status=status,
+            status_description=said,
+            location=where,
+            occurred_at=when.isoformat(),
         )
 
     def moved(self, ticket: Ticket, to: Status, ago: timedelta, **said: Any) -> None:
@@ -188,7 +192,9 @@ class World:
         company = self.companies[0]
         ticket = self.opened(
             30 * HOUR,
-            **{"company": company, "type_id": 4, "carrier": "estafeta"},
+            company=company,
+            type_id=4,
+            carrier="estafeta",
             words="The parcel has not moved for a week. The customer asks every day and wants "
             "the money back by Friday.",
             data=json.dumps(
@@ -207,14 +213,20 @@ class World:
         Ticket.objects.filter(pk=ticket.pk).update(agent=self.ada)
         where = ticket.shipment_id
         build.fact(
-            *("surcharge",),
-            **{"surcharge_id": where, "shipment_id": where, "surcharge_type": "Remote area"},
-            **{"amount": 48.5, "currency": "MXN", "transaction_type": "surcharge"},
+            "surcharge",
+            surcharge_id=where,
+            shipment_id=where,
+            surcharge_type="Remote area",
+            amount=48.5,
+            currency="MXN",
+            transaction_type="surcharge",
             reason="Delivery outside the network",
         )
         build.fact(
-            *("incidence",),
-            **{"incidence_id": where, "shipment_id": where, "incidence_kind": "lost"},
+            "incidence",
+            incidence_id=where,
+            shipment_id=where,
+            incidence_kind="lost",
             description="Not seen since the truck from San Luis was unloaded",
         )
         user = self.ada.user
@@ -222,8 +234,10 @@ class World:
             working.write(ticket.pk, "Depot says: not on the shelf.", user=user, public=False)
         with at(self.now - 27 * HOUR):
             working.move(
-                *(ticket.pk, Status.INCOMPLETE),
-                **{"user": user, "requested": ["Invoice with the value of the goods"]},
+                ticket.pk,
+                Status.INCOMPLETE,
+                user=user,
+                requested=["Invoice with the value of the goods"],
                 reason="Hello Café Altura,\n\nthe carrier searches. Please send us the invoice, "
                 "so that we can claim the value if nothing is found.",
             )
@@ -254,8 +268,9 @@ class World:
         self.well = build.webhook(company, url=address("altura"))
         self.sick = build.webhook(company, url=address("erp.altura"))
         build.webhook(
-            *(self.companies[2],),
-            **{"url": address("norte"), "active": False},
+            self.companies[2],
+            url=address("norte"),
+            active=False,
             paused_reason="The certificate has expired; Norte renews it on Monday.",
         )
 

@@ -55,8 +55,11 @@ def test_first_attempts_go_before_retries() -> None:
     taken = [rooms.take() for _ in range(5)]
 
     assert [(each.webhook_id, each.step) for each in taken] == [
-        *((1, 0), (3, 0), (1, 0)),
-        *((1, 4), (2, 1)),
+        (1, 0),
+        (3, 0),
+        (1, 0),
+        (1, 4),
+        (2, 1),
     ]
     assert rooms.holding == 0
 

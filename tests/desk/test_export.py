@@ -49,8 +49,13 @@ def test_holds_the_tickets_of_the_list(lead: Client, company: Company, agent: Ag
     assert both[1]["text"] == decided.comments
     assert {**both[0], "opened": "", "updated": ""} == {
         **dict.fromkeys(export.COLUMNS, ""),
-        **{"ticket": str(mine.pk), "company": "Acme", "type": mine.type.name},
-        **{"status": "in_review", "carrier": "swift", "shipment": "7", "agent": "ada"},
+        "ticket": str(mine.pk),
+        "company": "Acme",
+        "type": mine.type.name,
+        "status": "in_review",
+        "carrier": "swift",
+        "shipment": "7",
+        "agent": "ada",
     }
     assert [row["ticket"] for row in exported(lead, queue="open")] == [str(mine.pk)]
     assert [row["ticket"] for row in exported(lead, status="2")] == [str(decided.pk)]

@@ -253,9 +253,7 @@ def test_no_cell_is_a_formula(cell: str) -> None:
 
 
 def test_cells_that_are_none_stay_as_they_are() -> None:
-    assert [csv_files.cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
-        *(-5, 1.5, "", "a=b", "")
-    ]
+    assert [csv_files.cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [-5, 1.5, "", "a=b", ""]
 
 
 @pytest.mark.parametrize("page", ["fairness/", "fairness.csv", "volume.csv"])

@@ -67,7 +67,10 @@ def test_is_offered_for_its_types_while_it_is_active(desk: Client, ticket: Ticke
 
     offered = html.split('id="macro"')[1].split("</select>")[0]
     assert [name in offered for name in ("for all", "for lost", "for delays", "retired")] == [
-        *(True, True, False, False)
+        True,
+        True,
+        False,
+        False,
     ]
 
 

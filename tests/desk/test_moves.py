@@ -44,7 +44,9 @@ def test_offers_the_moves_that_are_open_to_the_agent(
 ) -> None:
     html = desk.get(page(ticket)).content.decode()
     assert [verb for verb in ("Accept<", "Decline<", "Ask for more<") if verb in html] == [
-        *("Accept<", "Decline<", "Ask for more<")
+        "Accept<",
+        "Decline<",
+        "Ask for more<",
     ]
     assert "Take into review<" not in html
 

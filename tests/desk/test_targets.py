@@ -80,7 +80,9 @@ def test_a_lead_makes_a_calendar_with_lunch_a_night_and_a_holiday(
     assert answer.status_code == 302, answer.content.decode()
     made = Calendar.objects.get(name="Madrid")
     assert [str(each) for each in made.hours.all()] == [
-        *("Monday 09:00 to 13:00", "Monday 14:00 to 18:00", "Friday 22:00 to 00:00"),
+        "Monday 09:00 to 13:00",
+        "Monday 14:00 to 18:00",
+        "Friday 22:00 to 00:00",
     ]
     assert [str(each.day) for each in made.holidays.all()] == ["2026-12-25"]
     assert rings == ["tickets.tasks.rewind"]

@@ -86,7 +86,10 @@ def test_tells_company_agent_and_note_apart_in_words(desk: Client, ticket: Ticke
 
     parts = html.split('<article class="desk-say ')[1:]
     assert [part.split('"')[0] for part in parts] == [
-        *("desk-company", "desk-company", "desk-agent", "desk-note")
+        "desk-company",
+        "desk-company",
+        "desk-agent",
+        "desk-note",
     ]
     for part, words in zip(
         parts, ("opened the ticket", ">company<", ">reply<", "note, agents only"), strict=True
@@ -307,7 +310,12 @@ def test_reads_variables_in_their_order_and_with_their_digits(
 @pytest.mark.parametrize(
     "data",
     [
-        *("{", "[" * 100_000, "nul", '"text"', "[1" + ",1" * 999 + "]", "NaN"),
+        "{",
+        "[" * 100_000,
+        "nul",
+        '"text"',
+        "[1" + ",1" * 999 + "]",
+        "NaN",
         '{"a":' * 50 + "1" + "}" * 50,
         "{" + ",".join(f'"k{number}": {number}' for number in range(5000)) + "}",
     ],
@@ -333,16 +341,25 @@ def test_escapes_every_text_that_others_wrote(desk: Client, company: Company) ->
         transaction_type="surcharge",
     )
     ticket = build.ticket(
-        *(company,),
-        **{"type_id": 4, "shipment_id": shipment.pk, "warehouse_package_id": EVIL},
-        **{"comments": EVIL, "data": '{"<script>k": "<script>v"}', "status": Status.INCOMPLETE},
+        company,
+        type_id=4,
+        shipment_id=shipment.pk,
+        warehouse_package_id=EVIL,
+        comments=EVIL,
+        data='{"<script>k": "<script>v"}',
+        status=Status.INCOMPLETE,
     )
     say(ticket, EVIL, actor=EVIL)
     say(ticket, EVIL, by="agent", actor=EVIL, public=False)
     Document.objects.create(ticket=ticket, position=0, field_id=EVIL, key=EVIL, value=EVIL)
     Rating.objects.create(ticket=ticket, rating=1, comment=EVIL, created_at=timezone.now())
     HistoryEntry.objects.create(
-        **{"ticket": ticket, "by": "agent", "actor": EVIL, "was": 1, "now": 4, "reason": EVIL},
+        ticket=ticket,
+        by="agent",
+        actor=EVIL,
+        was=1,
+        now=4,
+        reason=EVIL,
         data={EVIL: EVIL, "requested": [EVIL], "agent": [None, EVIL], "loads": {EVIL: [1, 2]}},
         created_at=timezone.now(),
     )
@@ -389,8 +406,14 @@ def test_shows_the_shipment_s_time_line_with_its_silences(
     line = html.split('class="desk-strip"')[1].split("</ol>")[0]
 
     for words in (
-        *("no scan for 7 days", "501: lost", "wet", "closed", f"ticket {other.pk}", "Accepted"),
-        *("tracking.simple to webhook", "waiting"),
+        "no scan for 7 days",
+        "501: lost",
+        "wet",
+        "closed",
+        f"ticket {other.pk}",
+        "Accepted",
+        "tracking.simple to webhook",
+        "waiting",
     ):
         assert words in line
     assert line.count("no scan for") == 2
@@ -433,7 +456,11 @@ def test_shows_no_delivery_of_another_company_s_parcel_of_the_same_number(
 
 def test_explains_an_assignment_by_the_loads_of_then(desk: Client, ticket: Ticket) -> None:
     HistoryEntry.objects.create(
-        **{"ticket": ticket, "by": "system", "now": 6, "was": 6, "public": False},
+        ticket=ticket,
+        by="system",
+        now=6,
+        was=6,
+        public=False,
         kind=Kind.ASSIGNED,
         data={
             "agent": [None, "ben"],
@@ -454,9 +481,11 @@ def test_explains_an_assignment_by_the_loads_of_then(desk: Client, ticket: Ticke
 def test_shows_clocks_that_are_set(desk: Client, company: Company) -> None:
     now = timezone.now()
     ticket = build.ticket(
-        *(company,),
-        **{"first_response_due_at": now - timedelta(hours=2), "first_responded_at": None},
-        **{"resolution_due_at": now + timedelta(hours=1), "filing_due_at": now + timedelta(days=9)},
+        company,
+        first_response_due_at=now - timedelta(hours=2),
+        first_responded_at=None,
+        resolution_due_at=now + timedelta(hours=1),
+        filing_due_at=now + timedelta(days=9),
     )
 
     html = shown(desk, ticket)
@@ -613,8 +642,12 @@ def test_money_has_two_decimals_unless_it_has_more(desk: Client, company: Compan
     for number, amount in enumerate((48.5, 1200, 0.1234), start=1):
         build.fact(
             "surcharge",
-            **{"surcharge_id": number, "shipment_id": 4101, "surcharge_type": "Fuel"},
-            **{"amount": amount, "currency": "MXN", "transaction_type": "surcharge"},
+            surcharge_id=number,
+            shipment_id=4101,
+            surcharge_type="Fuel",
+            amount=amount,
+            currency="MXN",
+            transaction_type="surcharge",
             reason="",
         )
 

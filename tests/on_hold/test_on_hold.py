@@ -23,8 +23,14 @@ def test_everything_follows_from_one_row() -> None:
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *("--ds=tests.on_hold.settings", CHECKS),
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--ds=tests.on_hold.settings",
+            CHECKS,
         ],
         cwd=ROOT,
         env={**environment, "PYTEST_XDIST_WORKER": worker},

@@ -170,7 +170,11 @@ def test_the_badge_is_right_in_another_zone(zone: str) -> None:
         return awaited(ticket, at(*when).astimezone(ZoneInfo(zone)))
 
     assert [seen(2, 9), seen(2, 10), seen(2, 11, 59), seen(2, 12), seen(3, 1)] == [
-        *(State.RUNNING, State.SOON, State.SOON, State.OVERDUE, State.OVERDUE),
+        State.RUNNING,
+        State.SOON,
+        State.SOON,
+        State.OVERDUE,
+        State.OVERDUE,
     ]
 
 
@@ -215,8 +219,10 @@ def test_a_late_first_answer_stays_late() -> None:
     assert first_response(ticket, at(4, 9)) == State.DONE_LATE
     # Neither a pause, nor a decision, nor coming back hides it.
     later = [
-        *(Move(INCOMPLETE, at(5, 9)), Move(FOLLOW_UP, at(9, 9))),
-        *(Move(ACCEPTED, at(10, 9)), Move(IN_REVIEW, at(11, 9))),
+        Move(INCOMPLETE, at(5, 9)),
+        Move(FOLLOW_UP, at(9, 9)),
+        Move(ACCEPTED, at(10, 9)),
+        Move(IN_REVIEW, at(11, 9)),
     ]
     for number in range(len(later) + 1):
         assert due(moves + later[:number], at(4, 9), PROMISE).first_response == at(2, 18)
@@ -287,7 +293,10 @@ def test_the_carrier_does_not_wait_for_the_company() -> None:
     ticket = clocked(status=INCOMPLETE, filing_due_at=at(12, 9))
 
     assert [filing(ticket, at(day, 9)) for day in (8, 9, 11, 12)] == [
-        *(State.RUNNING, State.SOON, State.SOON, State.OVERDUE),
+        State.RUNNING,
+        State.SOON,
+        State.SOON,
+        State.OVERDUE,
     ]
 
 

@@ -197,8 +197,15 @@ def insert(rows: list[Old]) -> None:
             cursor.execute(
                 f"INSERT INTO tickets_historyentry ({COLUMNS}) VALUES ({places})",  # noqa: S608
                 [
-                    *(ticket.pk, row.by, "eve", row.was, row.now, row.reason),
-                    *(connection.ops.adapt_json_value(row.changes, None), row.public, AT),
+                    ticket.pk,
+                    row.by,
+                    "eve",
+                    row.was,
+                    row.now,
+                    row.reason,
+                    connection.ops.adapt_json_value(row.changes, None),
+                    row.public,
+                    AT,
                 ],
             )
 

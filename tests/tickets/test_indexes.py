@@ -33,8 +33,13 @@ FROM (
 """
 OPEN_ONES, ALL_OF_THEM = 2_000, 12_000
 OVER_OPEN = {
-    *("ticket_unassigned", "ticket_agent_due", "ticket_all_open", "ticket_open_newest"),
-    *("ticket_open_due", "ticket_open_filing", "ticket_open_figures"),
+    "ticket_unassigned",
+    "ticket_agent_due",
+    "ticket_all_open",
+    "ticket_open_newest",
+    "ticket_open_due",
+    "ticket_open_filing",
+    "ticket_open_figures",
 }
 
 

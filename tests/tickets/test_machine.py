@@ -43,7 +43,10 @@ class Model:
 
     def blocks(self, type_id: int, shipment_id: int) -> bool:
         return (self.type_id, self.shipment_id) == (type_id, shipment_id) and self.status in (
-            *(PENDING, FOLLOW_UP, IN_REVIEW, DECLINED),
+            PENDING,
+            FOLLOW_UP,
+            IN_REVIEW,
+            DECLINED,
         )
 
     def says_nothing(self, text: str, data: str | None) -> bool:

@@ -128,7 +128,9 @@ def test_the_style_sheet_has_a_rule_for_each_colour(colour: Colour) -> None:
 
     (rule,) = re.findall(rf"^\.desk-tint-{colour} {{ (.*) }}$", sheet, re.MULTILINE)
     assert re.findall(r"(--desk-tint[a-z-]*):", rule) == [
-        *("--desk-tint", "--desk-tint-soft", "--desk-tint-line")
+        "--desk-tint",
+        "--desk-tint-soft",
+        "--desk-tint-line",
     ]
 
 

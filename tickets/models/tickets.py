@@ -176,7 +176,11 @@ class Ticket(models.Model):
             models.Index(
                 fields=["decided_at"],
                 include=[
-                    *("carrier_name", "type", "agent", "created_at", "status"),
+                    "carrier_name",
+                    "type",
+                    "agent",
+                    "created_at",
+                    "status",
                     "resolution_due_at",
                 ],
                 condition=Q(decided_at__isnull=False),

@@ -106,8 +106,11 @@ def write_down(
     """Equal in all processes: a set's own order is not."""
     lines = [
         (
-            *(str(key), promise.calendar.time_zone, str(sorted(promise.calendar.hours))),
-            *(str(sorted(promise.calendar.holidays)), str(promise.first_response)),
+            str(key),
+            promise.calendar.time_zone,
+            str(sorted(promise.calendar.hours)),
+            str(sorted(promise.calendar.holidays)),
+            str(promise.first_response),
             str(promise.resolution),
         )
         for key, promise in promises.items()

@@ -21,8 +21,16 @@ from tickets.sla.due_dates import file, path, wind
 # As many as are locked at a time: an agent's move waits for no longer than these take.
 BATCH = 300
 NEEDED = (
-    *("company__plan", "type_id", "status", "shipment_id", "carrier_name", "filing_due_at"),
-    *("created_at", "updated_at", "first_responded_at", "decided_at"),
+    "company__plan",
+    "type_id",
+    "status",
+    "shipment_id",
+    "carrier_name",
+    "filing_due_at",
+    "created_at",
+    "updated_at",
+    "first_responded_at",
+    "decided_at",
 )
 SHIPMENTS = Shipment.objects.only("company_id", "carrier_name", "shipped_at", "delivered_at")
 FIELDS = ("first_response_due_at", "resolution_due_at", "due_at", "carrier_name", "filing_due_at")
