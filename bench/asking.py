@@ -34,7 +34,7 @@ class Asker:
         parcels_of_one = size // history.EVENTS_OF_ONE // len(webhooks)
         self.parcel_before = parcels_of_one // 2 * len(webhooks)
         deep = {"limit": 1, "cursor": cursor_at(self.middle)}
-        self.old = [log.page(webhook, **deep)[0][0].pk for webhook in webhooks]
+        self.old = [log.log_page(webhook, **deep)[0][0].pk for webhook in webhooks]
         self.published = 0
 
     def questions(self) -> dict[str, Question]:
@@ -59,7 +59,7 @@ class Asker:
             "one delivery with its attempts": self.detail,
             "health": lambda turn: log.health(self.webhook(turn), timezone.now()),
             "sweep": lambda _: tasks.sweep(),
-            "count of what waits": lambda _: backlog.waiting(),
+            "count of what waits": lambda _: backlog.count_waiting(),
         }
 
     def webhook(self, turn: int) -> Webhook:
@@ -76,8 +76,8 @@ class Asker:
 
     def page(self, **filters: object) -> Question:
         def ask(turn: int) -> None:
-            found, _ = log.page(self.webhook(turn), limit=PAGE, **filters)
-            log.rows(found)
+            found, _ = log.log_page(self.webhook(turn), limit=PAGE, **filters)
+            log.delivery_rows(found)
 
         return ask
 
@@ -87,7 +87,7 @@ class Asker:
 
     def detail(self, turn: int) -> None:
         company = self.webhook(turn).company
-        log.detail(log.one(company, self.old[turn % len(self.old)]))
+        log.delivery_detail(log.company_delivery(company, self.old[turn % len(self.old)]))
 
 
 def cursor_at(time: datetime) -> str:

@@ -15,7 +15,7 @@ from deliveries import statements
 from deliveries.engine import claiming, recording
 from deliveries.engine.loans import Claimed, Lane
 from deliveries.engine.loop import ENOUGH_HELD, LANES_AT_ONCE, RECORD_AT_ONCE
-from deliveries.engine.recording import Result
+from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import LARGEST_ROOM, STOCK
 from deliveries.models import State
 
@@ -64,7 +64,7 @@ class Claimer:
         for start in range(0, len(healthy), RECORD_AT_ONCE):
             results = [delivered(each) for each in healthy[start : start + RECORD_AT_ONCE]]
             started = time.perf_counter()
-            recording.record(results)
+            recording.record_attempts(results)
             timed.record.append(time.perf_counter() - started)
         claiming.give_back([each for each in claimed if each.webhook_id in self.dead])
         return len(healthy)
@@ -77,8 +77,8 @@ def rooms(lanes: Sequence[Lane]) -> dict[int, int]:
     return {lane.webhook_id: 1 if lane.failing else largest for lane in lanes}
 
 
-def delivered(claimed: Claimed) -> Result:
-    return Result(
+def delivered(claimed: Claimed) -> AttemptResult:
+    return AttemptResult(
         delivery_id=claimed.id,
         claim=claimed.claim,
         webhook_id=claimed.webhook_id,

@@ -20,7 +20,7 @@ def webhooks(urls: Sequence[str]) -> list[Webhook]:
     """A webhook for each URL, each of a company of its own, so that an event is one delivery."""
     companies = [Company.objects.create(name=f"Company {number}") for number in range(len(urls))]
     return [
-        services.register(company, type_id=TRACKING_SIMPLE.id, url=url)
+        services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=url)
         for company, url in zip(companies, urls, strict=True)
     ]
 

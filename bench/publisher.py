@@ -37,7 +37,7 @@ def publish(plan: Plan) -> list[Published]:
 def main() -> None:
     # As a process that has been up for a while: both its connections are there.
     connection.ensure_connection()
-    doorbell.ring()
+    doorbell.ring_engine()
     print("ready", flush=True)
     plan = Plan(**json.loads(sys.stdin.readline()))
     print(json.dumps(publish(plan)))

@@ -20,7 +20,7 @@ from devtools.guard import Stop, guarded, turn_deaf
 from devtools.places import Place
 from devtools.postgres import Postgres
 from devtools.servers import Server
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 from devtools.valkey import Valkey
 
 SCENARIOS: dict[str, ModuleType] = {
@@ -66,7 +66,7 @@ def work(name: str, given: argparse.Namespace, place: Place) -> int:
         outcome, facts = measure(name, given, place, servers)
     except Stop:
         return 1
-    except (Trouble, TimeoutError) as trouble:
+    except (UsageError, TimeoutError) as trouble:
         say(str(trouble))
         for line in last_words(place):
             say(line)

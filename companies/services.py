@@ -33,11 +33,11 @@ def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:
     """
     if not Company.objects.filter(pk=company_id).exists():
         raise UnknownCompany(f"There is no company {company_id}.")
-    token = tokens.make(settings.ENVIRONMENT)
+    token = tokens.make_token(settings.ENVIRONMENT)
     ApiToken.objects.create(
         company_id=company_id,
-        prefix=tokens.prefix(token),
-        digest=tokens.digest(token),
+        prefix=tokens.token_prefix(token),
+        digest=tokens.token_digest(token),
         expires_at=timezone.now() + expires_in if expires_in is not None else None,
     )
     return token
@@ -49,13 +49,13 @@ def revoke_token(prefix_or_token: str) -> ApiToken:
     matching = list(
         ApiToken.objects.select_for_update(no_key=True)
         .filter(revoked_at=None)
-        .filter(Q(digest=tokens.digest(prefix_or_token)) | Q(prefix=prefix_or_token.rstrip("…")))[
-            :2
-        ]
+        .filter(
+            Q(digest=tokens.token_digest(prefix_or_token)) | Q(prefix=prefix_or_token.rstrip("…"))
+        )[:2]
     )
     if len(matching) != 1:
         found = "are several tokens that begin" if matching else "is no live token that begins"
-        raise UnknownToken(f"There {found} with {tokens.prefix(prefix_or_token)}.")
+        raise UnknownToken(f"There {found} with {tokens.token_prefix(prefix_or_token)}.")
     token = matching[0]
     token.revoked_at = timezone.now()
     token.save(update_fields=["revoked_at"])

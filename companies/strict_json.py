@@ -9,7 +9,7 @@ class BadJSON(ValueError):
     """The text is not JSON as this service takes it; the message says why."""
 
 
-def load(text: str, *, deepest: int) -> Any:
+def load_json(text: str, *, deepest: int) -> Any:
     """Parse JSON and refuse what databases and other readers stumble over. Raises BadJSON.
 
     Refused beside bad syntax: repeated keys, NaN and infinities, NUL and lone surrogates in any
@@ -36,7 +36,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise BadJSON(f"the key {shown(twice)} is given twice")
+        raise BadJSON(f"the key {excerpt(twice)} is given twice")
     return found
 
 
@@ -73,12 +73,12 @@ def check_tree(value: Any, deepest: int) -> None:
 
 def check_text(text: str) -> None:
     if "\x00" in text:
-        raise BadJSON(f"{shown(text)} holds a NUL character")
+        raise BadJSON(f"{excerpt(text)} holds a NUL character")
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise BadJSON(f"{shown(text)} holds half of a surrogate pair")
+        raise BadJSON(f"{excerpt(text)} holds half of a surrogate pair")
 
 
-def shown(text: str) -> str:
+def excerpt(text: str) -> str:
     return ascii(text[:40])
 
 

@@ -17,12 +17,12 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     },
     # Finds all that a change of targets left to do; where nothing is, one statement.
     "wind the clocks of tickets again": {
-        "task": "tickets.tasks.rewind",
+        "task": "tickets.tasks.recalculate_stale",
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
     "file claims whose shipment became known": {
-        "task": "tickets.tasks.file_late",
+        "task": "tickets.tasks.set_late_claim_deadlines",
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },

@@ -47,13 +47,13 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
         headers["WWW-Authenticate"] = header
     if (wait := getattr(error, "wait", None)) is not None:
         headers["Retry-After"] = str(max(1, int(wait)))
-    message, extra = described(error)
+    message, extra = message_and_fields(error)
     return Response(
         body(path, error.status_code, message, **extra), status=error.status_code, headers=headers
     )
 
 
-def described(error: exceptions.APIException) -> tuple[str, dict[str, Any]]:
+def message_and_fields(error: exceptions.APIException) -> tuple[str, dict[str, Any]]:
     if isinstance(error, exceptions.ValidationError):
         errors = list(flat(error.detail))
         first = ": ".join(part for part in errors[0].values() if part)
@@ -83,7 +83,7 @@ def flat(detail: Any, field: str = "") -> Any:
         yield {"field": field, "message": str(detail)}
 
 
-def answer(request: HttpRequest, status: int, message: str) -> HttpResponse:
+def error_response(request: HttpRequest, status: int, message: str) -> HttpResponse:
     return HttpResponse(
         json.dumps(body(request.path, status, message)),
         status=status,
@@ -97,29 +97,29 @@ def for_people(request: HttpRequest) -> bool:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
-        return answer(request, 413, "The body is larger than 1 MiB.")
-    return answer(request, 400, "The request is malformed.")
+        return error_response(request, 413, "The body is larger than 1 MiB.")
+    return error_response(request, 400, "The request is malformed.")
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_people(request):
         return defaults.permission_denied(request, exception)
-    return answer(request, 403, "This is not allowed.")
+    return error_response(request, 403, "This is not allowed.")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_people(request):
         return defaults.page_not_found(request, exception)
-    return answer(request, 404, NOT_FOUND)
+    return error_response(request, 404, NOT_FOUND)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     if for_people(request):
         return csrf.csrf_failure(request, reason)
-    return answer(request, 403, "This is not allowed.")
+    return error_response(request, 403, "This is not allowed.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     if for_people(request):
         return defaults.server_error(request)
-    return answer(request, 500, BROKEN)
+    return error_response(request, 500, BROKEN)

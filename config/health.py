@@ -39,13 +39,13 @@ class Liveness:
 
 def readyz(request: HttpRequest) -> HttpResponse:
     """200 when every part does its work, else 503; the body says which part does not, and why."""
-    checks = {check.__name__: outcome(check) for check in CHECKS}
+    checks = {check.__name__: check_result(check) for check in CHECKS}
     ready = all(checked["ok"] for checked in checks.values())
     answer = {"status": "ready" if ready else "not ready", "checks": checks}
     return JsonResponse(answer, status=200 if ready else 503)
 
 
-def outcome(check: Callable[[], str]) -> dict[str, object]:
+def check_result(check: Callable[[], str]) -> dict[str, object]:
     try:
         return {"ok": True, "detail": check()}
     except Exception as error:  # a readiness page must describe a failure, never be one
@@ -103,13 +103,13 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
     now = timezone.now()
     oldest, pulse = backlog.oldest_due(), backlog.last_pulse()
-    gauge("deliveries_waiting", "Deliveries not finished (an estimate)", backlog.waiting())
+    gauge("deliveries_waiting", "Deliveries not finished (an estimate)", backlog.count_waiting())
     gauge(
         "delivery_oldest_due_seconds",
         "How long the longest-due delivery of a receiver that is well has waited",
         max(0.0, (now - oldest).total_seconds()) if oldest else 0,
     )
-    gauge("webhooks_resting", "Webhooks resting after failures", backlog.resting())
+    gauge("webhooks_resting", "Webhooks resting after failures", backlog.count_resting())
     if pulse:
         gauge("beat_age_seconds", "Since beat was last heard", (now - pulse).total_seconds())
     gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())

@@ -24,10 +24,10 @@ def refuse_unsafe_settings() -> None:
         found = run_checks(tags=[SETTINGS])
     except ImproperlyConfigured as error:
         refuse([f"- {error}"])
-    warnings = [described(problem) for problem in found if not problem.is_serious()]
+    warnings = [problem_line(problem) for problem in found if not problem.is_serious()]
     if warnings:
         print("Consider these settings:", *warnings, sep="\n", file=sys.stderr)
-    if errors := [described(problem) for problem in found if problem.is_serious()]:
+    if errors := [problem_line(problem) for problem in found if problem.is_serious()]:
         refuse(errors)
 
 
@@ -36,5 +36,5 @@ def refuse(lines: list[str]) -> NoReturn:
     raise SystemExit(EXIT_CODE)
 
 
-def described(problem: CheckMessage) -> str:
+def problem_line(problem: CheckMessage) -> str:
     return f"- {problem.id}: {problem.msg} {problem.hint}"

@@ -11,7 +11,7 @@ PAUSE_SECONDS = 0.25
 _last_ring = 0.0
 
 
-def ring() -> None:
+def ring_engine() -> None:
     """Ask for an engine loop, at most every PAUSE_SECONDS of this process. Never raises."""
     global _last_ring
     now = time.monotonic()

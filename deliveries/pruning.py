@@ -48,11 +48,11 @@ def prune(before: datetime, *, tell: Callable[[str], None], dry_run: bool = Fals
     """
     if not dry_run:
         cancel_abandoned(before, tell)
-    forget(ATTEMPTS, before, tell, dry_run)
-    forget(DELIVERIES, before, tell, dry_run)
+    prune_log(ATTEMPTS, before, tell, dry_run)
+    prune_log(DELIVERIES, before, tell, dry_run)
     # An event is kept as long as any of its deliveries is.
     oldest = Delivery.objects.aggregate(oldest=Min("created_at"))["oldest"]
-    forget(EVENTS, min(before, oldest) if oldest else before, tell, dry_run)
+    prune_log(EVENTS, min(before, oldest) if oldest else before, tell, dry_run)
 
 
 def cancel_abandoned(before: datetime, tell: Callable[[str], None]) -> None:
@@ -67,15 +67,15 @@ def cancel_abandoned(before: datetime, tell: Callable[[str], None]) -> None:
         tell(f"cancelled {cancelled} deliveries of paused webhooks")
 
 
-def forget(log: Log, before: datetime, tell: Callable[[str], None], dry_run: bool) -> None:
+def prune_log(log: Log, before: datetime, tell: Callable[[str], None], dry_run: bool) -> None:
     for name in partitions(log.table):
         end = end_of(name)
         if end is not None and end <= before:
-            tell(f"{'would drop' if dry_run else 'dropped'} {name}, {count(name)} rows")
+            tell(f"{'would drop' if dry_run else 'dropped'} {name}, {count_rows(name)} rows")
             if not dry_run:
-                drop(name)
+                drop_partition(name)
         elif end is None or end - timedelta(days=7) <= before:
-            deleted = count(name, log, before) if dry_run else delete(name, log, before)
+            deleted = count_rows(name, log, before) if dry_run else delete_rows(name, log, before)
             if deleted:
                 tell(f"{'would delete' if dry_run else 'deleted'} {deleted} rows of {name}")
 
@@ -94,14 +94,14 @@ def end_of(partition: str) -> datetime | None:
     return datetime.strptime(f"{day}+0000", "%Y%m%d%z") + timedelta(days=7)
 
 
-def drop(partition: str) -> None:
+def drop_partition(partition: str) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         # Nothing may queue up behind a drop that has to wait for a long reader.
         cursor.execute("SET LOCAL lock_timeout = '5s'")
         cursor.execute(f"DROP TABLE {connection.ops.quote_name(partition)}")
 
 
-def count(partition: str, log: Log | None = None, before: datetime | None = None) -> int:
+def count_rows(partition: str, log: Log | None = None, before: datetime | None = None) -> int:
     name = connection.ops.quote_name(partition)
     where, values = (f"WHERE {log.time} < %s", [before]) if log else ("", [])
     with connection.cursor() as cursor:
@@ -109,7 +109,7 @@ def count(partition: str, log: Log | None = None, before: datetime | None = None
         return int(cursor.fetchone()[0])
 
 
-def delete(partition: str, log: Log, before: datetime) -> int:
+def delete_rows(partition: str, log: Log, before: datetime) -> int:
     name = connection.ops.quote_name(partition)
     deleted = 0
     with connection.cursor() as cursor:

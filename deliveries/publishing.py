@@ -55,7 +55,7 @@ def encode(payload: dict[str, Any]) -> bytes:
     return text.encode()
 
 
-def listened(company_ids: Collection[int]) -> set[tuple[int, int]]:
+def listening_types(company_ids: Collection[int]) -> set[tuple[int, int]]:
     """(company, type) pairs that have a webhook: nothing else needs a payload made."""
     return set(
         Webhook.objects.present()
@@ -89,5 +89,5 @@ def publish(news: Sequence[News]) -> int:
         cursor.execute(PUBLISH, [json.dumps(rows), list({item.company_id for item in news})])
         made = cursor.rowcount
     if made:
-        transaction.on_commit(doorbell.ring, robust=True)
+        transaction.on_commit(doorbell.ring_engine, robust=True)
     return made

@@ -30,7 +30,7 @@ def redeliver(delivery_ids: Iterable[UUID]) -> int:
     ids = list(delivery_ids)
     for start in range(0, len(ids), BATCH):
         again += reopen(ids[start : start + BATCH])
-        transaction.on_commit(doorbell.ring, robust=True)
+        transaction.on_commit(doorbell.ring_engine, robust=True)
     return again
 
 
@@ -47,7 +47,7 @@ def reopen(ids: list[UUID]) -> int:
     return 0
 
 
-def chosen(
+def find_deliveries(
     *,
     webhook_id: int | None = None,
     since: datetime | None = None,

@@ -47,8 +47,8 @@ def send_sample(company: Company, *, tracking_number: str, url: str) -> Result:
     Speaks to the network for as long as a delivery may: never call it inside a transaction.
     Raises webhooks.targets.BadTarget.
     """
-    allowed = target_policy.current()
-    targets.check(url, allowed)
+    allowed = target_policy.current_policy()
+    targets.check_target(url, allowed)
     webhook = registered(company, url)
     payload = type_of(webhook).sample(company.pk, tracking_number, timezone.now())
     reply = send_one(

@@ -29,11 +29,11 @@ def stop_engines(**_: object) -> None:
 @shared_task
 def deliver() -> str:
     """Run an engine loop, unless enough of them run already."""
-    with slots.take(settings.DELIVERY_LOOPS) as slot:
+    with slots.engine_slot(settings.DELIVERY_LOOPS) as slot:
         if slot is None:
             return "enough loops are running"
         transport = Transport(
-            target_policy.current(),
+            target_policy.current_policy(),
             ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
             timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
             concurrency=CONCURRENCY,
@@ -44,7 +44,7 @@ def deliver() -> str:
     connection.close()
     # One that was busy to its end is followed by another at once.
     if backlog.oldest_due() is not None:
-        doorbell.ring()
+        doorbell.ring_engine()
     return f"{attempts} attempts"
 
 
@@ -54,7 +54,7 @@ def sweep() -> None:
     Pulse.objects.update_or_create(name="sweep", defaults={"at": timezone.now()})
     partitions.cancel_deliveries_of_deleted_webhooks()
     if backlog.oldest_due() is not None:
-        doorbell.ring()
+        doorbell.ring_engine()
 
 
 @shared_task

@@ -16,7 +16,7 @@ from desk.support.pages import SupportPages
 from desk.support.shipment_admin import ShipmentAdmin
 from desk.support.webhook_admin import WebhookAdmin
 from desk.ticket.pages import TicketPages
-from desk.ticket.reassign_pages import GivingPages
+from desk.ticket.reassign_pages import ReassignPages
 from tickets.models import Ticket
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
 
 
 @admin.register(Ticket)
-class TicketAdmin(ListPages, GivingPages, SupportPages, TicketPages):
+class TicketAdmin(ListPages, ReassignPages, SupportPages, TicketPages):
     """The desk. What agents do is sent from a ticket's page."""
 
     actions = (*TicketPages.actions, "give")

@@ -7,12 +7,12 @@ from desk.storms import replies, services
 @shared_task
 def watch_for_storms() -> None:
     services.watch()
-    replies.go_on_with_all()
+    replies.continue_all_replies()
 
 
 @shared_task
 def answer_storm(reply_id: int) -> None:
-    replies.go_on(reply_id)
+    replies.continue_reply(reply_id)
 
 
 @shared_task

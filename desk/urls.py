@@ -10,7 +10,7 @@ guarded = admin.site.admin_view
 
 urlpatterns = [
     path("figures/fairness/", guarded(dashboard.fairness_page), name="desk_fairness"),
-    path("figures/<slug:slug>.csv", guarded(dashboard.export), name="desk_export"),
+    path("figures/<slug:slug>.csv", guarded(dashboard.export_table), name="desk_export"),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
     path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),
 ]

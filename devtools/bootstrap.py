@@ -12,7 +12,7 @@ from pathlib import Path
 
 from devtools.locks import exclusively
 from devtools.processes import tether
-from devtools.trouble import Trouble, say
+from devtools.trouble import UsageError, say
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> None:
         return
     try:
         check(command)
-    except Trouble as trouble:
+    except UsageError as trouble:
         sys.exit(f"dev: {trouble}")
     run_module("devtools", arguments)
 
@@ -69,7 +69,7 @@ def run_module(module: str, arguments: list[str]) -> None:
     """See to the packages, then go on inside `.venv` as `python -m module`; never returns."""
     try:
         install_packages()
-    except Trouble as trouble:
+    except UsageError as trouble:
         sys.exit(f"dev: {trouble}")
     environment = os.environ | {"PYTHONPATH": python_path()}
     os.execve(PYTHON, [str(PYTHON), "-m", module, *arguments], environment)  # noqa: S606
@@ -80,7 +80,7 @@ def check(command: str) -> None:
     if not command:
         sys.exit(USAGE)
     if command not in COMMANDS:
-        raise Trouble(f"no command {command!r}; there are {', '.join(COMMANDS)} and help")
+        raise UsageError(f"no command {command!r}; there are {', '.join(COMMANDS)} and help")
 
 
 def python_path() -> str:
@@ -93,7 +93,9 @@ def install_packages() -> None:
     if is_current():
         return
     if not os.access(VENV if VENV.exists() else ROOT, os.W_OK):
-        raise Trouble(f"the packages in {VENV} are missing or old, and the folder is not writable")
+        raise UsageError(
+            f"the packages in {VENV} are missing or old, and the folder is not writable"
+        )
     with exclusively(ROOT / ".venv.lock", waiting="another ./dev is installing the packages"):
         if not is_current():
             install()
@@ -149,7 +151,7 @@ def find_uv(pip: list[str | Path]) -> str | Path:
         return uv
     if found := shutil.which("uv"):
         return found
-    raise Trouble(
+    raise UsageError(
         "this Python has neither pip nor ensurepip; install them"
         " (Debian, Ubuntu: apt install python3-venv), or uv, and try again"
     )
@@ -202,4 +204,4 @@ def explained(what: str) -> Iterator[None]:
     try:
         yield
     except subprocess.CalledProcessError as error:
-        raise Trouble(f"{what} ({last_line(error)})") from error
+        raise UsageError(f"{what} ({last_line(error)})") from error

@@ -7,14 +7,14 @@ from pathlib import Path
 from devtools.bootstrap import PYTHON, ROOT
 from devtools.manage import manage
 from devtools.run import run
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 
 def main(arguments: list[str]) -> int:
     command, *rest = arguments
     try:
         return COMMANDS[command](rest)
-    except Trouble as trouble:
+    except UsageError as trouble:
         sys.exit(f"dev: {trouble}")
 
 
@@ -44,7 +44,7 @@ def lint(arguments: list[str]) -> int:
     Each prints file, line and what to do, and reads its settings from pyproject.toml.
     """
     if arguments:
-        raise Trouble("lint takes no arguments; for more, use .venv/bin/ruff, djlint or mypy")
+        raise UsageError("lint takes no arguments; for more, use .venv/bin/ruff, djlint or mypy")
     os.chdir(ROOT)
     return max(run_linter(name, *rest) for name, *rest in LINT)
 

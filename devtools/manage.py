@@ -14,7 +14,7 @@ from devtools.places import data_folder, lasting_place
 from devtools.postgres import Postgres
 from devtools.processes import tether
 from devtools.servers import Server
-from devtools.trouble import Trouble, say
+from devtools.trouble import UsageError, say
 from devtools.valkey import Valkey
 
 # In the order they start; they stop in the reverse order.
@@ -75,7 +75,7 @@ def run_on(
         say("bringing the new database up to date")
         # The command's own output is all that may appear on stdout.
         if run(["migrate", "--noinput", "--verbosity", "0"], environment, stdout=sys.stderr):
-            raise Trouble("the new database could not be brought up to date")
+            raise UsageError("the new database could not be brought up to date")
         migrated.touch()
     Owner("manage", os.getpid(), ready=True, environment=shared(environment)).write(data)
     return run(arguments, environment)

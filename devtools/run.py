@@ -16,7 +16,7 @@ from devtools.ports import choose_port, reachable, why_not
 from devtools.postgres import Postgres
 from devtools.servers import Server
 from devtools.supervisor import Program, Supervisor
-from devtools.trouble import Trouble, say
+from devtools.trouble import UsageError, say
 
 DEFAULT_PORT = 8000
 DEFAULT_RECEIVER_PORT = 8100
@@ -24,7 +24,9 @@ DEFAULT_RECEIVER_PORT = 8100
 
 def run(arguments: list[str]) -> int:
     if arguments:
-        raise Trouble(f"run takes no arguments, and {arguments[0]!r} is one; ./dev help says more")
+        raise UsageError(
+            f"run takes no arguments, and {arguments[0]!r} is one; ./dev help says more"
+        )
     return guarded(work)
 
 
@@ -36,7 +38,7 @@ def work() -> int:
         service.serve()
     except Stop:
         return 0
-    except Trouble as trouble:
+    except UsageError as trouble:
         say(str(trouble))
         return 1
     finally:
@@ -77,7 +79,9 @@ class Service:
             self.supervisor.watch(server, server.start_and_wait())
         lines = procfile()
         if self.supervisor.run(self.program("release", lines.pop("release"), once=True)):
-            raise Trouble("the database could not be brought up to date; the lines above say why")
+            raise UsageError(
+                "the database could not be brought up to date; the lines above say why"
+            )
         if any(isinstance(server, Postgres) for server in self.servers):
             (self.data / "migrated").touch()
         self.owner.environment = shared(self.environment)

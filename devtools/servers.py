@@ -6,7 +6,7 @@ from pathlib import Path
 
 from devtools.places import Place, as_account
 from devtools.processes import stop, tether
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 READY_WITHIN_SECONDS = 30
 
@@ -63,10 +63,10 @@ class Server:
         while not self.answers():
             if time.monotonic() > deadline:
                 self.stop()
-                raise Trouble(f"{self.name} does not answer; it said: {self.last_words()}")
+                raise UsageError(f"{self.name} does not answer; it said: {self.last_words()}")
             if process.poll() is not None:
                 if time.monotonic() > deadline - READY_WITHIN_SECONDS / 2:
-                    raise Trouble(f"{self.name} does not start; it said: {self.last_words()}")
+                    raise UsageError(f"{self.name} does not start; it said: {self.last_words()}")
                 time.sleep(0.5)
                 process = self.start()
             time.sleep(0.02)

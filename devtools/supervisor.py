@@ -11,7 +11,7 @@ from typing import NoReturn, Protocol
 
 from devtools.output import Output
 from devtools.processes import signal_group, stop, tether
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 # All programs are told at once and have this long together; the servers come after them, and
 # ten seconds is what the whole may take.
@@ -170,7 +170,7 @@ class Supervisor:
     def restart(self, what: Runnable) -> None:
         try:
             self.start(what)
-        except (OSError, Trouble) as error:
+        except (OSError, UsageError) as error:
             self.plan_restart(what, f"{what.name} does not start ({error})")
 
     def stop(self) -> None:

@@ -3,7 +3,7 @@
 import sys
 
 
-class Trouble(Exception):
+class UsageError(Exception):
     """Something the person at the keyboard can mend. The message is one line and says how."""
 
 

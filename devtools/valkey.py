@@ -9,7 +9,7 @@ from pathlib import Path
 
 from devtools.places import Place, may_enter
 from devtools.servers import Server
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 ANSWER_WITHIN_SECONDS = 1
 
@@ -64,7 +64,7 @@ def program(place: Place) -> Path:
             unfinished.chmod(0o755)
             unfinished.rename(copy)
         return copy
-    raise Trouble("no Valkey for this machine: set BROKER_URL, or install valkey-server")
+    raise UsageError("no Valkey for this machine: set BROKER_URL, or install valkey-server")
 
 
 def from_wheel() -> Path | None:

@@ -35,7 +35,7 @@ def silent_broker(
 
     It is down for `down` seconds at least, the first five of them without events.
     """
-    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     for kind in ("web", "beat", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
@@ -68,7 +68,7 @@ def flushed_broker(
     times: int,
 ) -> dict[str, Any]:
     """The broker loses everything it knows, again and again, while a feed comes in."""
-    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     for kind in ("beat", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
@@ -96,7 +96,7 @@ def restarted_database(
     start_database: Callable[[], None],
 ) -> dict[str, Any]:
     """PostgreSQL is stopped in the middle of a feed and of its deliveries, and started again."""
-    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     receiver.answer = slowly(receiver)
     for kind in ("beat", "worker"):
         service.start(kind)

@@ -43,7 +43,9 @@ def settled(receiver: Receiver, expected: int) -> Callable[[], bool]:
 def register_all(company: Company, receiver: Receiver) -> dict[int, Webhook]:
     """A webhook of each registered type, at a path of its own."""
     return {
-        each.id: services.register(company, type_id=each.id, url=f"{receiver.url}/{each.id}")
+        each.id: services.register_webhook(
+            company, type_id=each.id, url=f"{receiver.url}/{each.id}"
+        )
         for each in registry
     }
 
@@ -86,7 +88,7 @@ def killed_worker(
     service: Service, company: Company, receiver: Receiver, feed: Feed
 ) -> dict[str, Any]:
     """kill -9 of the worker and its children in the middle; a new one finishes."""
-    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     service.manage("ingest", "-", given=feed.text())
     receiver.answer = slowly(receiver)
     service.start("beat")

@@ -39,7 +39,7 @@ def storm(
 ) -> dict[str, Any]:
     """Every few seconds one random process dies by kill -9, while a feed comes in."""
     dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
-    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     receiver.answer = slowly(receiver)
     for name in ("beat", "web", *WORKERS):
         service.start(name.partition("-")[0], name)
@@ -111,7 +111,7 @@ def restarts(
     times: int,
 ) -> dict[str, Any]:
     """Events come in at a steady rate, one commit each; the worker is restarted cleanly."""
-    services.register(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     service.start("beat")
     service.start("worker")
     start = time.monotonic()

@@ -46,12 +46,12 @@ LEAVING = frozenset({SHIPPED, PICKED_UP})
 _BY_LOWER = {name.lower(): name for name in NAMES}
 
 
-def named(text: str) -> str:
+def canonical(text: str) -> str:
     """The table's spelling of a status, or the text as it came."""
     return _BY_LOWER.get(text.lower(), text)
 
 
-def same(one: str, other: str) -> bool:
+def is_same_status(one: str, other: str) -> bool:
     """Upper and lower case make no difference: nobody needs to hear of it."""
     return one.lower() == other.lower()
 

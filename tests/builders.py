@@ -77,7 +77,7 @@ def incidence(shipment: Shipment, id: int = 501, **changes: Any) -> Incidence:
 
 def fact(kind: str, **fields: Any) -> None:
     """Have the feed bring one line."""
-    outcome = recording.record([parsing.parse({"kind": kind, **fields})])
+    outcome = recording.record_facts([parsing.parse({"kind": kind, **fields})])
     assert outcome.bad == []
 
 

@@ -84,7 +84,7 @@ def keep_the_shipped_rows(sender: AppConfig, **_: object) -> None:
 
 @pytest.fixture(autouse=True)
 def no_targets_of_another_test() -> None:
-    policy.forget()
+    policy.clear_cached_rules()
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def loopback(settings: Settings) -> Policy:
     """The target policy under which a test's own receivers may be reached."""
     settings.WEBHOOK_ALLOW_HTTP = True
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
-    return target_policy.current()
+    return target_policy.current_policy()
 
 
 @pytest.fixture

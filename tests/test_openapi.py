@@ -147,7 +147,7 @@ def foreign(stock: Stock, operation: Operation, *_: Any) -> Any:
 
 
 def running(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Settings) -> Any:
-    patch.setattr(idempotency, "taken", lambda _: False)
+    patch.setattr(idempotency, "try_lock_key", lambda _: False)
     return stock.send(operation, {}, **{"Idempotency-Key": "one"})
 
 

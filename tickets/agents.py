@@ -69,8 +69,8 @@ def set_available(agent: Agent, available: bool, *, user: User) -> None:
 
 def wake_assignment() -> None:
     """Let the tickets that wait find whoever has just become free, once that is committed."""
-    transaction.on_commit(ring, robust=True)
+    transaction.on_commit(ring_assignment, robust=True)
 
 
-def ring() -> None:
+def ring_assignment() -> None:
     doorbell.ring("tickets.tasks.assign_waiting")

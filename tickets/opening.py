@@ -15,7 +15,7 @@ from tickets.changes.history import record_history
 from tickets.history_codes import Kind
 from tickets.incidences import link_incidences
 from tickets.models import Document, Ticket, TicketType
-from tickets.sla.due_dates import wind_new
+from tickets.sla.due_dates import set_for_new_ticket
 
 
 class InvalidTicket(ValueError):
@@ -26,7 +26,7 @@ class InvalidTicket(ValueError):
         self.field = field
 
 
-class DuplicateTicket(Exception):
+class TicketExists(Exception):
     """Another ticket stands in the way."""
 
     def __init__(self, ticket_id: int) -> None:
@@ -53,7 +53,7 @@ def open_ticket(
         refuse_duplicate(company, type_id, shipment_id)
     now = timezone.now()
     ticket = Ticket(company=company, type=ticket_type, created_at=now, updated_at=now, **fields)
-    wind_new(ticket)
+    set_for_new_ticket(ticket)
     ticket.save(force_insert=True)
     if documents:
         Document.objects.bulk_create(
@@ -71,7 +71,7 @@ def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
     found = TicketType.objects.filter(pk=type_id, active=True).first()
     if found is None:
         raise InvalidTicket("type_id", f"There is no ticket type {type_id}.")
-    if field := rules.lacking(found.reference, found.reference_required, given):
+    if field := rules.missing_field(found.reference, found.reference_required, given):
         raise InvalidTicket(field, f"A ticket of type {found.name} needs it.")
     return found
 
@@ -82,4 +82,4 @@ def refuse_duplicate(company: Company, type_id: int, shipment_id: int) -> None:
     hold_shipment(company.pk, shipment_id)
     blocking = company.tickets.blocking(type_id, shipment_id).order_by("pk")
     if (in_the_way := blocking.values_list("pk", flat=True).first()) is not None:
-        raise DuplicateTicket(in_the_way)
+        raise TicketExists(in_the_way)

@@ -27,14 +27,14 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
     """
     if not text.strip():
         return True
-    if data is not None and not variables.same(
-        variables.parsed(data), variables.parsed(ticket.data)
+    if data is not None and not variables.is_same_data(
+        variables.parse_variables(data), variables.parse_variables(ticket.data)
     ):
         return True
-    return any(word not in COURTESY for word in WORD.findall(plain(text)))
+    return any(word not in COURTESY for word in WORD.findall(without_accents(text)))
 
 
-def plain(text: str) -> str:
+def without_accents(text: str) -> str:
     """Lower case, without accents."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

@@ -35,7 +35,7 @@ LEAD = {
     "tickets.assign_ticket",
     "tickets.export_ticket",
     *each("view change", "tickets", "agent"),
-    *each("view add change delete", "tickets", "shift absence target filingrule"),
+    *each("view add change delete", "tickets", "shift absence slatarget filingrule"),
     *each("view add change delete", "tickets", "calendar workinghours holiday"),
     *each("add change delete", "desk", "macro"),
     "desk.answer_storm",
@@ -108,7 +108,7 @@ def permissions(names: Iterable[str]) -> QuerySet[Permission]:
     return Permission.objects.filter(wanted).select_related("content_type")
 
 
-def lacking(name: str) -> QuerySet[Permission]:
+def missing_permissions(name: str) -> QuerySet[Permission]:
     """What this version would give a new group of this name, and the one there has not."""
     has = Group.permissions.through.objects.filter(group__name=name).values("permission_id")
     return permissions(GROUPS[name]).exclude(pk__in=has)
@@ -116,6 +116,6 @@ def lacking(name: str) -> QuerySet[Permission]:
 
 def update(name: str) -> int:
     """Give a group what it lacks of this version's permissions; returns how many."""
-    given = list(lacking(name))
+    given = list(missing_permissions(name))
     group(name).permissions.add(*given)
     return len(given)

@@ -19,7 +19,7 @@ DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
 
 
-def lacking(reference: str, required: bool, given: Mapping[str, object]) -> str | None:
+def missing_field(reference: str, required: bool, given: Mapping[str, object]) -> str | None:
     """The field that a type of this reference demands and `given` does not have."""
     field = FIELDS.get(reference)
     return field if field and required and not given.get(field) else None

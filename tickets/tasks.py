@@ -10,11 +10,11 @@ def assign_waiting() -> None:
 
 
 @shared_task
-def rewind() -> int:
+def recalculate_stale() -> int:
     """Wind the tickets that other rules have wound: a change of rules rings, beat makes sure."""
-    return recalculation.rewind()
+    return recalculation.recalculate_stale()
 
 
 @shared_task
-def file_late() -> int:
-    return recalculation.file_late()
+def set_late_claim_deadlines() -> int:
+    return recalculation.set_late_claim_deadlines()

@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 from companies.models import Company
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
-from tickets.changes.writes import change_status, replace_data, say
+from tickets.changes.writes import add_comment, change_status, replace_data
 from tickets.history_codes import Kind, NotMoved
 from tickets.models import Rating, Ticket
 from tickets.statuses import FOLLOWED_UP_BY_COMMENT, TERMINAL, By, Status, allows
@@ -53,7 +53,7 @@ def update_ticket(
     elif changed:
         record_history(ticket, actor, Kind.DATA_CHANGED, data=changed)
     if spoken:
-        say(ticket, actor, text)
+        add_comment(ticket, actor, text)
     return moves or bool(changed) or spoken
 
 
@@ -89,7 +89,7 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> bool:
         else:
             held_back = {"to": Status.FOLLOW_UP.value, "why": NotMoved.NOTHING_NEW.value}
             record_history(ticket, actor, Kind.MOVE_REFUSED, data=held_back)
-    say(ticket, actor, text)
+    add_comment(ticket, actor, text)
     return True
 
 

@@ -7,9 +7,9 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from tickets.changes.actors import Actor, acting
+from tickets.changes.actors import Actor, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.writes import MoveRefused, StaleTicket, change_status, say
+from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
 from tickets.history_codes import Kind
 from tickets.models import Ticket
 from tickets.statuses import ASKING, TOLD, Status, needs_reason
@@ -40,18 +40,18 @@ def answer(reply: AgentReply) -> None:
 
     A note is nobody's reason but the agents'. Raises what `move` and `write` raise.
     """
-    actor = acting(reply.user)
+    actor = actor_for(reply.user)
     if reply.to is None:
         # A note cannot be stale: it says nothing to the company.
         write_on(
-            held(reply.ticket_id, reply.version if reply.public else None),
+            lock_ticket(reply.ticket_id, reply.version if reply.public else None),
             actor,
             reply.text,
             public=reply.public,
             requested=reply.requested,
         )
         return
-    ticket = held(reply.ticket_id, reply.version)
+    ticket = lock_ticket(reply.ticket_id, reply.version)
     told = reply.public and reply.to in TOLD
     kept = needs_reason(Status(ticket.status), reply.to) and reply.to not in TOLD
     reason = reply.text if told or kept else ""
@@ -77,8 +77,8 @@ def move(
     names the documents `requested`, which are a reason of their own to ask for more.
     Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and MoveRefused.
     """
-    actor = acting(user)
-    ticket = held(ticket_id, version)
+    actor = actor_for(user)
+    ticket = lock_ticket(ticket_id, version)
     move_held(ticket, actor, to, reason=reason, requested=requested)
     return ticket
 
@@ -88,13 +88,13 @@ def move_held(
 ) -> None:
     if to not in ASKING:
         requested = ()
-    was, reason = Status(ticket.status), naming(reason.strip(), requested)
+    was, reason = Status(ticket.status), with_requested_documents(reason.strip(), requested)
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
     if needs_reason(was, to) and not reason:
         raise MoveRefused(f"Say why: a move from {was.label} to {to.label} needs a reason.")
     if reason and to in TOLD:
-        say(ticket, actor, reason)
+        add_comment(ticket, actor, reason)
 
 
 @transaction.atomic
@@ -111,15 +111,15 @@ def write_on(
 ) -> None:
     """Write on a held ticket. A reply may ask for documents; a note asks nobody."""
     asked = list(requested) if public else []
-    text = naming(text.strip(), asked)
+    text = with_requested_documents(text.strip(), asked)
     if not text:
         raise ValueError("Write something.")
     if asked:
         record_history(ticket, actor, Kind.DOCUMENTS_REQUESTED, data={"requested": asked})
-    say(ticket, actor, text, public=public)
+    add_comment(ticket, actor, text, public=public)
 
 
-def held(ticket_id: int, version: int | None) -> Ticket:
+def lock_ticket(ticket_id: int, version: int | None) -> Ticket:
     """The ticket, locked. Raises Ticket.DoesNotExist, and StaleTicket for another version."""
     ticket = Ticket.objects.hold(ticket_id)
     if version is not None and version != ticket.version:
@@ -127,7 +127,7 @@ def held(ticket_id: int, version: int | None) -> Ticket:
     return ticket
 
 
-def naming(reason: str, requested: Sequence[str]) -> str:
+def with_requested_documents(reason: str, requested: Sequence[str]) -> str:
     """The reason, and below it whatever it does not name of the documents asked for."""
     unnamed = [one for one in requested if one.casefold() not in reason.casefold()]
     if not unnamed:

@@ -25,14 +25,14 @@ class NotSigned(ValueError):
     """Webhooks of this type have no secret."""
 
 
-def register(
+def register_webhook(
     company: Company, *, type_id: int, url: str, active: bool = True, auth_token: str | None = None
 ) -> Webhook:
     """Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
     event_type = registry.get(type_id)
     if event_type is None:
         raise UnknownType("There is no webhook type of this id; see GET /webhook-types.")
-    targets.check(url, target_policy.current())
+    targets.check_target(url, target_policy.current_policy())
     return Webhook.objects.create(
         company=company,
         type_id=type_id,
@@ -44,14 +44,14 @@ def register(
 
 
 @transaction.atomic
-def change(company: Company, webhook_id: int, **changes: Any) -> Webhook:
+def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook:
     """Set `url`, `active` and `auth_token`, whichever is given, all or nothing.
 
     Raises UnknownWebhook, and webhooks.targets.BadTarget.
     """
-    webhook = held(company, webhook_id)
+    webhook = lock_webhook(company, webhook_id)
     if "url" in changes:
-        targets.check(changes["url"], target_policy.current())
+        targets.check_target(changes["url"], target_policy.current_policy())
     if "active" in changes:
         changes.update(activation(webhook, changes["active"]))
     for name, value in changes.items():
@@ -76,14 +76,14 @@ def resume(webhook_id: int) -> bool:
     webhook = Webhook.objects.present().select_for_update(no_key=True).filter(pk=webhook_id).first()
     if webhook is None or webhook.active:
         return False
-    change(webhook.company, webhook_id, active=True)
+    change_webhook(webhook.company, webhook_id, active=True)
     return True
 
 
 @transaction.atomic
-def delete(company: Company, webhook_id: int) -> None:
+def delete_webhook(company: Company, webhook_id: int) -> None:
     """Its waiting deliveries are cancelled by the sweep (decision W7). Raises UnknownWebhook."""
-    webhook = held(company, webhook_id)
+    webhook = lock_webhook(company, webhook_id)
     webhook.active = False
     webhook.deleted_at = timezone.now()
     webhook.save(update_fields=["active", "deleted_at", "updated_at"])
@@ -95,7 +95,7 @@ def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta)
 
     Raises UnknownWebhook and NotSigned.
     """
-    webhook = held(company, webhook_id)
+    webhook = lock_webhook(company, webhook_id)
     if not webhook.signed:
         raise NotSigned(f"Webhooks of type {webhook.type_name} are not signed.")
     now = timezone.now()
@@ -113,7 +113,7 @@ def activation(webhook: Webhook, active: bool) -> dict[str, Any]:
     return {"active": True, "paused_reason": "", **resumed}
 
 
-def held(company: Company, webhook_id: int) -> Webhook:
+def lock_webhook(company: Company, webhook_id: int) -> Webhook:
     # no_key: publishing reads webhooks while this one changes.
     webhook = (
         company.webhooks.present().select_for_update(no_key=True).filter(pk=webhook_id).first()

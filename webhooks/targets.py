@@ -76,7 +76,7 @@ class Target:
     address: IPv4Address | IPv6Address | None
 
 
-def check(url: str, policy: Policy) -> Target:
+def check_target(url: str, policy: Policy) -> Target:
     """Take a company's URL apart. Raises BadTarget with what to change."""
     scheme, authority, rest = _split(url)
     if scheme not in DEFAULT_PORTS or (scheme == "http" and not policy.allow_http):

@@ -19,7 +19,7 @@ from bench.receiver import Receiver
 from bench.rig import Rig
 from devtools.bootstrap import ROOT
 from devtools.processes import stop, tether
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 from faults.service import PROCFILE
 
 
@@ -103,7 +103,7 @@ def manage(peer: Peer, given: dict[str, str], *command: str) -> None:
     ran = [peer.python, "-m", "django", *command]
     done = subprocess.run(ran, env=given, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
-        raise Trouble(f"{peer.module} {command[0]} failed: {done.stderr.splitlines()[-1:]}")
+        raise UsageError(f"{peer.module} {command[0]} failed: {done.stderr.splitlines()[-1:]}")
 
 
 @contextmanager

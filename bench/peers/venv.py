@@ -9,7 +9,7 @@ from bench.progress import say
 from devtools.bootstrap import ROOT, explained, quietly
 from devtools.bootstrap import VENV as OURS
 from devtools.locks import exclusively
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 VENV = ROOT / ".venv-bench"
 PYTHON = VENV / "bin" / "python"
@@ -43,5 +43,5 @@ def find_uv() -> str | Path:
     ours = OURS / "bin" / "uv"
     found = ours if ours.exists() else shutil.which("uv")
     if found is None:
-        raise Trouble("uv is needed for the peer's packages; leave it out with --no-peers")
+        raise UsageError("uv is needed for the peer's packages; leave it out with --no-peers")
     return found

@@ -21,7 +21,7 @@ from bench.outcome import Outcome, Table
 from bench.progress import say
 from bench.rig import Rig
 from config import memory
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 SPARE_BYTES = 2 * 2**30
 TIMES = 20
@@ -59,7 +59,9 @@ class Asked(NamedTuple):
 def run(given: argparse.Namespace, rig: Rig) -> Outcome:
     free = shutil.disk_usage(rig.folder).free
     if free < given.tickets * tickets.BYTES_OF_TICKET + SPARE_BYTES:
-        raise Trouble(f"{given.tickets} tickets need more room than {rig.folder} has; set TMPDIR")
+        raise UsageError(
+            f"{given.tickets} tickets need more room than {rig.folder} has; set TMPDIR"
+        )
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
     say(f"making {given.tickets} tickets")
@@ -72,7 +74,7 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
                 continue
             try:
                 asked.append(ask(page, given.times, explain=given.explain))
-            except Trouble as trouble:
+            except UsageError as trouble:
                 troubles.append(str(trouble))
     return Outcome(
         table=table(asked),
@@ -96,7 +98,7 @@ def ask(page: desk_pages.Page, times: int, *, explain: bool) -> Asked:
         if turn >= 0:
             seconds.append(time.perf_counter() - started)
         if answer.status_code != 200:
-            raise Trouble(f"{page.name}: {page.address} answers {answer.status_code}")
+            raise UsageError(f"{page.name}: {page.address} answers {answer.status_code}")
     if page.counted:
         cache.clear()
     with CaptureQueriesContext(connection) as captured:

@@ -22,7 +22,7 @@ from bench.outcome import Outcome, Table
 from bench.progress import say
 from bench.rig import Rig
 from deliveries import pruning
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 SPARE_BYTES = 3 * 2**30
 WAITING = 5_000
@@ -50,7 +50,7 @@ class Size:
 def run(given: argparse.Namespace, rig: Rig) -> Outcome:
     free = shutil.disk_usage(rig.folder).free
     if free < given.rows * history.BYTES_OF_ROW + SPARE_BYTES:
-        raise Trouble(f"{given.rows} rows need more room than {rig.folder} has; set TMPDIR")
+        raise UsageError(f"{given.rows} rows need more room than {rig.folder} has; set TMPDIR")
     sizes = [measure(given, size) for size in (given.small, given.rows)]
     return Outcome(
         table=table(sizes),

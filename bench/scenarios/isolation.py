@@ -81,7 +81,7 @@ def retire(webhooks: list[Webhook]) -> None:
     """Delete them, so that what waits for the silent ones does not disturb the next phase."""
     say("cancelling what still waits")
     for webhook in webhooks:
-        services.delete(webhook.company, webhook.pk)
+        services.delete_webhook(webhook.company, webhook.pk)
     ids = [webhook.pk for webhook in webhooks]
     until(lambda: not draining.waiting(ids), "deliveries of deleted webhooks were not cancelled")
 

@@ -25,19 +25,19 @@ class BearerToken(BaseAuthentication):
         found = (
             ApiToken.objects.live(now)
             .select_related("company")
-            .filter(digest=tokens.digest(token[:LONGEST_TOKEN]))
+            .filter(digest=tokens.token_digest(token[:LONGEST_TOKEN]))
             .first()
         )
         if found is None:
             raise AuthenticationFailed("This API token is unknown, expired or revoked.")
-        note_use(found, now)
+        record_token_use(found, now)
         return found.company, found
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
-def note_use(token: ApiToken, now: datetime) -> None:
+def record_token_use(token: ApiToken, now: datetime) -> None:
     # A write for each request would make every reader a writer: once a minute is enough.
     if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

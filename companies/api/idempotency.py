@@ -34,7 +34,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
     text = f"{request.method} {request.path}\n".encode() + request._request.body
     fingerprint = hashlib.sha256(text).hexdigest()
     with transaction.atomic():
-        if not taken(f"{request.company.pk}:{key}"):
+        if not try_lock_key(f"{request.company.pk}:{key}"):
             raise Running("The first request with this Idempotency-Key is still running.")
         kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
         if kept and kept.created_at > timezone.now() - KEPT_FOR:
@@ -53,7 +53,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
                 defaults={
                     "fingerprint": fingerprint,
                     "status": response.status_code,
-                    "headers": given(response),
+                    "headers": view_headers(response),
                     "body": response.data,
                     "created_at": timezone.now(),
                 },
@@ -61,12 +61,12 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
         return response
 
 
-def given(response: Response) -> dict[str, str]:
+def view_headers(response: Response) -> dict[str, str]:
     """The headers that the view gave its answer; the others are given to each answer anew."""
     return {name: value for name, value in response.items() if name != "Content-Type"}
 
 
-def taken(name: str) -> bool:
+def try_lock_key(name: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 1))", [name])
         return bool(cursor.fetchone()[0])

@@ -7,7 +7,7 @@ from django.conf import settings
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
-from companies.strict_json import BadJSON, load
+from companies.strict_json import BadJSON, load_json
 
 DEEPEST = 50
 
@@ -36,7 +36,7 @@ class StrictJSONParser(BaseParser):
         if len(body) > settings.MAX_BODY_BYTES:
             raise BodyTooLarge
         try:
-            return load(body.decode("utf-8"), deepest=DEEPEST)
+            return load_json(body.decode("utf-8"), deepest=DEEPEST)
         except UnicodeDecodeError as error:
             raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
         except BadJSON as error:

@@ -46,17 +46,17 @@ class Face:
     shown: Callable[..., dict[str, Any]]
 
 
-def shown_error(code: int, error: str, message: str, **more: Any) -> dict[str, Any]:
+def error_example(code: int, error: str, message: str, **more: Any) -> dict[str, Any]:
     return {"statusCode": code, "error": error, "message": message, **more}
 
 
-def shown_shipping_error(code: int, error: str, message: str, **more: Any) -> dict[str, Any]:
+def shipping_error_example(code: int, error: str, message: str, **more: Any) -> dict[str, Any]:
     body = {"code": code, "description": error, "message": message, **more}
     return {"meta": "error", "error": body}
 
 
-MANAGEMENT = Face(Error, InvalidRequest, shown_error)
-SHIPPING = Face(ShippingError, ShippingError, shown_shipping_error)
+MANAGEMENT = Face(Error, InvalidRequest, error_example)
+SHIPPING = Face(ShippingError, ShippingError, shipping_error_example)
 
 WRONG_FIELD = {"field": "comments", "message": "Send a string."}
 # What a status means, and a message that comes with it.

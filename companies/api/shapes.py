@@ -15,7 +15,7 @@ class Time(serializers.RegexField):
         super().__init__(TIME, **options)
 
 
-class Flag(serializers.ChoiceField):
+class FlagValue(serializers.ChoiceField):
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=[0, 1], **options)
 

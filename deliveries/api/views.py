@@ -22,7 +22,7 @@ def webhook_of(request: CompanyRequest, webhook_id: int) -> Webhook:
 
 def delivery_of(request: CompanyRequest, delivery_id: UUID) -> Delivery:
     try:
-        return log.one(request.company, delivery_id)
+        return log.company_delivery(request.company, delivery_id)
     except Delivery.DoesNotExist as error:
         raise Http404 from error
 
@@ -34,10 +34,10 @@ class WebhookDeliveries(CompanyView):
         query = LogQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
         try:
-            deliveries, cursor = log.page(webhook, **query.validated_data)
+            deliveries, cursor = log.log_page(webhook, **query.validated_data)
         except log.BadCursor as error:
             raise ValidationError({"cursor": [str(error)]}) from error
-        return Response({"data": log.rows(deliveries), "next_cursor": cursor})
+        return Response({"data": log.delivery_rows(deliveries), "next_cursor": cursor})
 
 
 @schema.webhook_health
@@ -50,7 +50,7 @@ class WebhookHealth(CompanyView):
 @schema.one_delivery
 class OneDelivery(CompanyView):
     def get(self, request: CompanyRequest, delivery_id: UUID) -> Response:
-        return Response({"data": log.detail(delivery_of(request, delivery_id))})
+        return Response({"data": log.delivery_detail(delivery_of(request, delivery_id))})
 
 
 @schema.redeliver
@@ -70,5 +70,5 @@ class Recover(CompanyView):
     def post(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         window = Window.read(request)
-        given_up = redelivery.chosen(webhook_id=webhook.pk, state=State.GIVEN_UP, **window)
+        given_up = redelivery.find_deliveries(webhook_id=webhook.pk, state=State.GIVEN_UP, **window)
         return Response({"data": {"redelivered": redelivery.redeliver(given_up)}})

@@ -20,7 +20,7 @@ from django.utils import timezone
 from deliveries import statements
 from deliveries.engine import claiming, pausing, recording, rendering
 from deliveries.engine.loans import Claimed
-from deliveries.engine.recording import Result
+from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rendering import Address, Sent
 from deliveries.engine.rooms import Rooms
 from deliveries.engine.schedule import next_wait
@@ -60,7 +60,7 @@ class Engine:
         self.rooms = Rooms()
         self.unwell: set[int] = set()
         self.addresses: dict[int, rendering.Address] = {}
-        self.results: list[Result] = []
+        self.results: list[AttemptResult] = []
         self.back: list[Claimed] = []
         self.recorded_at = self.look_at = time.monotonic()
         self.cursor = 0
@@ -159,7 +159,7 @@ class Engine:
         waited = now - self.recorded_at > RECORD_AFTER_SECONDS
         if not self.results or (len(self.results) < RECORD_AT_ONCE and not waited):
             return 0
-        kept = recording.record(self.results, self.unwell)
+        kept = recording.record_attempts(self.results, self.unwell)
         if kept < len(self.results):
             logger.warning("%d results came after their lease", len(self.results) - kept)
         gone = {result.webhook_id for result in self.results if result.status == GONE}
@@ -198,7 +198,7 @@ def cannot_send(delivery: Claimed, address: Address, trouble: str, now: datetime
     )
 
 
-def judge(sent: Sent, reply: Reply, dice: float) -> Result:
+def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
     """What a reply makes of its delivery (decision W19)."""
     delivery = sent.delivery
     state, wait, asked = DELIVERED, 0.0, None
@@ -207,7 +207,7 @@ def judge(sent: Sent, reply: Reply, dice: float) -> Result:
         until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
         state = State.GIVEN_UP if until is None else State.WAITING
         wait = until or 0.0
-    return Result(
+    return AttemptResult(
         delivery_id=delivery.id,
         claim=delivery.claim,
         webhook_id=delivery.webhook_id,

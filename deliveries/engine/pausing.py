@@ -28,7 +28,7 @@ to 1 (PUT /webhooks/{id}) and they are sent, in order.
 
 def pause_gone(webhook_id: int) -> None:
     """A 410 pauses the webhook at once."""
-    pause(webhook_id, GONE)
+    pause_and_notify(webhook_id, GONE)
 
 
 def pause_failing() -> int:
@@ -40,10 +40,10 @@ def pause_failing() -> int:
         .filter(webhook__deleted_at=None)
         .values_list("webhook_id", flat=True)
     )
-    return sum(pause(webhook_id, FAILING) for webhook_id in failing)
+    return sum(pause_and_notify(webhook_id, FAILING) for webhook_id in failing)
 
 
-def pause(webhook_id: int, reason: str) -> bool:
+def pause_and_notify(webhook_id: int, reason: str) -> bool:
     if not services.pause(webhook_id, reason):
         return False
     logger.info("webhook %d is paused: %s", webhook_id, reason)

@@ -18,7 +18,7 @@ DELIVERED = State.DELIVERED
 
 
 @dataclass(slots=True)
-class Result:
+class AttemptResult:
     """One attempt and what it makes of its delivery. `wait`: seconds until it is due again.
 
     `rest`: seconds for which the receiver asked to be left alone.
@@ -123,20 +123,20 @@ WHERE health.webhook_id = asked.webhook_id
 """
 
 
-def record(results: Sequence[Result], unwell: Collection[int] = ()) -> int:
+def record_attempts(results: Sequence[AttemptResult], unwell: Collection[int] = ()) -> int:
     """Write down finished attempts; returns how many deliveries were still held by their claim.
 
     `unwell` are the webhooks whose health says that they failed, as far as the caller knows.
     """
     with statements.cursor() as cursor:
         # One JSON text costs a fraction of eleven arrays.
-        cursor.execute(RECORD, [json.dumps([row(result) for result in results])])
+        cursor.execute(RECORD, [json.dumps([result_as_json(result) for result in results])])
         (kept,) = cursor.fetchone() or (0,)
     note_health(results, unwell)
     return int(kept)
 
 
-def row(result: Result) -> dict[str, Any]:
+def result_as_json(result: AttemptResult) -> dict[str, Any]:
     """What is empty is left out: writing and reading it takes as long as anything else."""
     columns = {
         "id": result.delivery_id,
@@ -154,7 +154,7 @@ def row(result: Result) -> dict[str, Any]:
     return columns
 
 
-def note_health(results: Sequence[Result], unwell: Collection[int]) -> None:
+def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> None:
     """Written when it changes: a webhook that is well costs nothing here."""
     well = {result.webhook_id for result in results if result.state == DELIVERED}
     better = well.intersection(unwell)

@@ -12,7 +12,7 @@ from deliveries.models import Attempt, Delivery, Event
 from webhooks.models import Webhook
 
 
-class Secret(StrEnum):
+class SecretStatus(StrEnum):
     """What can be said of the secret that signed an attempt."""
 
     NOT_SIGNED = "Events of this type are not signed."
@@ -28,17 +28,17 @@ class Verdict(StrEnum):
     NOT_SIGNED = "Events of this type are not signed."
 
 
-def secret_of(webhook: Webhook, at: datetime, now: datetime) -> Secret:
+def secret_status(webhook: Webhook, at: datetime, now: datetime) -> SecretStatus:
     """Whether what signed at a time is still held. Only the latest rotation is known."""
     if not webhook.signed:
-        return Secret.NOT_SIGNED
+        return SecretStatus.NOT_SIGNED
     rotated = webhook.next_secret_at
     if rotated is None:
-        return Secret.THE_SAME
+        return SecretStatus.THE_SAME
     # A delivery is signed with what its claim found, which may be as old as a lease.
     if rotated > now or rotated <= at < rotated + timedelta(seconds=lease_seconds()):
-        return Secret.PERHAPS
-    return Secret.THE_SAME if rotated <= at else Secret.ROTATED
+        return SecretStatus.PERHAPS
+    return SecretStatus.THE_SAME if rotated <= at else SecretStatus.ROTATED
 
 
 class Signature(NamedTuple):
@@ -48,12 +48,14 @@ class Signature(NamedTuple):
     signature: str
 
 
-def made_again(webhook: Webhook, body: bytes, attempt: Attempt, now: datetime) -> Signature | None:
+def recreate_signature(
+    webhook: Webhook, body: bytes, attempt: Attempt, now: datetime
+) -> Signature | None:
     """What an attempt carried: not kept, and made again where its secret is known for sure."""
     if attempt.error == Failure.INTERNAL:
         # It was never written.
         return None
-    if secret_of(webhook, attempt.started_at, now) is not Secret.THE_SAME:
+    if secret_status(webhook, attempt.started_at, now) is not SecretStatus.THE_SAME:
         return None
     secret = webhook.secret if webhook.next_secret_at is None else webhook.next_secret
     if secret is None:
@@ -62,7 +64,7 @@ def made_again(webhook: Webhook, body: bytes, attempt: Attempt, now: datetime) -
     return Signature(str(timestamp), sign(secret, timestamp, webhook.type_name, body))
 
 
-def check(delivery: Delivery, event: Event, timestamp: str, signature: str) -> Verdict:
+def check_signature(delivery: Delivery, event: Event, timestamp: str, signature: str) -> Verdict:
     """Judge X-Webhook-Timestamp and X-Webhook-Signature as a company says it received them.
 
     We keep no signature: it is made again from the stored body, under the secrets still held.

@@ -10,7 +10,7 @@ CLASS = 7_301
 
 
 @contextmanager
-def take(how_many: int) -> Iterator[int | None]:
+def engine_slot(how_many: int) -> Iterator[int | None]:
     """One of `how_many` slots, or None when all are taken. A dead process frees its slot."""
     slot = next((number for number in range(how_many) if lock(number)), None)
     try:

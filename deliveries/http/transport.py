@@ -17,7 +17,7 @@ import pycurl
 from deliveries.http.answers import MAX_BODY, Failure, Incoming, Reply
 from deliveries.http.resolver import Answer, Lookup, Resolver
 from deliveries.http.sockets import Sockets
-from webhooks.targets import BadTarget, Policy, Target, check
+from webhooks.targets import BadTarget, Policy, Target, check_target
 
 MAX_TARGETS = 10_000
 # An address that swallows packets is given up before the whole time is over.
@@ -68,7 +68,7 @@ class Transport:
         self.concurrency = concurrency
         self.in_flight = 0
         self._policy = policy
-        self._check = lru_cache(MAX_TARGETS)(partial(check, policy=policy))
+        self._check = lru_cache(MAX_TARGETS)(partial(check_target, policy=policy))
         self._timeout = timeout_seconds
         self._options = _options(ca_bundle or certifi.where(), timeout_seconds)
         self._transfers: dict[pycurl.Curl, _Transfer] = {}

@@ -53,7 +53,7 @@ def oldest_due() -> datetime | None:
             return due
 
 
-def waiting() -> int:
+def count_waiting() -> int:
     """Deliveries not finished: exact up to COUNT_EXACTLY_BELOW, PostgreSQL's estimate above."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [COUNT_EXACTLY_BELOW])
@@ -64,7 +64,7 @@ def waiting() -> int:
         return max(counted, int(cursor.fetchone()[0]))
 
 
-def resting() -> int:
+def count_resting() -> int:
     return Health.objects.filter(resting_until__gt=timezone.now()).count()
 
 

@@ -24,11 +24,11 @@ class BadCursor(ValueError):
     """The text is not a cursor that a page of the log ended with."""
 
 
-def of(company: Company) -> QuerySet[Delivery]:
+def company_deliveries(company: Company) -> QuerySet[Delivery]:
     return Delivery.objects.filter(webhook__company=company)
 
 
-def page(
+def log_page(
     webhook: Webhook,
     *,
     limit: int,
@@ -83,7 +83,7 @@ def read_cursor(cursor: str) -> tuple[datetime, int]:
         raise BadCursor("This is not a cursor of this list.") from error
 
 
-def row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
+def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
     """A delivery in the log. The event may be past its retention while the delivery is not."""
     waiting = delivery.state == State.WAITING
     return {
@@ -91,36 +91,36 @@ def row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
         "event": registry.name(event.type_id) if event else None,
         "state": State(delivery.state).label,
         "attempts": delivery.attempts,
-        "due_at": shown(delivery.due_at) if waiting else None,
+        "due_at": format_time(delivery.due_at) if waiting else None,
         "last_status": delivery.last_status,
         "last_error": delivery.last_error or None,
         "shipment_id": delivery.shipment_id,
         "tracking_number": event.tracking_number if event else None,
-        "created_at": shown(delivery.created_at),
-        "finished_at": shown(delivery.finished_at),
+        "created_at": format_time(delivery.created_at),
+        "finished_at": format_time(delivery.finished_at),
     }
 
 
-def rows(deliveries: list[Delivery]) -> list[dict[str, Any]]:
+def delivery_rows(deliveries: list[Delivery]) -> list[dict[str, Any]]:
     events = Event.objects.defer("body").filter(
         pk__in=[delivery.event_id for delivery in deliveries],
         created_at__in=[delivery.created_at for delivery in deliveries],
     )
     found = {event.pk: event for event in events}
-    return [row(delivery, found.get(delivery.event_id)) for delivery in deliveries]
+    return [delivery_row(delivery, found.get(delivery.event_id)) for delivery in deliveries]
 
 
-def detail(delivery: Delivery) -> dict[str, Any]:
+def delivery_detail(delivery: Delivery) -> dict[str, Any]:
     """The exact body, and every attempt with what came back."""
     event = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
     return {
-        **row(delivery, event),
+        **delivery_row(delivery, event),
         "webhook_id": delivery.webhook_id,
         "body": bytes(event.body).decode() if event else None,
         "log": [
             {
                 "number": attempt.number,
-                "started_at": shown(attempt.started_at),
+                "started_at": format_time(attempt.started_at),
                 "duration_ms": attempt.duration_ms,
                 "url": attempt.url,
                 "status": attempt.status,
@@ -133,7 +133,7 @@ def detail(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def shown(time: datetime | None) -> str | None:
+def format_time(time: datetime | None) -> str | None:
     return time.strftime(TIME_FORMAT) if time else None
 
 
@@ -170,13 +170,13 @@ def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
     return {
         "condition": condition(webhook, noted, now),
         "failures_in_a_row": noted.failures,
-        "failing_since": shown(noted.failing_since),
-        "resting_until": shown(noted.resting_until),
+        "failing_since": format_time(noted.failing_since),
+        "resting_until": format_time(noted.resting_until),
         "attempts": attempts,
         "success_rate": round(float(rate), 4) if rate is not None else None,
         "duration_ms": {"p50": p50, "p95": p95},
         "waiting": waiting,
-        "oldest_waiting": shown(oldest),
+        "oldest_waiting": format_time(oldest),
     }
 
 
@@ -188,6 +188,6 @@ def condition(webhook: Webhook, noted: Health, now: datetime) -> str:
     return "failing" if noted.failures else "well"
 
 
-def one(company: Company, delivery_id: UUID) -> Delivery:
+def company_delivery(company: Company, delivery_id: UUID) -> Delivery:
     """Raises Delivery.DoesNotExist: missing and foreign are one."""
-    return of(company).select_related("webhook").get(pk=delivery_id)
+    return company_deliveries(company).select_related("webhook").get(pk=delivery_id)

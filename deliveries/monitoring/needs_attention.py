@@ -32,7 +32,7 @@ FROM unnest(%(webhooks)s::bigint[]) AS one(id)
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class NeedsAttention:
     """A webhook and what ails it. `waiting` stops at MOST_COUNTED."""
 
     webhook: Webhook
@@ -42,7 +42,7 @@ class Patient:
     oldest: datetime | None
 
 
-def sick(now: datetime) -> list[Patient]:
+def needing_attention(now: datetime) -> list[NeedsAttention]:
     """The MOST_SHOWN that have waited or failed for longest; deleted ones are none of them."""
     oldest = waiting_longest(now - PATIENCE)
     failing = Health.objects.filter(failures__gt=0, webhook__deleted_at=None)
@@ -53,13 +53,13 @@ def sick(now: datetime) -> list[Patient]:
         .select_related("company", "health")
         .defer("auth_token", "secret", "next_secret")
     )
-    counts = waiting(ids)
+    counts = count_waiting_of(ids)
     patients = []
     for webhook in webhooks:
         noted = getattr(webhook, "health", None) or Health()
         state = log.condition(webhook, noted, now)
         since = oldest.get(webhook.pk)
-        patients.append(Patient(webhook, state, noted, counts.get(webhook.pk, 0), since))
+        patients.append(NeedsAttention(webhook, state, noted, counts.get(webhook.pk, 0), since))
     patients.sort(key=lambda one: min(one.oldest or now, one.health.failing_since or now))
     return patients[:MOST_SHOWN]
 
@@ -72,7 +72,7 @@ def waiting_longest(before: datetime) -> dict[int, datetime]:
             return dict(cursor.fetchall())
 
 
-def waiting(webhook_ids: list[int]) -> dict[int, int]:
+def count_waiting_of(webhook_ids: list[int]) -> dict[int, int]:
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, {"webhooks": webhook_ids, "most": MOST_COUNTED})
         return dict(cursor.fetchall())

@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-def kept(key: str, seconds: int, make: Callable[[], T]) -> T:
+def cached(key: str, seconds: int, make: Callable[[], T]) -> T:
     """At most so old, and never None. Made anew each time while the cache is away."""
     try:
         found: T | None = cache.get(f"desk:{key}")

@@ -26,20 +26,20 @@ def download(
 ) -> StreamingHttpResponse:
     """A file `name`.csv, written row by row."""
     return StreamingHttpResponse(
-        lines(columns, rows),
+        csv_lines(columns, rows),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
 
 
-def lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     writer: Any = csv.writer(Echo())
     yield BYTE_ORDER_MARK + writer.writerow(columns)
     for row in rows:
-        yield writer.writerow([cell(value) for value in row])
+        yield writer.writerow([csv_cell(value) for value in row])
 
 
-def cell(value: object) -> object:
+def csv_cell(value: object) -> object:
     """Numbers stay numbers; a text that begins like a formula gets an apostrophe."""
     if value is None:
         return ""

@@ -17,22 +17,22 @@ LONGEST_NAME = 200
 MOST_DOCUMENTS = 30
 
 
-def documents(lines: str) -> list[str]:
+def document_names(lines: str) -> list[str]:
     """One a line, empty lines left out."""
     return [line.strip() for line in lines.splitlines() if line.strip()]
 
 
-class Names(forms.Field):
+class DocumentNames(forms.Field):
     """Names of documents, from boxes that were ticked."""
 
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[str]:
         names = [" ".join(name.split()) for name in value or []]
-        return checked(list(dict.fromkeys(filter(None, names))))
+        return check_names(list(dict.fromkeys(filter(None, names))))
 
 
-def checked(names: list[str]) -> list[str]:
+def check_names(names: list[str]) -> list[str]:
     if len(names) > MOST_DOCUMENTS or any(len(name) > LONGEST_NAME for name in names):
         raise forms.ValidationError(
             f"At most {MOST_DOCUMENTS} documents of {LONGEST_NAME} characters each."
@@ -42,10 +42,10 @@ def checked(names: list[str]) -> list[str]:
     return names
 
 
-class AskingForm(forms.Form):
+class RequestForm(forms.Form):
     """Which documents are missing: boxes ticked, and others by name, one a line."""
 
-    requested = Names(required=False)
+    requested = DocumentNames(required=False)
     others = forms.CharField(
         required=False,
         max_length=LONGEST_TEXT,
@@ -56,12 +56,14 @@ class AskingForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        named = documents(cleaned.get("others", ""))
-        cleaned["requested"] = checked(list(dict.fromkeys(cleaned.get("requested", []) + named)))
+        named = document_names(cleaned.get("others", ""))
+        cleaned["requested"] = check_names(
+            list(dict.fromkeys(cleaned.get("requested", []) + named))
+        )
         return cleaned
 
 
-class MoveForm(AskingForm):
+class MoveForm(RequestForm):
     """Why a ticket moves. Whether a reason is needed is asked where the move is made."""
 
     reason = forms.CharField(
@@ -71,7 +73,7 @@ class MoveForm(AskingForm):
     )
 
 
-class WriteForm(AskingForm):
+class WriteForm(RequestForm):
     """A reply to the company, or a note among agents, and the move it comes with."""
 
     text = forms.CharField(
@@ -111,7 +113,7 @@ class AgentChoice(ModelChoiceField[Agent]):
         return f"{agent.user.get_username()}: {agent.load} of {agent.capacity}{away}"
 
 
-class GiveForm(forms.Form):
+class AssignForm(forms.Form):
     """To whom, and why. No agent chosen means: to whom the rule finds."""
 
     to = AgentChoice(

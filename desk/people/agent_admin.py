@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from desk.common.admin_base import ModelAdmin, NamedInline
-from desk.common.forms import GiveForm, Workload
+from desk.common.forms import AssignForm, Workload
 from desk.common.requests import StaffRequest
 from tickets import agents
 from tickets.assignment import reassigning
@@ -119,10 +119,10 @@ class AgentAdmin(ModelAdmin):
         agent: Agent | None = self.get_object(request, str(agent_id))
         if agent is None:
             raise Http404
-        form = GiveForm(request.POST or None, excluding=agent)
+        form = AssignForm(request.POST or None, excluding=agent)
         if request.method == "POST" and form.is_valid():
             try:
-                left = reassigning.empty_hands(agent, user=request.user, **form.cleaned_data)
+                left = reassigning.reassign_all_of(agent, user=request.user, **form.cleaned_data)
             except reassigning.NotGiven as refusal:
                 messages.error(request, str(refusal))
             else:

@@ -18,7 +18,7 @@ A_CODE, A_DEVICE = "code", "device"
 
 
 @receiver(user_logged_in)
-def note_what_is_owed(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
+def note_second_factor_due(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
     """Asked once, at the login, so that no page has to ask again."""
     request.session.pop(OWES, None)
     if second_factor.is_on(user):

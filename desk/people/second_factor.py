@@ -30,49 +30,51 @@ def is_on(user: User) -> bool:
 
 
 @transaction.atomic
-def begin(user: User) -> TOTPDevice:
+def begin_setup(user: User) -> TOTPDevice:
     """The device that waits to be confirmed, made when there is none. Raises Refused."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_on(user):
         raise Refused("The second factor is on already.")
-    return waiting(user) or TOTPDevice.objects.create(user=user, name="phone", confirmed=False)
+    return pending_device(user) or TOTPDevice.objects.create(
+        user=user, name="phone", confirmed=False
+    )
 
 
-def waiting(user: User) -> TOTPDevice | None:
+def pending_device(user: User) -> TOTPDevice | None:
     """The device that was begun and is not confirmed."""
     return TOTPDevice.objects.filter(user=user, confirmed=False).order_by("pk").first()
 
 
-def confirm(user: User, code: str) -> list[str]:
+def confirm_setup(user: User, code: str) -> list[str]:
     """Switch it on with a first right code; returns the recovery codes, this once.
 
     Raises Refused. What is counted against a wrong code stays counted.
     """
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        device = waiting(user)
-        if device is not None and device.verify_token(plain(code)):
+        device = pending_device(user)
+        if device is not None and device.verify_token(normalise_code(code)):
             device.confirmed = True
             device.save(update_fields=["confirmed"])
             logger.info("%s has switched on a second factor", user.get_username())
             return make_codes(user)
-    raise Refused(refusal(device))
+    raise Refused(refusal_text(device))
 
 
-def check(user: User, code: str) -> None:
+def check_code(user: User, code: str) -> None:
     """Take a phone's code, or one of the recovery codes, which is spent then. Raises Refused."""
-    code = plain(code)
+    code = normalise_code(code)
     model = TOTPDevice if code.isdigit() and len(code) == 6 else StaticDevice
     with transaction.atomic():
         device = model.objects.select_for_update().filter(user=user, confirmed=True).first()
         if device is not None:
-            right = device.verify_token(code if model is TOTPDevice else digest(code))
+            right = device.verify_token(code if model is TOTPDevice else code_digest(code))
             if right:
                 return
-    raise Refused(refusal(device))
+    raise Refused(refusal_text(device))
 
 
-def refusal(device: ThrottlingMixin | None) -> str:
+def refusal_text(device: ThrottlingMixin | None) -> str:
     """What to tell somebody whose code is refused."""
     if device is not None and not device.verify_is_allowed()[0]:
         return "This code is not right. Wait a little before the next one: each wait is longer."
@@ -80,7 +82,7 @@ def refusal(device: ThrottlingMixin | None) -> str:
 
 
 @transaction.atomic
-def remove(user: User) -> bool:
+def remove_devices(user: User) -> bool:
     """Forget a user's devices and codes; False if there were none."""
     had = is_on(user)
     TOTPDevice.objects.filter(user=user).delete()
@@ -96,14 +98,14 @@ def make_codes(user: User) -> list[str]:
     device = StaticDevice.objects.create(user=user, name="paper", confirmed=True)
     codes = ["".join(secrets.choice(LETTERS) for _ in range(LENGTH)) for _ in range(CODES)]
     StaticToken.objects.bulk_create(
-        StaticToken(device=device, token=digest(code)) for code in codes
+        StaticToken(device=device, token=code_digest(code)) for code in codes
     )
     return codes
 
 
-def digest(code: str) -> str:
+def code_digest(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
-def plain(code: str) -> str:
+def normalise_code(code: str) -> str:
     return "".join(code.split()).replace("-", "").lower()

@@ -42,39 +42,39 @@ def code_page(request: StaffRequest) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            second_factor.check(request.user, form.cleaned_data["code"])
+            second_factor.check_code(request.user, form.cleaned_data["code"])
         except second_factor.Refused as error:
             form.add_error("code", str(error))
         else:
             request.session.cycle_key()
             del request.session[OWES]
             return redirect("admin:index")
-    return page(request, "code", "The second step", form=form)
+    return second_factor_page(request, "code", "The second step", form=form)
 
 
 @never_cache
 def account_page(request: StaffRequest) -> HttpResponse:
     """Begin, scan and confirm, or switch off: a POST each."""
     if second_factor.is_on(request.user):
-        return off(request)
+        return switch_off_page(request)
     required = request.session.get(OWES) == A_DEVICE
     if request.method == "POST" and "begin" in request.POST:
-        second_factor.begin(request.user)
+        second_factor.begin_setup(request.user)
         return redirect("second_factor_device")
-    device = second_factor.waiting(request.user)
+    device = second_factor.pending_device(request.user)
     if device is None:
-        return page(request, "begin", "Second factor", required=required)
+        return second_factor_page(request, "begin", "Second factor", required=required)
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            codes = second_factor.confirm(request.user, form.cleaned_data["code"])
+            codes = second_factor.confirm_setup(request.user, form.cleaned_data["code"])
         except second_factor.Refused as error:
             form.add_error("code", str(error))
         else:
             request.session.pop(OWES, None)
-            return page(request, "codes", "The second factor is on", codes=codes)
+            return second_factor_page(request, "codes", "The second factor is on", codes=codes)
     picture = segno.make(device.config_url, micro=False).svg_data_uri(scale=5, border=2)
-    return page(
+    return second_factor_page(
         request,
         "device",
         "Switch on a second factor",
@@ -85,19 +85,21 @@ def account_page(request: StaffRequest) -> HttpResponse:
     )
 
 
-def off(request: StaffRequest) -> HttpResponse:
+def switch_off_page(request: StaffRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         # Not check_password: wrong ones are counted, as at the login.
         if authenticate(request, username=request.user.get_username(), **form.cleaned_data):
-            second_factor.remove(request.user)
+            second_factor.remove_devices(request.user)
             messages.success(request, "The second factor is off.")
             return redirect("admin:index")
         form.add_error("password", "This is not your password.")
-    return page(request, "off", "The second factor is on", form=form)
+    return second_factor_page(request, "off", "The second factor is on", form=form)
 
 
-def page(request: StaffRequest, name: str, title: str, **context: object) -> HttpResponse:
+def second_factor_page(
+    request: StaffRequest, name: str, title: str, **context: object
+) -> HttpResponse:
     common = {**admin.site.each_context(request), "title": title}
     if name == "code":
         common |= {"sidebar_navigation": [], "available_apps": [], "is_nav_sidebar_enabled": False}

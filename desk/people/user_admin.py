@@ -33,7 +33,7 @@ else:
 admin.site.unregister([User, Group, TOTPDevice, StaticDevice])
 
 
-def within(actor: User, user: User) -> bool:
+def may_manage(actor: User, user: User) -> bool:
     """Whether the user may nothing that the actor may not: only then is their password theirs."""
     if actor.is_superuser:
         return True
@@ -90,7 +90,7 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
         if request.user.is_superuser:
             return fixed
         fixed.append("is_superuser")
-        if obj is not None and not within(staff(request), obj):
+        if obj is not None and not may_manage(staff(request), obj):
             fixed += ["username", "email", "first_name", "last_name", "is_staff", "groups"]
         return fixed
 
@@ -124,14 +124,14 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     ) -> HttpResponse:
         # Whoever sets a password can sign in with it.
         user = self.get_object(request, id)
-        if user is not None and not within(staff(request), user):
+        if user is not None and not may_manage(staff(request), user):
             raise PermissionDenied
         return super().user_change_password(request, id, form_url)
 
     @admin.action(description="Remove the second factor (a lost phone)", permissions=["change"])
     def remove_second_factor(self, request: StaffRequest, queryset: QuerySet[User]) -> None:
-        chosen = [user for user in queryset if within(request.user, user)]
-        removed = sum(second_factor.remove(user) for user in chosen)
+        chosen = [user for user in queryset if may_manage(request.user, user)]
+        removed = sum(second_factor.remove_devices(user) for user in chosen)
         for user in chosen:
             self.log_change(request, user, "Removed the second factor.")
         messages.success(request, f"{removed} removed.")

@@ -31,7 +31,7 @@ WHERE person.username LIKE %s ORDER BY person.username LIMIT %s
 ASKED = {"agent": AGENTS, "company": COMPANIES, "carrier": CARRIERS}
 
 
-class NamePages(ModelAdmin):
+class AutocompletePages(ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         page = self.admin_site.admin_view(self.names_page)
         return [path("names/", page, name="tickets_ticket_names"), *super().get_urls()]

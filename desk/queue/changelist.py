@@ -43,17 +43,17 @@ class CappedPaginator(Paginator[Ticket]):
         return self.page(min(max(number, 1), self.num_pages))
 
 
-class TicketList(ChangeList):
+class TicketChangeList(ChangeList):
     """Its order is the queue's. Only a small queue can be sorted, and only by a deadline."""
 
     queue: queues.Queue
-    found: search.Found | None = None
+    found: search.Matches | None = None
 
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         # What was ticked is meant, also when it has left the queue since the page was shown.
         ticked = request.method == "POST" and request.POST.get("select_across") != "1"
         searching = ticked or bool(request.GET.get("q", "").strip())
-        self.queue = queues.shown(request, searching=searching)
+        self.queue = queues.current_queue(request, searching=searching)
         super().__init__(request, *args, **kwargs)
         self.title = "Search" if self.found else self.queue.title
 
@@ -67,10 +67,10 @@ class TicketList(ChangeList):
     ) -> QuerySet[Ticket]:
         everything = cast(TicketQuerySet, self.root_queryset)
         if self.query.strip():
-            self.found = search.find(self.query)
+            self.found = search.search_tickets(self.query)
             narrowed = everything.filter(pk__in=self.found.ids)
         else:
-            narrowed = self.queue.narrow(everything, queues.facts(request).me)
+            narrowed = self.queue.narrow(everything, queues.queue_counts(request).me)
         self.root_queryset = narrowed
         try:
             return super().get_queryset(request, exclude_parameters)

@@ -46,7 +46,7 @@ class ExportPages(ModelAdmin):
         if not self.has_export_permission(request):
             raise PermissionDenied
         tickets = self.get_changelist_instance(request).queryset
-        rows = (cells(ticket) for ticket in one_by_one(tickets))
+        rows = (export_cells(ticket) for ticket in one_by_one(tickets))
         return csv_files.download(f"tickets-{timezone.now():%Y-%m-%d-%H%M}", COLUMNS, rows)
 
 
@@ -62,7 +62,7 @@ def one_by_one(tickets: QuerySet[Ticket]) -> Iterator[Ticket]:
         page = list(ordered.filter(pk__lt=page[-1].pk)[:AT_ONCE])
 
 
-def cells(ticket: Ticket) -> list[object]:
+def export_cells(ticket: Ticket) -> list[object]:
     return [
         ticket.pk,
         ticket.company.name,

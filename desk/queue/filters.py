@@ -14,13 +14,13 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.ids import LARGEST_ID
 from companies.models import Company
-from desk.common.cache import kept
+from desk.common.cache import cached
 from tickets.models import Agent, Ticket, TicketType
 
 TYPES_FRESH_SECONDS = 60
 
 
-class OneField(admin.ListFilter):
+class FieldFilter(admin.ListFilter):
     """A filter that is one field of the form beside the list."""
 
     template = "unfold/filters/filters_field.html"
@@ -63,7 +63,7 @@ class OneField(admin.ListFilter):
         raise NotImplementedError
 
 
-class Choice(OneField):
+class ChoiceFilter(FieldFilter):
     def options(self) -> list[tuple[int, str]]:
         raise NotImplementedError
 
@@ -80,24 +80,24 @@ class Choice(OneField):
         return tickets.filter(**{self.parameter_name: value}) if value in known else tickets.none()
 
 
-class StatusFilter(Choice):
+class StatusFilter(ChoiceFilter):
     title = parameter_name = "status"
 
     def options(self) -> list[tuple[int, str]]:
         return Ticket.STATUSES
 
 
-class TypeFilter(Choice):
+class TypeFilter(ChoiceFilter):
     title = parameter_name = "type"
 
     def options(self) -> list[tuple[int, str]]:
         types = TicketType.objects.only("name")
-        return kept(
+        return cached(
             "types", TYPES_FRESH_SECONDS, lambda: [(one.pk, str(one)) for one in types.all()]
         )
 
 
-class Text(OneField):
+class TextFilter(FieldFilter):
     """A name, typed; desk/list.js offers what begins like it."""
 
     # What the page of names is asked for.
@@ -112,7 +112,7 @@ class Text(OneField):
         )
 
 
-class AgentFilter(Text):
+class AgentFilter(TextFilter):
     title = parameter_name = names = "agent"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
@@ -120,7 +120,7 @@ class AgentFilter(Text):
         return tickets.filter(agent__in=list(named))
 
 
-class CompanyFilter(Text):
+class CompanyFilter(TextFilter):
     title = parameter_name = names = "company"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
@@ -131,7 +131,7 @@ class CompanyFilter(Text):
         return tickets.filter(company__in=list(named))
 
 
-class CarrierFilter(Text):
+class CarrierFilter(TextFilter):
     title = names = "carrier"
     parameter_name = "carrier_name"
 
@@ -139,7 +139,7 @@ class CarrierFilter(Text):
         return tickets.filter(carrier_name=value)
 
 
-class Day(OneField):
+class DayFilter(FieldFilter):
     """A day in the service's time zone. What is no day narrows nothing."""
 
     def field(self) -> forms.Field:
@@ -156,7 +156,7 @@ class Day(OneField):
             return None
 
 
-class OpenedFrom(Day):
+class OpenedFrom(DayFilter):
     title = "opened from"
     parameter_name = "opened_from"
 
@@ -165,7 +165,7 @@ class OpenedFrom(Day):
         return tickets.filter(created_at__gte=start) if start else tickets
 
 
-class OpenedTo(Day):
+class OpenedTo(DayFilter):
     title = "opened until"
     parameter_name = "opened_to"
 

@@ -6,16 +6,16 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from desk.queue.autocomplete import NamePages
-from desk.queue.changelist import DEADLINES, CappedPaginator, TicketList
+from desk.queue.autocomplete import AutocompletePages
+from desk.queue.changelist import DEADLINES, CappedPaginator, TicketChangeList
 from desk.queue.export import ExportPages
 from desk.queue.filters import FILTERS
-from desk.queue.queues import shown
+from desk.queue.queues import current_queue
 from desk.queue.rows import TicketRows
 from tickets.models import Ticket
 
 
-class ListPages(NamePages, ExportPages, TicketRows):
+class ListPages(AutocompletePages, ExportPages, TicketRows):
     """Queues, search and filters; every query of it goes through an index."""
 
     list_filter = FILTERS
@@ -31,8 +31,8 @@ class ListPages(NamePages, ExportPages, TicketRows):
     search_fields = ("id",)
     search_help_text = "Id, tracking number, company or words"
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketList]:
-        return TicketList
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketChangeList]:
+        return TicketChangeList
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -47,5 +47,5 @@ class ListPages(NamePages, ExportPages, TicketRows):
 
     def get_sortable_by(self, request: HttpRequest) -> tuple[str, ...]:
         searching = bool(request.GET.get("q", "").strip())
-        small = searching or shown(request, searching=False).small
+        small = searching or current_queue(request, searching=False).small
         return tuple(DEADLINES) if small else ()

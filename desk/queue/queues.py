@@ -9,7 +9,7 @@ from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
 
-from desk.common.cache import kept
+from desk.common.cache import cached
 from desk.common.requests import staff
 from tickets.models import Agent, Ticket
 from tickets.models.tickets import TicketQuerySet
@@ -92,33 +92,33 @@ class Facts(NamedTuple):
         return f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count) if count else None
 
 
-def offered(user: User) -> list[Queue]:
+def queues_for(user: User) -> list[Queue]:
     leads = user.has_perm("tickets.assign_ticket")
     return [queue for queue in QUEUES if leads or not queue.leads_only]
 
 
-def shown(request: HttpRequest, *, searching: bool) -> Queue:
+def current_queue(request: HttpRequest, *, searching: bool) -> Queue:
     """The queue that the address names. None: one's own for agents, and all for a search."""
     named = BY_SLUG.get(request.GET.get("queue", ""))
     if searching:
         return BY_SLUG["everything"]
-    if named in offered(staff(request)):
+    if named in queues_for(staff(request)):
         return named
-    return BY_SLUG["open" if facts(request).me is None else "mine"]
+    return BY_SLUG["open" if queue_counts(request).me is None else "mine"]
 
 
-def facts(request: HttpRequest) -> Facts:
+def queue_counts(request: HttpRequest) -> Facts:
     """At most FRESH_SECONDS old; asked for once in a request, and anew while the cache is away."""
     known: Facts | None = getattr(request, "_desk_facts", None)
     if known is None:
         user = staff(request)
-        found = kept(f"queues:{user.pk}", FRESH_SECONDS, lambda: tuple(counted(user)))
+        found = cached(f"queues:{user.pk}", FRESH_SECONDS, lambda: tuple(count_queues(user)))
         known = Facts._make(found)
         vars(request)["_desk_facts"] = known
     return known
 
 
-def counted(user: User) -> Facts:
+def count_queues(user: User) -> Facts:
     """One statement for all badges; each looks at MOST_SHOWN entries of an index, and one more."""
     me = Agent.objects.filter(user=user).values_list("pk", flat=True).first()
     parts: list[str] = []

@@ -18,7 +18,7 @@ from desk.common.badges import badge
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket
 from tickets.sla import clocks
-from tickets.sla.clocks import State
+from tickets.sla.clocks import ClockState
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -31,7 +31,7 @@ ROW = (
 )
 LAST = '<span class="desk-row-sub desk-peek"><span class="desk-by">{}:</span> {}</span>'
 # How a clock that runs looks.
-MARKS = {State.OVERDUE: "late", State.SOON: "near", State.RUNNING: ""}
+MARKS = {ClockState.OVERDUE: "late", ClockState.SOON: "near", ClockState.RUNNING: ""}
 
 
 class Peek(NamedTuple):
@@ -88,22 +88,22 @@ class Deadline(NamedTuple):
     mark: str = ""
 
 
-def due(ticket: Ticket, now: datetime) -> Deadline:
-    state = clocks.awaited(ticket, now)
-    if state == State.PAUSED:
+def due_deadline(ticket: Ticket, now: datetime) -> Deadline:
+    state = clocks.next_promise(ticket, now)
+    if state == ClockState.PAUSED:
         return Deadline("paused")
-    return deadline(ticket.due_at, now, "overdue by", state)
+    return row_deadline(ticket.due_at, now, "overdue by", state)
 
 
-def filing(ticket: Ticket, now: datetime) -> Deadline:
-    return deadline(ticket.filing_due_at, now, "missed by", clocks.filing(ticket, now))
+def claim_deadline(ticket: Ticket, now: datetime) -> Deadline:
+    return row_deadline(ticket.filing_due_at, now, "missed by", clocks.filing_state(ticket, now))
 
 
-def deadline(at: datetime | None, now: datetime, late: str, state: State) -> Deadline:
+def row_deadline(at: datetime | None, now: datetime, late: str, state: ClockState) -> Deadline:
     if at is None or state not in MARKS:
         return Deadline("")
     left = (at - now).total_seconds()
-    text = f"{late} {distance(-left)}" if state == State.OVERDUE else f"in {distance(left)}"
+    text = f"{late} {distance(-left)}" if state == ClockState.OVERDUE else f"in {distance(left)}"
     return Deadline(text, at, MARKS[state])
 
 
@@ -121,7 +121,7 @@ def as_html(deadline: Deadline) -> SafeString | str:
     )
 
 
-def parcel(ticket: Ticket, peek: Peek) -> SafeString:
+def ticket_cell(ticket: Ticket, peek: Peek) -> SafeString:
     """Whose ticket, about what, and what was said last; all of it leads to the ticket.
 
     Put together here: a template for each row takes longer than all queries of the page.
@@ -151,7 +151,7 @@ class TicketRows(ModelAdmin):
 
     @admin.display(description="ticket")
     def ticket(self, ticket: Ticket) -> SafeString:
-        return parcel(ticket, getattr(ticket, "peek", Peek()))
+        return ticket_cell(ticket, getattr(ticket, "peek", Peek()))
 
     @admin.display(description="status")
     def status_pill(self, ticket: Ticket) -> SafeString:
@@ -163,11 +163,11 @@ class TicketRows(ModelAdmin):
 
     @admin.display(description="due", ordering="due_at")
     def due(self, ticket: Ticket) -> SafeString | str:
-        return as_html(due(ticket, timezone.now()))
+        return as_html(due_deadline(ticket, timezone.now()))
 
     @admin.display(description="claim by", ordering="filing_due_at")
     def filing(self, ticket: Ticket) -> SafeString | str:
-        return as_html(filing(ticket, timezone.now()))
+        return as_html(claim_deadline(ticket, timezone.now()))
 
     @admin.display(description="updated")
     def updated(self, ticket: Ticket) -> SafeString | str:

@@ -65,18 +65,18 @@ IN_COMMENTS = BY_WORDS.format(
 )
 
 
-class Found(NamedTuple):
+class Matches(NamedTuple):
     """At most MOST_FOUND ids; whether there were more, older ones."""
 
     ids: list[int]
     more: bool
 
 
-def find(term: str, most: int = MOST_FOUND) -> Found:
+def search_tickets(term: str, most: int = MOST_FOUND) -> Matches:
     """One statement, bounded whatever is asked for."""
     term = term.strip().replace("\x00", "")[:LONGEST_TERM]
     if not term:
-        return Found([], more=False)
+        return Matches([], more=False)
     parts = [BY_TRACKING, BY_COMPANY, IN_FIRST_TEXTS, IN_COMMENTS]
     if is_number(term):
         parts[:0] = [BY_ID, BY_SHIPMENT]
@@ -94,7 +94,7 @@ def find(term: str, most: int = MOST_FOUND) -> Found:
             },
         )
         ids = [ticket_id for (ticket_id,) in cursor.fetchall()]
-    return Found(ids[:most], more=len(ids) > most)
+    return Matches(ids[:most], more=len(ids) > most)
 
 
 def is_number(term: str) -> bool:
@@ -112,12 +112,12 @@ def palette(request: HttpRequest, term: str) -> list[SearchResult]:
     """The first few for Ctrl+K, for who may see tickets; Unfold keeps them for five minutes."""
     if not request.user.has_perm("tickets.view_ticket"):
         return []
-    ids = find(term, MOST_OFFERED).ids
+    ids = search_tickets(term, MOST_OFFERED).ids
     tickets = Ticket.objects.filter(pk__in=ids).select_related("company", "type").order_by("-pk")
-    return [offer(ticket) for ticket in tickets]
+    return [search_result(ticket) for ticket in tickets]
 
 
-def offer(ticket: Ticket) -> SearchResult:
+def search_result(ticket: Ticket) -> SearchResult:
     words: list[Any] = [ticket.company, ticket.type, ticket.get_status_display()]
     return SearchResult(
         title=f"#{ticket.pk}",

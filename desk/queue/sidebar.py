@@ -17,7 +17,7 @@ OTHERS = (
     ("Fairness", "balance", "desk_fairness", "desk.view_figures"),
     ("Macros", "quickreply", "admin:desk_macro_changelist", "desk.view_macro"),
     ("Agents", "support_agent", "admin:tickets_agent_changelist", "tickets.view_agent"),
-    ("Targets", "timer", "admin:tickets_target_changelist", "tickets.view_target"),
+    ("SLA targets", "timer", "admin:tickets_slatarget_changelist", "tickets.view_slatarget"),
     ("Calendars", "calendar_month", "admin:tickets_calendar_changelist", "tickets.view_calendar"),
     (
         "Filing rules",
@@ -49,8 +49,8 @@ def queue_items(request: HttpRequest) -> list[dict[str, Any]]:
     address = reverse(LIST)
     there = request.path == address
     searching = bool(request.GET.get("q", "").strip())
-    current = queues.shown(request, searching=searching) if there else None
-    known = queues.facts(request)
+    current = queues.current_queue(request, searching=searching) if there else None
+    known = queues.queue_counts(request)
     return [
         {
             "title": queue.title,
@@ -60,7 +60,7 @@ def queue_items(request: HttpRequest) -> list[dict[str, Any]]:
             "badge": known.badge(queue),
             "badge_variant": "danger" if queue.slug == "overdue" else "primary",
         }
-        for queue in queues.offered(staff(request))
+        for queue in queues.queues_for(staff(request))
     ]
 
 

@@ -20,7 +20,7 @@ class Bar(NamedTuple):
     says: str
 
 
-class Mark(NamedTuple):
+class AxisLabel(NamedTuple):
     """A text at a place of an axis."""
 
     at: float
@@ -31,8 +31,8 @@ class Chart(NamedTuple):
     title: str
     series: Sequence[str]
     bars: list[Bar]
-    labels: list[Mark]
-    grid: list[Mark]
+    labels: list[AxisLabel]
+    grid: list[AxisLabel]
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -66,12 +66,12 @@ def columns(
             )
     every = -(-len(rows) // MOST_LABELS) or 1
     labels = [
-        Mark(round(LEFT + (place + 0.5) * group, 1), label)
+        AxisLabel(round(LEFT + (place + 0.5) * group, 1), label)
         for place, (label, _) in enumerate(rows)
         if place % every == 0
     ]
     grid = [
-        Mark(round(floor - (floor - TOP) * line / GRID, 1), f"{top * line / GRID:g}{unit}")
+        AxisLabel(round(floor - (floor - TOP) * line / GRID, 1), f"{top * line / GRID:g}{unit}")
         for line in range(GRID + 1)
     ]
     return Chart(title, series, bars, labels, grid)

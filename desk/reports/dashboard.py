@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from desk.common import csv_files
-from desk.common.cache import kept
+from desk.common.cache import cached
 from desk.common.requests import staff
 from desk.reports import fairness, tables
 from desk.reports.figures import Scope
@@ -52,12 +52,12 @@ def own_day(request: HttpRequest) -> dict[str, Any] | None:
 
 
 def lead_page(request: HttpRequest) -> dict[str, Any]:
-    scope = asked(request)
+    scope = requested_scope(request)
     return {
         "scope": scope,
         "spans": SPANS,
         "figures": figures_of(scope),
-        "storms": storms.alive(),
+        "storms": storms.active_storms(),
         "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
         "agents": Agent.objects.order_by("user__username").values_list("pk", "user__username"),
         "asked": request.GET.urlencode(),
@@ -65,7 +65,7 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def asked(request: HttpRequest) -> Scope:
+def requested_scope(request: HttpRequest) -> Scope:
     """The scope that the address names; what is no such thing is left out."""
 
     def number(name: str) -> int | None:
@@ -79,7 +79,7 @@ def asked(request: HttpRequest) -> Scope:
 
 
 def figures_of(scope: Scope) -> tables.Dashboard:
-    return kept(key_of(scope), FRESH_SECONDS, lambda: tables.dashboard(scope))
+    return cached(key_of(scope), FRESH_SECONDS, lambda: tables.dashboard(scope))
 
 
 def count_ahead() -> None:
@@ -94,29 +94,29 @@ def key_of(scope: Scope) -> str:
 
 
 def fairness_of(days: int) -> fairness.Report:
-    return kept(f"fairness:{days}", FRESH_SECONDS, lambda: fairness.report(days))
+    return cached(f"fairness:{days}", FRESH_SECONDS, lambda: fairness.report(days))
 
 
 def fairness_page(request: HttpRequest) -> HttpResponse:
     require_figures(request)
-    report = fairness_of(asked(request).days)
+    report = fairness_of(requested_scope(request).days)
     context = {
         **admin.site.each_context(request),
         "title": "Fairness of assignment",
         "report": report,
-        "table": tables.fairness(report),
+        "table": tables.fairness_table(report),
         "spans": SPANS,
         "asked": request.GET.urlencode(),
     }
     return TemplateResponse(request, "desk/fairness.html", context)
 
 
-def export(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+def export_table(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """One of the tables as a file, for the same scope as the page."""
     require_figures(request)
-    scope = asked(request)
+    scope = requested_scope(request)
     if slug == "fairness":
-        table = tables.fairness(fairness_of(scope.days))
+        table = tables.fairness_table(fairness_of(scope.days))
     else:
         found = {one.slug: one for one in figures_of(scope).tables}
         if slug not in found:

@@ -52,8 +52,8 @@ def most_to_least(parts: Sequence[float]) -> float | None:
 def report(days: int, now: datetime | None = None) -> Report:
     """Everybody who could be given tickets, or was, in these days."""
     now, scope = now or timezone.now(), Scope(days)
-    received = given(scope.since(now))
-    decided = figures.decided(scope, now).by_agent
+    received = assignments_since(scope.since(now))
+    decided = figures.decided_tickets(scope, now).by_agent
     answers = figures.answer_times(scope, now, by="agent_id")
     agents = Agent.objects.filter(
         Q(available=True, user__is_active=True) | Q(user__username__in=received)
@@ -77,7 +77,7 @@ def report(days: int, now: datetime | None = None) -> Report:
     return Report(days, shares, jain(parts), most_to_least(parts))
 
 
-def given(since: datetime) -> Counter[str]:
+def assignments_since(since: datetime) -> Counter[str]:
     """How often each agent was given a ticket, by the rule or by hand, as history tells it."""
     with connection.cursor() as cursor:
         cursor.execute(

@@ -71,8 +71,8 @@ class Times(NamedTuple):
     p90: timedelta | None = None
 
 
-def opened(scope: Scope, now: datetime) -> Opened:
-    rows = ask(
+def opened_tickets(scope: Scope, now: datetime) -> Opened:
+    rows = run_query(
         """
         SELECT (created_at AT TIME ZONE 'UTC')::date AS day, type_id, agent_id, carrier_name,
             grouping(type_id, carrier_name) AS what, count(*)
@@ -94,8 +94,8 @@ def opened(scope: Scope, now: datetime) -> Opened:
     return made
 
 
-def decided(scope: Scope, now: datetime) -> Decided:
-    rows = ask(
+def decided_tickets(scope: Scope, now: datetime) -> Decided:
+    rows = run_query(
         """
         SELECT (decided_at AT TIME ZONE 'UTC')::date AS day, type_id, agent_id, carrier_name,
             grouping(type_id, carrier_name) AS what, count(*),
@@ -111,17 +111,17 @@ def decided(scope: Scope, now: datetime) -> Decided:
     made = Decided(Counter(), {}, {}, {})
     for day, type_id, agent_id, carrier, what, *numbers in rows:
         if what == BY_TYPE:
-            add(made.by_type, type_id, numbers)
-            add(made.by_agent, agent_id, numbers)
+            add_to(made.by_type, type_id, numbers)
+            add_to(made.by_agent, agent_id, numbers)
         elif what == BY_CARRIER:
-            add(made.by_carrier, carrier, numbers)
+            add_to(made.by_carrier, carrier, numbers)
         else:
             made.by_day[day] += numbers[0]
     return made
 
 
 def backlog(scope: Scope, now: datetime) -> Backlog:
-    rows = ask(
+    rows = run_query(
         """
         SELECT type_id, agent_id, carrier_name, age,
             grouping(type_id, carrier_name) AS what,
@@ -141,11 +141,11 @@ def backlog(scope: Scope, now: datetime) -> Backlog:
     unassigned = 0
     for type_id, agent_id, carrier, age, what, *numbers in rows:
         if what == BY_TYPE:
-            add(made.by_type, type_id, numbers)
-            add(made.by_agent, agent_id, numbers)
+            add_to(made.by_type, type_id, numbers)
+            add_to(made.by_agent, agent_id, numbers)
             unassigned += numbers[0] if agent_id is None else 0
         elif what == BY_CARRIER:
-            add(made.by_carrier, carrier, numbers)
+            add_to(made.by_carrier, carrier, numbers)
         else:
             # Older than all thresholds is bucket 0.
             made.by_age[len(AGES) - age] += numbers[0]
@@ -164,7 +164,7 @@ def decision_times(scope: Scope, now: datetime, by: str = "type_id") -> dict[int
 
 
 def times(during: str, end: str, scope: Scope, now: datetime, by: str) -> dict[int | None, Times]:
-    rows = ask(
+    rows = run_query(
         f"""
         SELECT grouping({by}), {by}, count({end}),
             percentile_disc(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY {end} - created_at)
@@ -185,12 +185,12 @@ def times(during: str, end: str, scope: Scope, now: datetime, by: str) -> dict[i
 BY_TYPE, BY_CARRIER = 1, 2
 
 
-def add(to: dict[Any, Triple], key: Any, numbers: list[int]) -> None:
+def add_to(to: dict[Any, Triple], key: Any, numbers: list[int]) -> None:
     first, second, third = to.get(key, (0, 0, 0))
     to[key] = (first + numbers[0], second + numbers[1], third + numbers[2])
 
 
-def ask(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ...]]:
+def run_query(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ...]]:
     narrow, given = scope.narrow()
     values = {
         "now": now,

@@ -27,7 +27,7 @@ class Table(NamedTuple):
     chart: charts.Chart | None = None
 
 
-class Counts(NamedTuple):
+class GroupCounts(NamedTuple):
     """The tickets of one type, agent or carrier, in the order of the columns."""
 
     opened: int
@@ -51,7 +51,7 @@ class Dashboard(NamedTuple):
 def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
     """In seven queries, however many tickets there are."""
     now = now or timezone.now()
-    opened, decided = figures.opened(scope, now), figures.decided(scope, now)
+    opened, decided = figures.opened_tickets(scope, now), figures.decided_tickets(scope, now)
     backlog = figures.backlog(scope, now)
     answers, decisions = figures.answer_times(scope, now), figures.decision_times(scope, now)
     types = {one.pk: str(one) for one in TicketType.objects.all()}
@@ -83,10 +83,12 @@ def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
 
 def combined(
     opened: Mapping[K, int], decided: Mapping[K, Triple], open_now: Mapping[K, Triple]
-) -> dict[K, Counts]:
+) -> dict[K, GroupCounts]:
     """What each has of all three, nothing where it has none."""
     return {
-        key: Counts(opened.get(key, 0), *decided.get(key, NOTHING), *open_now.get(key, NOTHING))
+        key: GroupCounts(
+            opened.get(key, 0), *decided.get(key, NOTHING), *open_now.get(key, NOTHING)
+        )
         for key in {**opened, **decided, **open_now}
     }
 
@@ -133,13 +135,13 @@ def waiting_times(
     return Table("times", "Time to first response and to decision", columns, rows)
 
 
-def per_type(types: Mapping[int, str], numbers: Mapping[int, Counts]) -> Table:
+def per_type(types: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
     columns = ("Type", "Opened", "Decided", "Accepted", "Late", "Open", "Overdue", "Filing near")
     rows = [(types.get(key, key), *numbers[key]) for key in sorted(numbers)]
     return Table("types", "Per type", columns, rows)
 
 
-def per_agent(names: Mapping[int, str], numbers: Mapping[int, Counts]) -> Table:
+def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
     """Those with the most open first. Opened are those of the time that they hold now."""
     order = sorted(
         numbers, key=lambda key: (key is not None, -numbers[key].open, names.get(key, ""))
@@ -154,7 +156,7 @@ def per_agent(names: Mapping[int, str], numbers: Mapping[int, Counts]) -> Table:
     return Table("agents", "Per agent", columns, rows, chart)
 
 
-def per_carrier(numbers: Mapping[str, Counts]) -> Table:
+def per_carrier(numbers: Mapping[str, GroupCounts]) -> Table:
     order = sorted(numbers, key=lambda name: (-numbers[name].opened, name))
     rows, charted = [], []
     for name in order:
@@ -177,7 +179,7 @@ def per_carrier(numbers: Mapping[str, Counts]) -> Table:
     return Table("carriers", "Per carrier", columns, rows, chart)
 
 
-def fairness(report: Report) -> Table:
+def fairness_table(report: Report) -> Table:
     rows = [
         (
             one.agent,

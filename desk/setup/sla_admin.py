@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from desk.common.admin_base import ModelAdmin, NamedInline
 from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
-from tickets.models import Calendar, FilingRule, Holiday, Target, WorkingHours
+from tickets.models import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.sla import recalculation
 
 
@@ -61,7 +61,7 @@ class CalendarAdmin(RulesAdmin):
         return ", ".join(str(hours) for hours in calendar.hours.all())
 
 
-@admin.register(Target)
+@admin.register(SLATarget)
 class TargetAdmin(RulesAdmin):
     form = TargetForm
     list_display = ("about", "calendar", "first_response", "resolution")
@@ -69,15 +69,15 @@ class TargetAdmin(RulesAdmin):
     fields = (("plan", "type"), "calendar", ("first_response_minutes", "resolution_minutes"))
 
     @admin.display(description="for", ordering="plan")
-    def about(self, target: Target) -> str:
+    def about(self, target: SLATarget) -> str:
         return str(target)
 
     @admin.display(description="first answer", ordering="first_response_minutes")
-    def first_response(self, target: Target) -> str:
+    def first_response(self, target: SLATarget) -> str:
         return hours_and_minutes(target.first_response_minutes)
 
     @admin.display(description="decision", ordering="resolution_minutes")
-    def resolution(self, target: Target) -> str:
+    def resolution(self, target: SLATarget) -> str:
         return hours_and_minutes(target.resolution_minutes)
 
 

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from desk.common.generics import BaseInlineFormSet, ModelForm
-from tickets.models import Calendar, FilingRule, Target, WorkingHours
+from tickets.models import Calendar, FilingRule, SLATarget, WorkingHours
 from tickets.sla import calendars
 from tickets.sla.calendars import MIDNIGHT
 from tickets.sla.policy import read_calendar
@@ -58,9 +58,9 @@ class HoursOfAWeek(BaseInlineFormSet[WorkingHours, Calendar]):
                 following.add_error("starts", "Another interval of this day is not over by then.")
 
 
-class TargetForm(ModelForm[Target]):
+class TargetForm(ModelForm[SLATarget]):
     class Meta:
-        model = Target
+        model = SLATarget
         fields = ("plan", "type", "calendar", "first_response_minutes", "resolution_minutes")
         help_texts = {
             "type": "None means any.",
@@ -80,14 +80,14 @@ class TargetForm(ModelForm[Target]):
                     self.refuse_endless(field, calendar)
         return cleaned
 
-    def refuse_endless(self, field: str, calendar: calendars.Calendar) -> None:
+    def refuse_endless(self, field: str, calendar: calendars.BusinessHours) -> None:
         minutes = self.cleaned_data.get(field)
         if minutes is None:
             return
         if minutes == 0:
             self.add_error(field, "Give at least a minute.")
         try:
-            calendars.add(calendar, timezone.now(), timedelta(minutes=minutes))
+            calendars.add_business_time(calendar, timezone.now(), timedelta(minutes=minutes))
         except calendars.TooFar:
             self.add_error(field, "That takes more than fifty years of the calendar.")
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from companies import doorbell
 from desk.models import Storm, StormReply
-from desk.storms.services import StormRefused, leading
+from desk.storms.services import StormRefused, require_storm_lead
 from tickets import working
 from tickets.changes.actors import NotAllowed
 from tickets.models import Ticket
@@ -21,13 +21,13 @@ Link = Storm.tickets.through
 
 
 @transaction.atomic
-def answer(storm_id: int, text: str, *, user: User, key: UUID) -> StormReply:
+def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormReply:
     """Reply to every ticket that is linked now and still open when its turn comes.
 
     A form that is sent twice, with the same key, is taken once. Few tickets are answered on
     return, many by a worker. Raises NotAllowed, StormRefused and Storm.DoesNotExist.
     """
-    leading(user)
+    require_storm_lead(user)
     if not text.strip():
         raise StormRefused("Write something.")
     # Who links tickets holds the storm too: `upto` misses none of them.
@@ -40,31 +40,31 @@ def answer(storm_id: int, text: str, *, user: User, key: UUID) -> StormReply:
     upto = links.aggregate(last=Max("pk"))["last"] or 0
     reply = StormReply.objects.create(storm=storm, key=key, text=text.strip(), user=user, upto=upto)
     if links.count() <= AT_ONCE:
-        answer_some(reply.pk)
+        answer_batch(reply.pk)
         reply.refresh_from_db()
     else:
-        transaction.on_commit(lambda: ring(reply.pk), robust=True)
+        transaction.on_commit(lambda: ring_reply_task(reply.pk), robust=True)
     return reply
 
 
-def ring(reply_id: int) -> None:
+def ring_reply_task(reply_id: int) -> None:
     doorbell.ring("desk.tasks.answer_storm", reply_id, expires=60)
 
 
-def go_on(reply_id: int) -> None:
+def continue_reply(reply_id: int) -> None:
     """Answer what is left of a reply, a transaction for each batch."""
-    while answer_some(reply_id):
+    while answer_batch(reply_id):
         pass
 
 
-def go_on_with_all() -> None:
+def continue_all_replies() -> None:
     unfinished = StormReply.objects.filter(finished_at=None).order_by("pk")
     for reply_id in unfinished.values_list("pk", flat=True):
-        go_on(reply_id)
+        continue_reply(reply_id)
 
 
 @transaction.atomic
-def answer_some(reply_id: int) -> bool:
+def answer_batch(reply_id: int) -> bool:
     """The next batch, with the place up to which it went; returns whether more may be left."""
     reply = StormReply.objects.select_for_update(no_key=True).get(pk=reply_id)
     if reply.finished_at is not None:
@@ -72,7 +72,7 @@ def answer_some(reply_id: int) -> bool:
     links = Link.objects.filter(storm=reply.storm_id, pk__gt=reply.at, pk__lte=reply.upto)
     batch = dict(links.order_by("pk").values_list("pk", "ticket_id")[:AT_ONCE])
     try:
-        leading(reply.user)
+        require_storm_lead(reply.user)
         # Many rows are locked in the order of their ids.
         for ticket_id in sorted(batch.values()):
             answer_one(reply, ticket_id)

@@ -24,7 +24,7 @@ class StormRefused(Exception):
     """That cannot be done with the storm; the message says why."""
 
 
-def leading(user: User) -> str:
+def require_storm_lead(user: User) -> str:
     """The name of somebody who may decide on storms. Raises NotAllowed."""
     if not user.is_active or not user.has_perm("desk.answer_storm"):
         raise NotAllowed(f"{user.get_username()} may not decide on storms.")
@@ -36,14 +36,14 @@ def storms_of(ticket: Ticket) -> QuerySet[Storm]:
     return ticket.storms.exclude(state=Storm.State.DISMISSED).order_by("-pk")
 
 
-def opened(until: datetime) -> Counter[str]:
+def opened_by_carrier(until: datetime) -> Counter[str]:
     """Tickets by carrier in the hour before."""
     tickets = Ticket.objects.filter(created_at__gt=until - HOUR, created_at__lte=until)
     named = tickets.exclude(carrier_name="").order_by()
     return Counter(dict(named.values_list("carrier_name").annotate(number=Count("*"))))
 
 
-def alive() -> QuerySet[Storm]:
+def active_storms() -> QuerySet[Storm]:
     """Storms that are proposed or open, newest first."""
     return Storm.objects.filter(state__in=ALIVE).order_by("-pk")
 
@@ -54,11 +54,11 @@ def watch(now: datetime | None = None) -> list[Storm]:
     Returns what is newly proposed.
     """
     now = now or timezone.now()
-    found = opened(now)
-    take_back(found, now)
+    found = opened_by_carrier(now)
+    withdraw_proposals(found, now)
     proposed = propose(found, now)
     for storm_id in Storm.objects.filter(state=Storm.State.OPEN).values_list("pk", flat=True):
-        gather(storm_id)
+        link_tickets_to_storm(storm_id)
     return proposed
 
 
@@ -66,10 +66,14 @@ def propose(found: Counter[str], now: datetime) -> list[Storm]:
     many = {name for name, number in found.items() if number >= rule.LEAST}
     if not many:
         return []
-    taken = alive().values_list("carrier_name", flat=True)
+    taken = active_storms().values_list("carrier_name", flat=True)
     rested = Storm.objects.exclude(decided_by="").filter(closed_at__gt=now - QUIET)
     many -= {*taken, *rested.values_list("carrier_name", flat=True)}
-    past = [opened(now - timedelta(weeks=week)) for week in range(1, WEEKS + 1)] if many else []
+    past = (
+        [opened_by_carrier(now - timedelta(weeks=week)) for week in range(1, WEEKS + 1)]
+        if many
+        else []
+    )
     storms = []
     for name in sorted(many):
         before = [week[name] for week in past]
@@ -84,7 +88,7 @@ def propose(found: Counter[str], now: datetime) -> list[Storm]:
     return storms
 
 
-def take_back(found: Counter[str], now: datetime) -> None:
+def withdraw_proposals(found: Counter[str], now: datetime) -> None:
     """A proposal that nobody took up ends by itself when the hours are ordinary again.
 
     An open storm does not: answering takes longer than the storm.
@@ -96,7 +100,7 @@ def take_back(found: Counter[str], now: datetime) -> None:
 
 
 @transaction.atomic
-def gather(storm_id: int) -> None:
+def link_tickets_to_storm(storm_id: int) -> None:
     """Link the open tickets about its carrier since it began, and those that came meanwhile."""
     storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
     if storm.state == Storm.State.OPEN:
@@ -111,7 +115,7 @@ def decide(storm_id: int, to: Storm.State, *, user: User, title: str = "") -> St
 
     Raises NotAllowed, StormRefused and Storm.DoesNotExist.
     """
-    name, title = leading(user), title.strip()
+    name, title = require_storm_lead(user), title.strip()
     with transaction.atomic():
         storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
         before = Storm.State.OPEN if to == Storm.State.CLOSED else Storm.State.PROPOSED
@@ -126,5 +130,5 @@ def decide(storm_id: int, to: Storm.State, *, user: User, title: str = "") -> St
         storm.state, storm.decided_by = to, name
         storm.save(update_fields=["state", "title", "decided_by", "closed_at"])
         if to == Storm.State.OPEN:
-            gather(storm_id)
+            link_tickets_to_storm(storm_id)
     return storm

@@ -161,7 +161,7 @@ class StormAdmin(ModelAdmin):
             if not form.is_valid():
                 raise services.StormRefused("Write something.")
             text, key = form.cleaned_data["text"], UUID(str(form.cleaned_data["key"]))
-            made = replies.answer(storm_id, text, user=request.user, key=key)
+            made = replies.start_reply(storm_id, text, user=request.user, key=key)
             return f"{made}." if made.finished_at else "The reply is on its way: see below how far."
 
         return self.do(request, storm_id, reply)

@@ -23,39 +23,39 @@ MOST_AT_ONCE = 200
 
 
 @transaction.atomic
-def pause(webhook_id: int, reason: str, *, user: User) -> bool:
+def pause_webhook(webhook_id: int, reason: str, *, user: User) -> bool:
     """Pause for a reason, which the company is shown, without the name; False if it was paused.
 
     Raises NotAllowed, and ValueError where there is no reason or too long a one.
     """
-    allow(user, PAUSE)
+    require_permission(user, PAUSE)
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
         raise ValueError(f"Say why, in at most {LONGEST_REASON} characters.")
     if not services.pause(webhook_id, reason):
         return False
-    note(user, webhook_id, f"Paused: {reason}")
+    log_act(user, webhook_id, f"Paused: {reason}")
     return True
 
 
 @transaction.atomic
-def resume(webhook_id: int, *, user: User) -> bool:
+def resume_webhook(webhook_id: int, *, user: User) -> bool:
     """Let its deliveries go on; False if they did. Raises NotAllowed."""
-    allow(user, PAUSE)
+    require_permission(user, PAUSE)
     was = Webhook.objects.filter(pk=webhook_id).values_list("paused_reason", flat=True).first()
     if not services.resume(webhook_id):
         return False
-    note(user, webhook_id, f"Resumed. It was paused: {was}" if was else "Resumed.")
+    log_act(user, webhook_id, f"Resumed. It was paused: {was}" if was else "Resumed.")
     return True
 
 
-def allow(user: User, permission: str) -> None:
+def require_permission(user: User, permission: str) -> None:
     # Asked here as well as by the pages: a page that forgets to ask must not open the door.
     if not user.is_active or not user.has_perm(permission):
         raise NotAllowed(f"{user.get_username()} has not the permission {permission}.")
 
 
-def note(user: User, webhook_id: int, message: str) -> None:
+def log_act(user: User, webhook_id: int, message: str) -> None:
     LogEntry.objects.log_actions(
         user.pk, Webhook.objects.filter(pk=webhook_id).only("id"), CHANGE, message
     )
@@ -68,7 +68,7 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> int:
     One in flight at this moment is left to its attempt. Raises NotAllowed, and
     ValueError for more than MOST_AT_ONCE.
     """
-    allow(user, SEND_AGAIN)
+    require_permission(user, SEND_AGAIN)
     ids = list(delivery_ids)
     if len(ids) > MOST_AT_ONCE:
         raise ValueError(f"Send at most {MOST_AT_ONCE} deliveries again at a time.")

@@ -132,8 +132,8 @@ class DeliveryAdmin(ReadOnlyAdmin):
         if delivery is not None:
             at = delivery.first_attempt_at or timezone.now()
             context = {
-                **delivery_details.parts(delivery),
-                "secret": signature_check.secret_of(delivery.webhook, at, timezone.now()),
+                **delivery_details.delivery_parts(delivery),
+                "secret": signature_check.secret_status(delivery.webhook, at, timezone.now()),
                 "may_send_again": self.has_send_again_permission(request)
                 and delivery.webhook.deleted_at is None,
             }
@@ -177,7 +177,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
             raise Http404
         form, verdict = SignatureForm(request.POST or None), None
         if request.method == "POST" and form.is_valid():
-            verdict = signature_check.check(delivery, event, **form.cleaned_data)
+            verdict = signature_check.check_signature(delivery, event, **form.cleaned_data)
         context = {
             **self.admin_site.each_context(request),
             "title": "Is this signature ours?",
@@ -194,7 +194,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
     @admin.display(description="last attempt")
     def outcome(self, delivery: Delivery) -> str:
-        return delivery_details.outcome(delivery.last_status, delivery.last_error)
+        return delivery_details.attempt_outcome(delivery.last_status, delivery.last_error)
 
     @admin.display(description="made")
     def created(self, delivery: Delivery) -> str:

@@ -24,7 +24,7 @@ WORDS: dict[str, str] = {
 }
 
 
-def outcome(status: int | None, error: str) -> str:
+def attempt_outcome(status: int | None, error: str) -> str:
     """What an attempt came to, in a line."""
     if error:
         return WORDS.get(error, error)
@@ -33,13 +33,13 @@ def outcome(status: int | None, error: str) -> str:
     return f"Answered {status}." if 200 <= status < 300 else f"Answered {status}, not 2xx."
 
 
-def log(webhook: Webhook) -> list[dict[str, Any]]:
+def recent_deliveries(webhook: Webhook) -> list[dict[str, Any]]:
     """Its last deliveries, newest first."""
     deliveries = list(webhook.deliveries.order_by("-created_at", "-event_id")[:SHOWN])
-    return lines(deliveries)
+    return delivery_lines(deliveries)
 
 
-def lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
+def delivery_lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
     """Deliveries for a table, each with what it came to; two queries at most."""
     shown = []
     for delivery, event in with_events(deliveries):
@@ -47,10 +47,10 @@ def lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
             {
                 "delivery": delivery,
                 "state": State(delivery.state).label.replace("_", " "),
-                "event": name(event),
+                "event": event_type_name(event),
                 "event_id": delivery.event_id,
                 "tracking_number": event.tracking_number if event else None,
-                "outcome": outcome(delivery.last_status, delivery.last_error),
+                "outcome": attempt_outcome(delivery.last_status, delivery.last_error),
             }
         )
     return shown
@@ -65,7 +65,7 @@ def with_events(deliveries: list[Delivery]) -> list[tuple[Delivery, Event | None
     return [(delivery, found.get(delivery.event_id)) for delivery in deliveries]
 
 
-def name(event: Event | None) -> str | None:
+def event_type_name(event: Event | None) -> str | None:
     return registry.name(event.type_id) if event else None
 
 
@@ -79,32 +79,32 @@ def last_failure(webhook: Webhook) -> Attempt | None:
     return failed.log.order_by("-number").defer("url").first()
 
 
-def parts(delivery: Delivery) -> dict[str, Any]:
+def delivery_parts(delivery: Delivery) -> dict[str, Any]:
     """One delivery in full: the body raw and pretty, and each attempt in words."""
     event = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
-    raw = text(bytes(event.body)) if event else None
+    raw = readable_text(bytes(event.body)) if event else None
     return {
-        "event": name(event),
+        "event": event_type_name(event),
         "tracking_number": event.tracking_number if event else None,
         "raw": raw and raw[:LONGEST_BODY],
         "cut": len(raw or "") > LONGEST_BODY,
-        "pretty": raw and pretty(raw),
+        "pretty": raw and indented_json(raw),
         "log": [
             {
                 "attempt": attempt,
-                "outcome": outcome(attempt.status, attempt.error),
-                "answer": text(bytes(attempt.answer)),
+                "outcome": attempt_outcome(attempt.status, attempt.error),
+                "answer": readable_text(bytes(attempt.answer)),
             }
             for attempt in delivery.log.order_by("number")
         ],
     }
 
 
-def text(content: bytes) -> str:
+def readable_text(content: bytes) -> str:
     return content.decode("utf-8", "replace").replace("\x00", "�")
 
 
-def pretty(raw: str) -> str | None:
+def indented_json(raw: str) -> str | None:
     """Indented, or None for what is no JSON or too long to be read."""
     if len(raw) > LONGEST_BODY:
         return None

@@ -43,9 +43,9 @@ SCHEME = "v1= and the hex HMAC-SHA256 of X-Webhook-Timestamp.X-Webhook-Event.bod
 
 
 @transaction.atomic
-def export(ticket: Ticket, *, user: User) -> bytes:
+def export_ticket(ticket: Ticket, *, user: User) -> bytes:
     """The ZIP of a ticket's shipment; who took it when is kept in history. Raises NotAllowed."""
-    allow(user, NEEDED)
+    require_evidence_permission(user, NEEDED)
     shipment = Shipment.objects.filter(
         pk=ticket.shipment_id or 0, company=ticket.company_id
     ).first()
@@ -58,14 +58,14 @@ def export(ticket: Ticket, *, user: User) -> bytes:
 @transaction.atomic
 def export_shipment(shipment: Shipment, *, user: User) -> bytes:
     """The same of a shipment without a ticket; its own log keeps who took it. Raises NotAllowed."""
-    allow(user, NEEDED_WITHOUT_TICKET)
+    require_evidence_permission(user, NEEDED_WITHOUT_TICKET)
     content = archive(files(shipment.company, shipment))
     said = f"Took the evidence, SHA-256 {hashlib.sha256(content).hexdigest()}."
     LogEntry.objects.log_actions(user.pk, [shipment], CHANGE, said)
     return content
 
 
-def allow(user: User, needed: list[str]) -> None:
+def require_evidence_permission(user: User, needed: list[str]) -> None:
     if not user.is_active or not user.has_perms(needed):
         raise NotAllowed(f"{user.get_username()} may not take evidence.")
 
@@ -75,7 +75,7 @@ def files(
 ) -> dict[str, bytes]:
     """Name and content of each file; the manifest has the digest of all the others."""
     events = lookup.events_of(shipment.tracking_number, company) if shipment else []
-    webhooks = {one.pk: one for one in lookup.of_company(company)}
+    webhooks = {one.pk: one for one in lookup.webhooks_of(company)}
     deliveries = lookup.deliveries_of(events[: lookup.MOST_EVENTS], list(webhooks))
     cut = len(events) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
     deliveries = deliveries[: lookup.MOST_DELIVERIES][::-1]
@@ -98,7 +98,7 @@ def files(
         "most_deliveries": lookup.MOST_DELIVERIES,
         "signature_scheme": SCHEME,
         "deliveries": [
-            told(one, kept.get(one.event_id), webhooks[one.webhook_id], attempts[one.pk])
+            delivery_entry(one, kept.get(one.event_id), webhooks[one.webhook_id], attempts[one.pk])
             for one in deliveries
         ],
     }
@@ -131,7 +131,7 @@ def body_entry(event: Event) -> dict[str, str]:
     }
 
 
-def told(
+def delivery_entry(
     delivery: Delivery, event: Event | None, webhook: Webhook, attempts: Iterable[Attempt]
 ) -> dict[str, Any]:
     body = bytes(event.body) if event else None
@@ -140,15 +140,15 @@ def told(
         "event": webhook.type_name,
         "webhook": {"id": webhook.pk, "url": webhook.url},
         "state": State(delivery.state).label,
-        "made_at": time(delivery.created_at),
-        "finished_at": time(delivery.finished_at),
-        "headers": headers(delivery, webhook),
+        "made_at": iso_or_none(delivery.created_at),
+        "finished_at": iso_or_none(delivery.finished_at),
+        "headers": sent_headers(delivery, webhook),
         "body": event and body_entry(event),
-        "attempts": [attempted(one, webhook, body) for one in attempts],
+        "attempts": [attempt_entry(one, webhook, body) for one in attempts],
     }
 
 
-def headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
+def sent_headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
     """What every attempt carried; never Authorization."""
     sent = {"Content-Type": "application/json"}
     if webhook.signed:
@@ -160,29 +160,31 @@ def headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
     return sent
 
 
-def attempted(attempt: Attempt, webhook: Webhook, body: bytes | None) -> dict[str, Any]:
+def attempt_entry(attempt: Attempt, webhook: Webhook, body: bytes | None) -> dict[str, Any]:
     answer, now = bytes(attempt.answer), timezone.now()
-    signed = None if body is None else signature_check.made_again(webhook, body, attempt, now)
+    signed = (
+        None if body is None else signature_check.recreate_signature(webhook, body, attempt, now)
+    )
     return {
         "number": attempt.number,
-        "started_at": time(attempt.started_at),
+        "started_at": iso_or_none(attempt.started_at),
         "duration_ms": attempt.duration_ms,
         "url": attempt.url,
         "status": attempt.status,
-        "outcome": delivery_details.outcome(attempt.status, attempt.error),
+        "outcome": delivery_details.attempt_outcome(attempt.status, attempt.error),
         "detail": attempt.detail,
-        "signature": str(signature_check.secret_of(webhook, attempt.started_at, now)),
+        "signature": str(signature_check.secret_status(webhook, attempt.started_at, now)),
         "x_webhook_timestamp": signed and signed.timestamp,
         "x_webhook_signature": signed and signed.signature,
         "answer": {
             "kept_bytes": len(answer),
             "sha256": hashlib.sha256(answer).hexdigest(),
-            "text": delivery_details.text(answer[:ANSWER_BYTES]),
+            "text": delivery_details.readable_text(answer[:ANSWER_BYTES]),
         },
     }
 
 
-def time(moment: datetime | None) -> str | None:
+def iso_or_none(moment: datetime | None) -> str | None:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
 
 

@@ -25,7 +25,7 @@ ORDER BY found.created_at DESC, found.event_id DESC LIMIT %(most)s
 
 
 @dataclass
-class Found:
+class EventMatches:
     """What there is, and sentences about what there is not. `cut`: more than is looked at."""
 
     company: Company | None = None
@@ -37,14 +37,14 @@ class Found:
     shipment: Shipment | None = None
 
 
-def find(
+def find_events(
     *,
     company: Company | None = None,
     shipment_id: int | None = None,
     tracking_number: str = "",
     delivery_id: UUID | None = None,
     type_id: int | None = None,
-) -> Found:
+) -> EventMatches:
     """Deliveries by one of these, of a company where one is given, newest first."""
     if delivery_id is not None:
         return by_id(delivery_id, company)
@@ -52,7 +52,9 @@ def find(
         shipment = Shipment.objects.select_related("company").filter(pk=shipment_id).first()
         if shipment is None or company not in (None, shipment.company):
             whose = f" of {company}" if company else ""
-            return Found(company, says=[f"The platform told of no shipment {shipment_id}{whose}."])
+            return EventMatches(
+                company, says=[f"The platform told of no shipment {shipment_id}{whose}."]
+            )
         found = by_tracking_number(shipment.tracking_number, shipment.company, type_id)
         found.shipment = shipment
         return found
@@ -61,10 +63,10 @@ def find(
         found.shipment = shipment_called(tracking_number, found.company)
         return found
     if company is None:
-        return Found(says=["Say of which company."])
-    webhooks = of_company(company)
+        return EventMatches(says=["Say of which company."])
+    webhooks = webhooks_of(company)
     chosen = [one.pk for one in webhooks if type_id in (None, one.type_id)]
-    return explained(Found(company, newest(chosen), webhooks), type_id)
+    return add_explanations(EventMatches(company, newest_deliveries(chosen), webhooks), type_id)
 
 
 def shipment_called(tracking_number: str, company: Company | None) -> Shipment | None:
@@ -75,42 +77,44 @@ def shipment_called(tracking_number: str, company: Company | None) -> Shipment |
     return named.order_by("-pk").first()
 
 
-def by_id(delivery_id: UUID, company: Company | None) -> Found:
+def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
     delivery = Delivery.objects.select_related("webhook__company").filter(pk=delivery_id).first()
     if delivery is None or company not in (None, delivery.webhook.company):
-        return Found(company, says=[f"There is no delivery {delivery_id}, or no more."])
-    found = Found(delivery.webhook.company, [delivery], [delivery.webhook])
+        return EventMatches(company, says=[f"There is no delivery {delivery_id}, or no more."])
+    found = EventMatches(delivery.webhook.company, [delivery], [delivery.webhook])
     if delivery.shipment_id is not None:
         own = Shipment.objects.filter(pk=delivery.shipment_id, company=found.company)
         found.shipment = own.first()
     return found
 
 
-def by_tracking_number(tracking_number: str, company: Company | None, type_id: int | None) -> Found:
+def by_tracking_number(
+    tracking_number: str, company: Company | None, type_id: int | None
+) -> EventMatches:
     events = events_of(tracking_number, company)
     cut = len(events) > MOST_EVENTS
     if company is None and events:
         company = Company.objects.filter(pk=events[0].company_id).first()
     if company is None:
-        return Found(says=[f"No event of {tracking_number} is kept."])
+        return EventMatches(says=[f"No event of {tracking_number} is kept."])
     chosen = [
         event
         for event in events[:MOST_EVENTS]
         if event.company_id == company.pk and type_id in (None, event.type_id)
     ]
-    webhooks = of_company(company)
+    webhooks = webhooks_of(company)
     deliveries = deliveries_of(chosen, [one.pk for one in webhooks])
-    found = Found(company, deliveries[:MOST_DELIVERIES], webhooks)
+    found = EventMatches(company, deliveries[:MOST_DELIVERIES], webhooks)
     found.cut = cut or len(deliveries) > MOST_DELIVERIES
     if not chosen:
         found.says.append(
             f"No event of {tracking_number} is kept: nothing happened to it, it is past its "
             "retention, or no webhook of the type was registered when it happened."
         )
-    return explained(found, type_id)
+    return add_explanations(found, type_id)
 
 
-def explained(found: Found, type_id: int | None) -> Found:
+def add_explanations(found: EventMatches, type_id: int | None) -> EventMatches:
     present = [one for one in found.webhooks if one.deleted_at is None]
     fitting = [one for one in present if type_id in (None, one.type_id)]
     if not fitting:
@@ -141,7 +145,7 @@ def deliveries_of(events: Iterable[Event], webhook_ids: list[int]) -> list[Deliv
     return list(found.order_by("-created_at", "-event_id", "id")[: MOST_DELIVERIES + 1])
 
 
-def newest(webhook_ids: list[int]) -> list[Delivery]:
+def newest_deliveries(webhook_ids: list[int]) -> list[Delivery]:
     with connection.cursor() as cursor:
         cursor.execute(NEWEST_OF_MANY, {"webhooks": webhook_ids, "most": NEWEST})
         ids = [id for (id,) in cursor.fetchall()]
@@ -149,7 +153,7 @@ def newest(webhook_ids: list[int]) -> list[Delivery]:
     return [found[id] for id in ids if id in found]
 
 
-def of_company(company: Company) -> list[Webhook]:
+def webhooks_of(company: Company) -> list[Webhook]:
     """Deleted ones too: they keep their log. Never with secrets."""
     hidden = ("auth_token", "secret", "next_secret")
     return list(company.webhooks.defer(*hidden).order_by("pk"))

@@ -23,7 +23,7 @@ def event_types() -> list[tuple[int | str, str]]:
     return [("", "any"), *((each.id, each.name) for each in registry)]
 
 
-class FindForm(forms.Form):
+class MissingEventForm(forms.Form):
     """What a company says of an event it misses. One of these is enough."""
 
     company = forms.CharField(
@@ -83,16 +83,16 @@ class SupportPages(ModelAdmin):
     def find_page(self, request: HttpRequest) -> HttpResponse:
         if not request.user.has_perms(["deliveries.view_delivery", "webhooks.view_webhook"]):
             raise PermissionDenied
-        asked = any(request.GET.get(name) for name in FindForm.base_fields)
-        form = FindForm(request.GET if asked else None)
+        asked = any(request.GET.get(name) for name in MissingEventForm.base_fields)
+        form = MissingEventForm(request.GET if asked else None)
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
             "title": "Why did we not get the event?",
             "form": form,
         }
         if asked and form.is_valid():
-            found = lookup.find(**form.cleaned_data)
-            context |= {"found": found, "lines": delivery_details.lines(found.deliveries)}
+            found = lookup.find_events(**form.cleaned_data)
+            context |= {"found": found, "lines": delivery_details.delivery_lines(found.deliveries)}
         return TemplateResponse(request, "admin/tickets/ticket/events.html", context)
 
     def evidence_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
@@ -104,7 +104,7 @@ class SupportPages(ModelAdmin):
         ticket = self.get_object(request, str(ticket_id))
         if ticket is None:
             raise Http404
-        content = evidence.export(ticket, user=request.user)
+        content = evidence.export_ticket(ticket, user=request.user)
         return as_file(content, f"evidence-ticket-{ticket.pk}.zip")
 
     def shipment_evidence_page(self, request: StaffRequest, shipment_id: int) -> HttpResponse:

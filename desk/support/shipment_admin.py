@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
-from shipments.amounts import plain
+from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 
 
@@ -28,7 +28,7 @@ class SurchargeInline(ReadOnly, TabularInline):
 
     @admin.display(description="amount")
     def price(self, surcharge: Surcharge) -> str:
-        return f"{plain(surcharge.amount)} {surcharge.currency}"
+        return f"{amount_text(surcharge.amount)} {surcharge.currency}"
 
 
 class IncidenceInline(ReadOnly, TabularInline):

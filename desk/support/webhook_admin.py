@@ -36,7 +36,7 @@ class ReasonForm(forms.Form):
     )
 
 
-class TypeFilter(admin.SimpleListFilter):
+class EventTypeFilter(admin.SimpleListFilter):
     title = "type"
     parameter_name = "type_id__exact"
 
@@ -55,7 +55,7 @@ class WebhookAdmin(ReadOnlyAdmin):
     """Everything but a pause is the company's own. No secrets: they are not even read."""
 
     list_display = ("id", "company", "event_type", "url", "active", "paused_reason")
-    list_filter = ("active", TypeFilter)
+    list_filter = ("active", EventTypeFilter)
     list_select_related = ("company",)
     search_fields = ("id__exact", "company__name__istartswith", "url__startswith")
     search_help_text = "A webhook's id, or how its company's name or its URL begins."
@@ -112,8 +112,8 @@ class WebhookAdmin(ReadOnlyAdmin):
         }
         if webhook is not None and request.user.has_perm("deliveries.view_delivery"):
             context["health"] = log.health(webhook, timezone.now())
-            context["log"] = delivery_details.log(webhook)
-            context["failure"] = failure(webhook)
+            context["log"] = delivery_details.recent_deliveries(webhook)
+            context["failure"] = failure_details(webhook)
         context |= extra_context or {}
         return super().change_view(request, object_id, form_url, context)
 
@@ -124,7 +124,7 @@ class WebhookAdmin(ReadOnlyAdmin):
         ):
             raise PermissionDenied
         context = {
-            "patients": needs_attention.sick(timezone.now()),
+            "patients": needs_attention.needing_attention(timezone.now()),
             "most": needs_attention.MOST_COUNTED,
         }
         return self.page(request, "sick", "Webhooks that need attention", context)
@@ -139,7 +139,9 @@ class WebhookAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Resume the selected webhooks", permissions=["pause"])
     def resume(self, request: StaffRequest, queryset: QuerySet[Webhook]) -> None:
-        resumed = sum(actions.resume(one.pk, user=request.user) for one in queryset[:MOST_AT_ONCE])
+        resumed = sum(
+            actions.resume_webhook(one.pk, user=request.user) for one in queryset[:MOST_AT_ONCE]
+        )
         messages.success(request, f"{resumed} resumed.")
 
     def pause_page(self, request: StaffRequest) -> HttpResponse:
@@ -149,7 +151,7 @@ class WebhookAdmin(ReadOnlyAdmin):
         if request.method != "POST" or not form.is_valid():
             return self.pause_dialog(request, webhooks, form)
         reason = form.cleaned_data["reason"]
-        paused = sum(actions.pause(one.pk, reason, user=request.user) for one in webhooks)
+        paused = sum(actions.pause_webhook(one.pk, reason, user=request.user) for one in webhooks)
         messages.success(request, f"{paused} paused.")
         return redirect(PAGE, webhooks[0].pk) if len(webhooks) == 1 else redirect(LIST)
 
@@ -157,7 +159,7 @@ class WebhookAdmin(ReadOnlyAdmin):
         if request.method != "POST":
             return HttpResponse(status=405, headers={"Allow": "POST"})
         webhooks = self.picked(request)
-        resumed = sum(actions.resume(one.pk, user=request.user) for one in webhooks)
+        resumed = sum(actions.resume_webhook(one.pk, user=request.user) for one in webhooks)
         messages.success(request, f"{resumed} resumed.")
         return redirect(PAGE, webhooks[0].pk)
 
@@ -188,12 +190,12 @@ class WebhookAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, template, {**common, **context})
 
 
-def failure(webhook: Webhook) -> dict[str, Any] | None:
+def failure_details(webhook: Webhook) -> dict[str, Any] | None:
     attempt = delivery_details.last_failure(webhook)
     if attempt is None:
         return None
     return {
         "attempt": attempt,
-        "outcome": delivery_details.outcome(attempt.status, attempt.error),
-        "answer": delivery_details.text(bytes(attempt.answer)),
+        "outcome": delivery_details.attempt_outcome(attempt.status, attempt.error),
+        "answer": delivery_details.readable_text(bytes(attempt.answer)),
     }

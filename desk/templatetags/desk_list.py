@@ -7,13 +7,13 @@ from django.contrib.admin import helpers
 from unfold.templatetags.unfold_list import result_headers
 
 if TYPE_CHECKING:  # unfold.admin, which it imports, loads this module
-    from desk.queue.changelist import TicketList
+    from desk.queue.changelist import TicketChangeList
 
 register = template.Library()
 
 
 @register.inclusion_tag("desk/list_table.html")
-def ticket_table(cl: "TicketList") -> dict[str, Any]:
+def ticket_table(cl: "TicketChangeList") -> dict[str, Any]:
     headers = list(result_headers(cl))
     checkbox = "action_checkbox" in cl.list_display
     columns = [

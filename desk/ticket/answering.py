@@ -8,18 +8,18 @@ from django.db import transaction
 
 from desk.ticket import visits
 from tickets import working
-from tickets.changes.actors import acting
+from tickets.changes.actors import actor_for
 from tickets.statuses import Status
 from tickets.working import AgentReply
 
 
 @transaction.atomic
-def answer(reply: AgentReply) -> bool:
+def send_reply(reply: AgentReply) -> bool:
     """Write, move, or both; False if this very form has been taken before.
 
     Raises what `working.answer` raises.
     """
-    acting(reply.user)
+    actor_for(reply.user)
     said = (reply.text, reply.public, reply.to, list(reply.requested))
     if not first_time(reply.ticket_id, reply.user, reply.key, said):
         return False
@@ -28,7 +28,7 @@ def answer(reply: AgentReply) -> bool:
 
 
 @transaction.atomic
-def move(
+def send_move(
     ticket_id: int,
     to: Status,
     *,
@@ -39,7 +39,7 @@ def move(
     key: UUID | None = None,
 ) -> bool:
     """Move; False if this very form has been taken before. Raises what `working.move` raises."""
-    acting(user)
+    actor_for(user)
     if not first_time(ticket_id, user, key, (to, reason, list(requested))):
         return False
     working.move(ticket_id, to, user=user, reason=reason, version=version, requested=requested)
@@ -48,4 +48,4 @@ def move(
 
 def first_time(ticket_id: int, user: User, key: UUID | None, said: tuple[object, ...]) -> bool:
     """Other words from the same form are another answer; a form without a key is always new."""
-    return key is None or visits.first_time(ticket_id, user, uuid5(key, repr(said)))
+    return key is None or visits.is_first_submission(ticket_id, user, uuid5(key, repr(said)))

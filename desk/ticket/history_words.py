@@ -155,7 +155,7 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
     former, agent = data.get("agent") or (None, None)
     load, capacity = (data.get("loads") or {}).get(agent, (0, 0))
     return {
-        "actor": actor(entry),
+        "actor": actor_name(entry),
         "was": entry.get_was_display(),
         "now": entry.get_now_display(),
         "asked": Status(data["to"]).label if "to" in data else "another status",
@@ -168,7 +168,7 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
     }
 
 
-def actor(entry: HistoryEntry) -> str:
+def actor_name(entry: HistoryEntry) -> str:
     """Agents by name; a company's token means nothing in a sentence."""
     named = entry.actor if entry.by in (By.AGENT, By.LEAD) else ""
     return named or ACTORS[entry.by]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from desk.common.forms import documents
+from desk.common.forms import document_names
 from desk.models import Macro
 from shipments.models import Shipment
 from tickets.models import Ticket
@@ -26,24 +26,24 @@ class Filled(NamedTuple):
     requested: list[str]
 
 
-def offered(ticket: Ticket) -> list[Macro]:
+def macros_for(ticket: Ticket) -> list[Macro]:
     """The active macros for the ticket's type, by name."""
     fitting = Macro.objects.filter(Q(types=None) | Q(types=ticket.type_id), active=True)
     return list(fitting.distinct().order_by("name"))
 
 
-def filled(macro: Macro, values: Mapping[str, str]) -> Filled:
+def fill_macro(macro: Macro, values: Mapping[str, str]) -> Filled:
     return Filled(
         macro.pk,
         macro.name,
-        fill(macro.text, values),
+        fill_placeholders(macro.text, values),
         macro.public,
         macro.move_to,
-        documents(macro.requested),
+        document_names(macro.requested),
     )
 
 
-def fill(text: str, values: Mapping[str, str]) -> str:
+def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
     """Placeholders replaced, once; braces that mean nothing to us stay."""
     return PLACEHOLDER.sub(lambda found: values.get(found[1], ""), text)
 
@@ -59,4 +59,4 @@ def values_for(ticket: Ticket, shipment: Shipment | None, user: User) -> dict[st
 
 def usual_documents(macros: Iterable[Macro]) -> list[str]:
     """What these macros ask for, each once, in their order."""
-    return list(dict.fromkeys(name for macro in macros for name in documents(macro.requested)))
+    return list(dict.fromkeys(name for macro in macros for name in document_names(macro.requested)))

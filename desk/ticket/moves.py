@@ -88,7 +88,7 @@ class MovePages(ModelAdmin):
         if request.method == "POST" and form.is_valid():
             refused = move_all(request, picked, Status(to), form.cleaned_data)
             if not refused and len(picked) == 1:
-                return next_ticket.after(request, picked[0].ticket_id)
+                return next_ticket.next_page(request, picked[0].ticket_id)
             if not refused:
                 return redirect(LIST)
         left = refused or [one.ticket_id for one in picked]
@@ -106,16 +106,17 @@ class MovePages(ModelAdmin):
         tickets, verb = list(tickets), AGENT_MOVES[to].verb
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{verb}: {counted(tickets)}",
+            "title": f"{verb}: {tickets_text(tickets)}",
             "to": to,
             "verb": verb,
             "told": to in TOLD,
             "asks": to in ASKING,
             "needed": any(needs_reason(Status(one.status), to) for one in tickets),
             "tickets": [
-                (one, (refused or {}).get(one.pk), latest(one, refused)) for one in tickets
+                (one, (refused or {}).get(one.pk), change_meanwhile(one, refused))
+                for one in tickets
             ],
-            "asked": missing(to, tickets),
+            "asked": documents_to_request(to, tickets),
             "form": form,
         }
         return TemplateResponse(
@@ -123,11 +124,11 @@ class MovePages(ModelAdmin):
         )
 
 
-def counted(tickets: list[Ticket]) -> str:
+def tickets_text(tickets: list[Ticket]) -> str:
     return f"ticket {tickets[0].pk}" if len(tickets) == 1 else f"{len(tickets)} tickets"
 
 
-def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None:
+def change_meanwhile(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None:
     """What somebody else did meanwhile to a ticket that could not be moved."""
     if ticket.pk not in (refused or {}):
         return None
@@ -136,11 +137,11 @@ def latest(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None
     return history_words.line(entry) if entry else None
 
 
-def missing(to: Status, tickets: list[Ticket]) -> list[str]:
+def documents_to_request(to: Status, tickets: list[Ticket]) -> list[str]:
     """The documents that may be asked for: those that macros ask for on these tickets."""
     if to not in ASKING or not tickets:
         return []
-    return macros.usual_documents(macros.offered(tickets[0]))
+    return macros.usual_documents(macros.macros_for(tickets[0]))
 
 
 def move_all(
@@ -150,7 +151,7 @@ def move_all(
     moved, refused = 0, {}
     for one in picked:
         try:
-            answering.move(
+            answering.send_move(
                 one.ticket_id,
                 to,
                 user=request.user,

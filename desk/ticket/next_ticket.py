@@ -14,7 +14,7 @@ LIST = "admin:tickets_ticket_changelist"
 PAGE = "admin:tickets_ticket_change"
 
 
-def take(request: StaffRequest) -> HttpResponse:
+def take_page(request: StaffRequest) -> HttpResponse:
     """Take the most urgent ticket that nobody has; where there is none, go on with one's own."""
     try:
         taken = taking.take_next(request.user)
@@ -32,7 +32,7 @@ def take(request: StaffRequest) -> HttpResponse:
     return redirect(PAGE, own.pk)
 
 
-def after(request: StaffRequest, ticket_id: int) -> HttpResponse:
+def next_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     """The next ticket of one's own, if the button said so, else the same one again."""
     if "next" not in request.POST:
         return redirect(PAGE, ticket_id)
@@ -42,4 +42,4 @@ def after(request: StaffRequest, ticket_id: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(PAGE, ticket_id)
     following = taking.next_of(agent, after=Ticket.objects.filter(pk=ticket_id).first())
-    return redirect(PAGE, following.pk) if following else take(request)
+    return redirect(PAGE, following.pk) if following else take_page(request)

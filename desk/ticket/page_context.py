@@ -10,22 +10,22 @@ from django.utils import timezone
 from desk.common.badges import tint
 from desk.storms.services import storms_of
 from desk.ticket import conversation, history_words, macros, timeline, values, visits
-from tickets.changes.actors import NotAllowed, acting
+from tickets.changes.actors import NotAllowed, actor_for
 from tickets.models import Ticket
 from tickets.sla import clocks
-from tickets.sla.clocks import State
+from tickets.sla.clocks import ClockState
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
 
 
-class Clock(NamedTuple):
+class DueClock(NamedTuple):
     """Something that is due; paused, nobody may know when."""
 
     name: str
     at: datetime | None
-    state: State
+    state: ClockState
 
 
-class Move(NamedTuple):
+class OfferedMove(NamedTuple):
     """A move that the page offers, and what its dialog asks."""
 
     to: Status
@@ -43,23 +43,23 @@ class Move(NamedTuple):
         return tint(self.to)
 
 
-def context(
+def page_context(
     ticket: Ticket, user: User, *, may_work: bool, before: int | None = None, macro: str = ""
 ) -> dict[str, Any]:
     """May write one row: the visit of somebody who works tickets."""
-    seen_at = visits.visit(ticket.pk, user) if may_work else None
+    seen_at = visits.record_visit(ticket.pk, user) if may_work else None
     history = conversation.history_of(ticket)
     thread = conversation.thread(
         ticket, history, seen_at=seen_at, viewer=user.get_username(), before=before
     )
-    shipment = timeline.shipment_of(ticket)
+    shipment = timeline.shipment_of_ticket(ticket)
     return {
         "ticket": ticket,
         "thread": thread,
         "history": [history_words.line(entry) for entry in reversed(history)],
         "requested": conversation.requested(history, last_heard(thread)),
         "shipment": shipment,
-        "strip": timeline.strip(ticket, shipment) if shipment else [],
+        "strip": timeline.timeline(ticket, shipment) if shipment else [],
         "documents": [
             (one, values.leads_to_the_public_web(one.value or ""))
             for one in ticket.documents.order_by("position")
@@ -69,16 +69,16 @@ def context(
         "storms": storms_of(ticket),
         "may_work": may_work,
         "present": visits.others(ticket.pk, user),
-        **(tools(ticket, shipment, user, macro) if may_work else {}),
+        **(agent_tools(ticket, shipment, user, macro) if may_work else {}),
     }
 
 
-def tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[str, Any]:
+def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[str, Any]:
     """What only those who work tickets get: moves, macros and the box."""
     known = macros.values_for(ticket, shipment, user)
-    offered = [macros.filled(one, known) for one in macros.offered(ticket)]
+    offered = [macros.fill_macro(one, known) for one in macros.macros_for(ticket)]
     return {
-        "moves": moves(ticket, user),
+        "moves": offered_moves(ticket, user),
         "agent_moves": list(AGENT_MOVES.values()),
         "macros": offered,
         "chosen": next((one for one in offered if str(one.id) == macro), None),
@@ -93,25 +93,25 @@ def last_heard(thread: conversation.Thread) -> datetime | None:
     return max((line.at for line in thread.lines if line.kind == "company"), default=None)
 
 
-def moves(ticket: Ticket, user: User) -> list[Move]:
+def offered_moves(ticket: Ticket, user: User) -> list[OfferedMove]:
     """Those that are open to this person now."""
     try:
-        by: By = acting(user).by
+        by: By = actor_for(user).by
     except NotAllowed:
         return []
     now = Status(ticket.status)
     return [
-        Move(to, how, needs_reason(now, to), str(uuid4()))
+        OfferedMove(to, how, needs_reason(now, to), str(uuid4()))
         for to, how in AGENT_MOVES.items()
         if allows(now, to, by)
     ]
 
 
-def clocks_of(ticket: Ticket, now: datetime) -> list[Clock]:
+def clocks_of(ticket: Ticket, now: datetime) -> list[DueClock]:
     """What is due when; nothing for a clock that nobody has set."""
     told = (
         ("First response", ticket.first_response_due_at, clocks.first_response(ticket, now)),
         ("Resolution", ticket.resolution_due_at, clocks.resolution(ticket, now)),
-        ("Filing with the carrier", ticket.filing_due_at, clocks.filing(ticket, now)),
+        ("Filing with the carrier", ticket.filing_due_at, clocks.filing_state(ticket, now)),
     )
-    return [Clock(*clock) for clock in told if clock[2] != State.NONE]
+    return [DueClock(*clock) for clock in told if clock[2] != ClockState.NONE]

@@ -84,7 +84,7 @@ class TicketPages(MovePages):
         before = request.GET.get("before", "")
         context = {
             **self.admin_site.each_context(request),
-            **page_context.context(
+            **page_context.page_context(
                 ticket,
                 request.user,
                 may_work=self.has_change_permission(request),
@@ -129,12 +129,12 @@ class TicketPages(MovePages):
             key=said["key"],
         )
         try:
-            answering.answer(reply)
+            answering.send_reply(reply)
         except (StaleTicket, MoveRefused, ValueError) as error:
             fresh = self.working_on(request, ticket_id)
             return self.show(request, fresh, form=form, refusal=str(error), status=409)
         messages.success(request, "The company reads it." if public else "Noted.")
-        answer = next_ticket.after(request, ticket_id)
+        answer = next_ticket.next_page(request, ticket_id)
         if reply.key:
             # Tells the page's script which draft has arrived and can go.
             answer.set_cookie("desk_sent", str(reply.key), path="/admin/", samesite="Lax")
@@ -147,7 +147,7 @@ class TicketPages(MovePages):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         writing = request.POST.get("writing") == "1"
-        if visits.visit(ticket_id, request.user, writing=writing) is None:
+        if visits.record_visit(ticket_id, request.user, writing=writing) is None:
             raise Http404
         present = visits.others(ticket_id, request.user)
         return JsonResponse({"present": [str(one) for one in present]})
@@ -157,7 +157,7 @@ class TicketPages(MovePages):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         try:
-            taking.claim(ticket_id, request.user)
+            taking.take_ticket(ticket_id, request.user)
         except (NotAllowed, NotGiven) as error:
             messages.error(request, str(error))
         else:
@@ -169,4 +169,4 @@ class TicketPages(MovePages):
             raise PermissionDenied
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        return next_ticket.take(request)
+        return next_ticket.take_page(request)

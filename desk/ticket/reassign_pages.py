@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
 from desk.common.admin_base import ModelAdmin
-from desk.common.forms import GiveForm
+from desk.common.forms import AssignForm
 from desk.common.requests import StaffRequest
 from desk.ticket.moves import picked_by
 from desk.ticket.next_ticket import LIST, PAGE
@@ -21,7 +21,7 @@ from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.models import Ticket
 
 
-class GivingPages(ModelAdmin):
+class ReassignPages(ModelAdmin):
     """What TicketAdmin has for leads: an action of the list, and its page."""
 
     def get_urls(self) -> list[URLPattern]:
@@ -39,14 +39,14 @@ class GivingPages(ModelAdmin):
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
             messages.error(request, f"Give at most {MOST_AT_ONCE} tickets at a time.")
             return None
-        return self.give_dialog(request, queryset, GiveForm())
+        return self.give_dialog(request, queryset, AssignForm())
 
     def give_page(self, request: StaffRequest) -> HttpResponse:
         """GET asks to whom, POST gives; what had changed is shown again, as it is now."""
         if not self.has_assign_permission(request):
             raise PermissionDenied
         picked = picked_by(request, MOST_AT_ONCE)
-        form = GiveForm(request.POST or None)
+        form = AssignForm(request.POST or None)
         refused: dict[int, str] = {}
         if request.method == "POST" and form.is_valid():
             outcome = reassigning.reassign_all(picked, user=request.user, **form.cleaned_data)
@@ -62,7 +62,7 @@ class GivingPages(ModelAdmin):
         self,
         request: StaffRequest,
         tickets: Iterable[Ticket],
-        form: GiveForm,
+        form: AssignForm,
         refused: dict[int, str] | None = None,
     ) -> HttpResponse:
         context: dict[str, Any] = {

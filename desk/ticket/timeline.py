@@ -12,7 +12,7 @@ from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from deliveries.models import Delivery, Event, State
-from shipments.amounts import plain
+from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tickets.models import Ticket
 from tickets.statuses import Status
@@ -28,7 +28,7 @@ AT_REST = frozenset({"delivered", "canceled", "returned", "lost"})
 Row = tuple[str, datetime, str, str, str]
 
 
-class Mark(NamedTuple):
+class TimelineMark(NamedTuple):
     at: datetime
     kind: str
     title: str
@@ -37,7 +37,7 @@ class Mark(NamedTuple):
     link: int | str | None = None
 
 
-def shipment_of(ticket: Ticket) -> Shipment | None:
+def shipment_of_ticket(ticket: Ticket) -> Shipment | None:
     """Only the company's own: another one's must not even show that it exists (decision T12)."""
     if ticket.shipment_id is None:
         return None
@@ -45,14 +45,14 @@ def shipment_of(ticket: Ticket) -> Shipment | None:
     return own.filter(pk=ticket.shipment_id).defer("heard").first()
 
 
-def strip(ticket: Ticket, shipment: Shipment) -> list[Mark]:
+def timeline(ticket: Ticket, shipment: Shipment) -> list[TimelineMark]:
     """Newest first, SHOWN at most."""
     marks = [*platform_marks(shipment), *earlier_tickets(ticket), *delivery_marks(shipment)]
-    marks += silences(shipment, [mark for mark in marks if mark.kind == "scan"])
+    marks += gaps(shipment, [mark for mark in marks if mark.kind == "scan"])
     return sorted(marks, key=lambda mark: mark.at, reverse=True)[:SHOWN]
 
 
-def platform_marks(shipment: Shipment) -> list[Mark]:
+def platform_marks(shipment: Shipment) -> list[TimelineMark]:
     """Scans, money and incidences, as the platform told them, in one query."""
     money = Concat(Cast("amount", CharField()), Value(" "), F("currency"), output_field=CharField())
     incidence = Concat(
@@ -61,7 +61,7 @@ def platform_marks(shipment: Shipment) -> list[Mark]:
         Case(When(kind="", then=Value("any kind")), default=F("kind")),
         output_field=CharField(),
     )
-    scans = rows(
+    scans = mark_rows(
         TrackingUpdate.objects.filter(shipment=shipment).order_by("-occurred_at"),
         kind=Value("scan"),
         at="occurred_at",
@@ -69,7 +69,7 @@ def platform_marks(shipment: Shipment) -> list[Mark]:
         two=F("status_description"),
         three=F("location"),
     )
-    charges = rows(
+    charges = mark_rows(
         Surcharge.objects.filter(shipment=shipment).order_by("-created_at"),
         kind=F("transaction_type"),
         at="created_at",
@@ -77,7 +77,7 @@ def platform_marks(shipment: Shipment) -> list[Mark]:
         two=money,
         three=F("reason"),
     )
-    incidences = rows(
+    incidences = mark_rows(
         Incidence.objects.filter(shipment=shipment).order_by("-created_at"),
         kind=Value("incidence"),
         at="created_at",
@@ -88,7 +88,7 @@ def platform_marks(shipment: Shipment) -> list[Mark]:
     return [as_mark(*row) for row in scans.union(charges, incidences, all=True)]
 
 
-def rows(
+def mark_rows(
     found: QuerySet[Any],
     *,
     kind: Combinable,
@@ -109,34 +109,34 @@ def rows(
     return listed[:SHOWN]
 
 
-def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Mark:
+def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> TimelineMark:
     match kind:
         case "scan":
-            return Mark(at, kind, one, joined(two, three))
+            return TimelineMark(at, kind, one, union_sql(two, three))
         case "incidence":
             state = "open" if three == "true" else "closed"
-            return Mark(at, kind, one, two, state)
+            return TimelineMark(at, kind, one, two, state)
     amount, _, currency = two.partition(" ")
-    return Mark(at, kind, f"{one}: {plain(Decimal(amount))} {currency}", three)
+    return TimelineMark(at, kind, f"{one}: {amount_text(Decimal(amount))} {currency}", three)
 
 
-def joined(*parts: str) -> str:
+def union_sql(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def earlier_tickets(ticket: Ticket) -> list[Mark]:
+def earlier_tickets(ticket: Ticket) -> list[TimelineMark]:
     """The company's other tickets about the shipment."""
     others = Ticket.objects.filter(company=ticket.company_id, shipment_id=ticket.shipment_id)
     found = others.exclude(pk=ticket.pk).order_by("-pk")
     return [
-        Mark(at, "ticket", f"ticket {pk}", name.replace("_", " "), Status(status).label, pk)
+        TimelineMark(at, "ticket", f"ticket {pk}", name.replace("_", " "), Status(status).label, pk)
         for pk, name, status, at in found.values_list("pk", "type__name", "status", "created_at")[
             :20
         ]
     ]
 
 
-def delivery_marks(shipment: Shipment) -> list[Mark]:
+def delivery_marks(shipment: Shipment) -> list[TimelineMark]:
     """What the company's webhooks got of its latest events, in two steps through indexes.
 
     A delivery is as old as its event, and ends no earlier: with the log's index, and weeks left
@@ -161,7 +161,7 @@ def delivery_marks(shipment: Shipment) -> list[Mark]:
     ).order_by("-event_id")
     columns = ("id", "created_at", "event_id", "webhook_id", "state", "attempts")
     return [
-        Mark(
+        TimelineMark(
             at,
             "delivery",
             f"{registry.name(events[event_id][0])} to webhook {webhook_id}",
@@ -175,7 +175,7 @@ def delivery_marks(shipment: Shipment) -> list[Mark]:
     ]
 
 
-def silences(shipment: Shipment, scans: Iterable[Mark]) -> list[Mark]:
+def gaps(shipment: Shipment, scans: Iterable[TimelineMark]) -> list[TimelineMark]:
     """The gaps between scans, and from the last one to now while the parcel is on its way."""
     times = sorted(mark.at for mark in scans)
     if not times:
@@ -183,7 +183,7 @@ def silences(shipment: Shipment, scans: Iterable[Mark]) -> list[Mark]:
     if shipment.status.lower() not in AT_REST:
         times.append(timezone.now())
     return [
-        Mark(later, "silence", f"no scan for {(later - earlier).days} days")
+        TimelineMark(later, "silence", f"no scan for {(later - earlier).days} days")
         for earlier, later in pairwise(times)
         if later - earlier >= LONG_SILENCE
     ]

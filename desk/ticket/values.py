@@ -10,7 +10,7 @@ FEW_ROWS = 12
 DEEPEST = 6
 
 
-class Row(NamedTuple):
+class VariableRow(NamedTuple):
     """A key and its value; a value that holds others is told by how many."""
 
     depth: int
@@ -22,7 +22,7 @@ class Row(NamedTuple):
 class Variables(NamedTuple):
     """The rows of a ticket's variables, in the company's order; `raw` where there are none."""
 
-    rows: list[Row]
+    rows: list[VariableRow]
     raw: str = ""
 
     @property
@@ -30,7 +30,7 @@ class Variables(NamedTuple):
         return len(self.rows) > FEW_ROWS or len(self.raw) > 400
 
 
-class Number(str):
+class ExactNumber(str):
     """With the digits that the company wrote."""
 
 
@@ -42,31 +42,31 @@ def variables(text: str | None) -> Variables:
     """Any text at all: what is no object, or has too many keys, is shown as it came."""
     if not text:
         return Variables([])
-    rows: list[Row] = []
+    rows: list[VariableRow] = []
     try:
-        found = json.loads(text, parse_int=Number, parse_float=Number)
+        found = json.loads(text, parse_int=ExactNumber, parse_float=ExactNumber)
         if not isinstance(found, dict | list):
             return Variables([], text)
-        unfold(found, 0, rows)
+        append_rows(found, 0, rows)
     except (ValueError, RecursionError, TooMany):
         return Variables([], text)
     return Variables(rows)
 
 
-def unfold(found: dict[str, Any] | list[Any], depth: int, rows: list[Row]) -> None:
+def append_rows(found: dict[str, Any] | list[Any], depth: int, rows: list[VariableRow]) -> None:
     """Append the rows of an object or a list. Raises TooMany."""
     pairs = found.items() if isinstance(found, dict) else enumerate(found, start=1)
     for key, value in pairs:
         if len(rows) >= MOST_ROWS:
             raise TooMany
         if isinstance(value, dict | list) and value and depth < DEEPEST:
-            rows.append(Row(depth, str(key), counted(value), True))
-            unfold(value, depth + 1, rows)
+            rows.append(VariableRow(depth, str(key), size_text(value), True))
+            append_rows(value, depth + 1, rows)
         else:
-            rows.append(Row(depth, str(key), as_text(value), False))
+            rows.append(VariableRow(depth, str(key), as_text(value), False))
 
 
-def counted(value: dict[str, Any] | list[Any]) -> str:
+def size_text(value: dict[str, Any] | list[Any]) -> str:
     noun = "key" if isinstance(value, dict) else "item"
     return f"{len(value)} {noun}{'' if len(value) == 1 else 's'}"
 
@@ -80,7 +80,7 @@ def as_text(value: Any) -> str:
 def leads_to_the_public_web(text: str) -> bool:
     """A stranger's link into our own network, or to no web at all, is shown as text."""
     try:
-        targets.check(text, targets.Policy())
+        targets.check_target(text, targets.Policy())
     except targets.BadTarget:
         return False
     return True

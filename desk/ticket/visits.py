@@ -33,7 +33,7 @@ class Present(NamedTuple):
         return f"{self.name} is {'replying' if self.writing else 'looking'}"
 
 
-def visit(ticket_id: int, user: User, *, writing: bool = False) -> datetime | None:
+def record_visit(ticket_id: int, user: User, *, writing: bool = False) -> datetime | None:
     """Say that somebody is at a ticket; returns up to when they have seen it.
 
     None where there is no such ticket.
@@ -61,11 +61,11 @@ def others(ticket_id: int, user: User) -> list[Present]:
     return [Present(*row) for row in found.values_list("user__username", "writing")[:10]]
 
 
-def first_time(ticket_id: int, user: User, form: UUID) -> bool:
+def is_first_submission(ticket_id: int, user: User, form: UUID) -> bool:
     """Remember that a form was taken; False if it is the one that was taken last.
 
     Of two that come at once the second waits here until the first has committed.
     """
-    visit(ticket_id, user)
+    record_visit(ticket_id, user)
     mine = Visit.objects.filter(ticket=ticket_id, user=user)
     return bool(mine.exclude(last_form=form).update(last_form=form))

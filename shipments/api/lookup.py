@@ -8,7 +8,7 @@ from companies.models import Company
 from shipments.models import Shipment, TrackingUpdate
 
 
-def tracked(company: Company, numbers: Sequence[str]) -> list[Shipment]:
+def find_shipments(company: Company, numbers: Sequence[str]) -> list[Shipment]:
     """The company's shipments of these tracking numbers, in the order asked, with `updates`.
 
     A number asked twice is answered once; one that is unknown or foreign is left out. Two

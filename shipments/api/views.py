@@ -25,8 +25,8 @@ class GeneralTrack(CompanyView):
     @extend_schema(request=TrackShipments)
     def post(self, request: CompanyRequest) -> Response:
         numbers = TrackShipments.read(request)["trackingNumbers"]
-        found = lookup.tracked(request.company, numbers)
-        data = [shown(shipment, request.company.name) for shipment in found]
+        found = lookup.find_shipments(request.company, numbers)
+        data = [shipment_payload(shipment, request.company.name) for shipment in found]
         return Response({"meta": "generaltrack", "data": data})
 
 
@@ -50,7 +50,7 @@ class WebhookTest(CompanyView):
         return Response({"meta": "webhooktest", "data": asdict(result)})
 
 
-def shown(shipment: Shipment, company_name: str) -> dict[str, Any]:
+def shipment_payload(shipment: Shipment, company_name: str) -> dict[str, Any]:
     return {
         "company": company_name,
         "companyId": shipment.company_id,
@@ -59,20 +59,20 @@ def shown(shipment: Shipment, company_name: str) -> dict[str, Any]:
         "shipmentId": shipment.pk,
         "trackingNumber": shipment.tracking_number,
         "status": shipment.status,
-        "createdAt": moment(shipment.created_at),
-        "shippedAt": moment(shipment.shipped_at),
-        "deliveredAt": moment(shipment.delivered_at),
-        "eventHistory": [shown_update(update) for update in shipment.updates.all()],
+        "createdAt": format_moment(shipment.created_at),
+        "shippedAt": format_moment(shipment.shipped_at),
+        "deliveredAt": format_moment(shipment.delivered_at),
+        "eventHistory": [update_payload(update) for update in shipment.updates.all()],
     }
 
 
-def shown_update(update: TrackingUpdate) -> dict[str, str | None]:
+def update_payload(update: TrackingUpdate) -> dict[str, str | None]:
     return {
-        "timestamp": moment(update.occurred_at),
+        "timestamp": format_moment(update.occurred_at),
         "location": update.location,
         "description": update.status_description or update.status,
     }
 
 
-def moment(time: datetime | None) -> str | None:
+def format_moment(time: datetime | None) -> str | None:
     return time.strftime(TIME_FORMAT) if time else None

@@ -46,10 +46,10 @@ def apply_shipment(batch: Batch, line: ShipmentLine) -> Effect:
         return Effect(changed=True)
     if shipment.company_id != line.company_id:
         raise BadLine(f"company_id: shipment {shipment.pk} is company {shipment.company_id}'s")
-    if not hear(shipment, line.digest):
+    if not is_new_line(shipment, line.digest):
         return NOTHING
     batch.touch_shipment(shipment)
-    changed = restate(
+    changed = update_known(
         shipment,
         tracking_number=line.tracking_number,
         carrier_name=line.carrier_name,
@@ -87,7 +87,7 @@ def apply_tracking(batch: Batch, line: TrackingLine) -> Effect:
         occurred_at=line.occurred_at or batch.now,
     )
     batch.new_updates.append(Update(shipment.pk, digest, change))
-    if statuses.same(line.status, shipment.status):
+    if statuses.is_same_status(line.status, shipment.status):
         return Effect(changed=True)
     batch.touch_shipment(shipment)
     shipment.status = line.status
@@ -95,7 +95,7 @@ def apply_tracking(batch: Batch, line: TrackingLine) -> Effect:
         shipment.shipped_at = change.occurred_at
     if line.status == statuses.DELIVERED:
         shipment.delivered_at = change.occurred_at
-    batch.news.extend(news.of_status(shipment, change, batch.now, batch.listened))
+    batch.news.extend(news.status_news(shipment, change, batch.now, batch.listened))
     return Effect(changed=True, events=1)
 
 
@@ -125,7 +125,7 @@ def apply_surcharge(batch: Batch, line: SurchargeLine) -> Effect:
     )
     batch.surcharges[key] = charge
     batch.new_surcharges.append(charge)
-    batch.news.extend(news.of_surcharge(shipment, charge, batch.now, batch.listened))
+    batch.news.extend(news.surcharge_news(shipment, charge, batch.now, batch.listened))
     return Effect(changed=True, events=1)
 
 
@@ -144,24 +144,24 @@ def apply_incidence(batch: Batch, line: IncidenceLine) -> Effect:
             heard=line.digest,
         )
         batch.add_incidence(incidence)
-        note_opening(batch, incidence, was_open=False)
+        note_opened(batch, incidence, was_open=False)
         return Effect(changed=True)
     if incidence.shipment_id != shipment.pk:
         raise BadLine(
             f"shipment_id: incidence {incidence.pk} is of shipment {incidence.shipment_id}"
         )
-    if not hear(incidence, line.digest):
+    if not is_new_line(incidence, line.digest):
         return NOTHING
     batch.touch_incidence(incidence)
     was_open = incidence.open
-    changed = restate(
+    changed = update_known(
         incidence, kind=line.incidence_kind, description=line.description, open=is_open
     )
-    note_opening(batch, incidence, was_open=was_open)
+    note_opened(batch, incidence, was_open=was_open)
     return Effect(changed)
 
 
-def note_opening(batch: Batch, incidence: Incidence, *, was_open: bool) -> None:
+def note_opened(batch: Batch, incidence: Incidence, *, was_open: bool) -> None:
     if not incidence.open:
         # Opened and closed by one batch: it was never open to anybody.
         batch.opened.pop(incidence.pk, None)
@@ -176,7 +176,7 @@ def known_shipment(batch: Batch, shipment_id: int) -> Shipment:
     return shipment
 
 
-def restate(row: Shipment | Incidence, **said: Any) -> bool:
+def update_known(row: Shipment | Incidence, **said: Any) -> bool:
     """Take over what a line says; what it leaves out (None) stays. Did anything change?"""
     changes = {
         name: value
@@ -188,7 +188,7 @@ def restate(row: Shipment | Incidence, **said: Any) -> bool:
     return bool(changes)
 
 
-def hear(row: Shipment | Incidence, digest: bytes) -> bool:
+def is_new_line(row: Shipment | Incidence, digest: bytes) -> bool:
     """Note a line about the row itself; False if it was heard before.
 
     Without this memory an old file fed again would take the row back to what it once was.

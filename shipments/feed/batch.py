@@ -85,7 +85,7 @@ def fetch(lines: Sequence[Line], now: datetime) -> Batch:
     return Batch(
         now=now,
         companies=companies,
-        listened=publishing.listened(concerned),
+        listened=publishing.listening_types(concerned),
         shipments=shipments,
         known_updates=known_updates(line for line in lines if isinstance(line, TrackingLine)),
         surcharges=known_surcharges(line for line in lines if isinstance(line, SurchargeLine)),

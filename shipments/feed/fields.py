@@ -27,7 +27,7 @@ def identifier(value: Any) -> int:
     return value
 
 
-def text(longest: int, *, blank: bool = False) -> Callable[[Any], str]:
+def text_field(longest: int, *, blank: bool = False) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if not isinstance(value, str):
             raise ValueError("send a string")
@@ -41,13 +41,13 @@ def text(longest: int, *, blank: bool = False) -> Callable[[Any], str]:
 
 
 def status(value: Any) -> str:
-    return statuses.named(text(100)(value))
+    return statuses.canonical(text_field(100)(value))
 
 
-def moment(value: Any) -> datetime:
+def instant_field(value: Any) -> datetime:
     """ISO 8601, in UTC where it has no offset."""
     try:
-        return read_time(text(40)(value))
+        return read_time(text_field(40)(value))
     except ValueError:
         raise ValueError("send an ISO 8601 time such as 2026-01-02T15:04:05Z") from None
 

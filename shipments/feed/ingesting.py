@@ -50,8 +50,8 @@ def ingest(
     us. Raises Stopped, and OSError when the stream cannot be read.
     """
     for group in reading.groups(stream, BATCH_LINES):
-        lines, unreadable = taken_apart(group)
-        outcome = recorded(lines)
+        lines, unreadable = parse_group(group)
+        outcome = record_lines(lines)
         bad = sorted(unreadable + outcome.bad)
         tally.read += len(lines) + len(unreadable)
         tally.changed += outcome.changed
@@ -64,7 +64,7 @@ def ingest(
         advance()
 
 
-def taken_apart(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]], Bad]:
+def parse_group(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]], Bad]:
     lines, bad = [], []
     for number, raw in group:
         try:
@@ -77,31 +77,31 @@ def taken_apart(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]],
     return lines, bad
 
 
-def recorded(lines: Numbered) -> recording.Outcome:
+def record_lines(lines: Numbered) -> recording.BatchOutcome:
     """Record in one transaction; where the database refuses a row, find it by halving.
 
     The outcome's bad lines carry their numbers. Raises Stopped.
     """
     if not lines:
-        return recording.Outcome()
+        return recording.BatchOutcome()
     try:
-        outcome = patiently_recorded([line for _, line in lines])
+        outcome = record_with_retries([line for _, line in lines])
     except (DataError, IntegrityError) as error:
         if len(lines) == 1:
-            return recording.Outcome(
+            return recording.BatchOutcome(
                 bad=[(lines[0][0], f"the database refuses it: {brief(error)}")]
             )
         middle = len(lines) // 2
-        return sum_of(recorded(lines[:middle]), recorded(lines[middle:]))
+        return add_outcomes(record_lines(lines[:middle]), record_lines(lines[middle:]))
     outcome.bad = [(lines[place][0], reason) for place, reason in outcome.bad]
     return outcome
 
 
-def patiently_recorded(lines: list[Line]) -> recording.Outcome:
+def record_with_retries(lines: list[Line]) -> recording.BatchOutcome:
     """Try again after a deadlock, a lost connection or a lost race. Raises Stopped."""
     for wait in (*RETRY_SECONDS, None):
         try:
-            return recording.record(lines)
+            return recording.record_facts(lines)
         except (DataError, IntegrityError):
             raise
         except (DatabaseError, InterfaceError, Raced) as error:
@@ -112,8 +112,10 @@ def patiently_recorded(lines: list[Line]) -> recording.Outcome:
     raise AssertionError("unreachable")
 
 
-def sum_of(one: recording.Outcome, other: recording.Outcome) -> recording.Outcome:
-    return recording.Outcome(
+def add_outcomes(
+    one: recording.BatchOutcome, other: recording.BatchOutcome
+) -> recording.BatchOutcome:
+    return recording.BatchOutcome(
         one.changed + other.changed, one.events + other.events, one.bad + other.bad
     )
 

@@ -13,7 +13,7 @@ from webhooks.event_types import Payload
 Listened = set[tuple[int, int]]
 
 
-def of_status(
+def status_news(
     shipment: Shipment, change: Change, now: datetime, listened: Listened
 ) -> Iterator[News]:
     for event_type in STATUS_EVENTS:
@@ -23,7 +23,7 @@ def of_status(
             yield about(shipment, event_type.id, event_type.payload(shipment, change, now))
 
 
-def of_surcharge(
+def surcharge_news(
     shipment: Shipment, charge: Surcharge, now: datetime, listened: Listened
 ) -> Iterator[News]:
     if (shipment.company_id, SURCHARGE.id) in listened:

@@ -121,14 +121,14 @@ def digest(*words: Any) -> bytes:
     return hashlib.blake2b(_canonical(words).encode(), digest_size=16).digest()
 
 
-class Kind(NamedTuple):
+class LineKind(NamedTuple):
     make: Callable[..., Line]
     required: tuple[str, ...]
     readers: Fields
 
 
-def shaped(make: Callable[..., Line], required: Fields, optional: Fields) -> Kind:
-    return Kind(make, tuple(required), {"kind": str, **required, **optional})
+def shaped(make: Callable[..., Line], required: Fields, optional: Fields) -> LineKind:
+    return LineKind(make, tuple(required), {"kind": str, **required, **optional})
 
 
 KINDS = {
@@ -137,18 +137,22 @@ KINDS = {
         {
             "shipment_id": fields.identifier,
             "company_id": fields.identifier,
-            "tracking_number": fields.text(100),
-            "carrier_name": fields.text(100),
+            "tracking_number": fields.text_field(100),
+            "carrier_name": fields.text_field(100),
         },
-        {"carrier_id": fields.identifier, "order": fields.order, "occurred_at": fields.moment},
+        {
+            "carrier_id": fields.identifier,
+            "order": fields.order,
+            "occurred_at": fields.instant_field,
+        },
     ),
     "tracking": shaped(
         TrackingLine,
         {"shipment_id": fields.identifier, "status": fields.status},
         {
-            "status_description": fields.text(500, blank=True),
-            "location": fields.text(300, blank=True),
-            "occurred_at": fields.moment,
+            "status_description": fields.text_field(500, blank=True),
+            "location": fields.text_field(300, blank=True),
+            "occurred_at": fields.instant_field,
         },
     ),
     "surcharge": shaped(
@@ -156,21 +160,21 @@ KINDS = {
         {
             "surcharge_id": fields.identifier,
             "shipment_id": fields.identifier,
-            "surcharge_type": fields.text(100),
+            "surcharge_type": fields.text_field(100),
             "amount": fields.amount,
             "currency": fields.currency,
             "transaction_type": fields.transaction,
         },
-        {"reason": fields.text(500, blank=True), "occurred_at": fields.moment},
+        {"reason": fields.text_field(500, blank=True), "occurred_at": fields.instant_field},
     ),
     "incidence": shaped(
         IncidenceLine,
         {"incidence_id": fields.identifier, "shipment_id": fields.identifier},
         {
-            "incidence_kind": fields.text(50, blank=True),
-            "description": fields.text(500, blank=True),
+            "incidence_kind": fields.text_field(50, blank=True),
+            "description": fields.text_field(500, blank=True),
             "open": fields.flag,
-            "occurred_at": fields.moment,
+            "occurred_at": fields.instant_field,
         },
     ),
 }

@@ -40,7 +40,7 @@ def read(number: int, raw: bytes) -> Line | None:
     if len(raw) > LONGEST_LINE_BYTES:
         raise BadLine(f"the line is longer than {LONGEST_LINE_BYTES // 1024} KiB")
     try:
-        return parsing.parse(strict_json.load(raw.decode(), deepest=DEEPEST))
+        return parsing.parse(strict_json.load_json(raw.decode(), deepest=DEEPEST))
     except UnicodeDecodeError as error:
         raise BadLine(f"the line is not UTF-8 (byte {error.start + 1})") from error
     except strict_json.BadJSON as error:

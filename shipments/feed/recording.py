@@ -14,7 +14,7 @@ RACES = 10
 
 
 @dataclass(slots=True)
-class Outcome:
+class BatchOutcome:
     """How many lines changed something, how many facts fired, and which lines (by place) are bad.
 
     Facts are changes of status and surcharges, whether or not anybody listens.
@@ -25,14 +25,14 @@ class Outcome:
     bad: list[tuple[int, str]] = field(default_factory=list)
 
 
-def record(lines: Sequence[Line]) -> Outcome:
+def record_facts(lines: Sequence[Line]) -> BatchOutcome:
     """Apply lines in order, all in one transaction; a bad one is told and left out.
 
     Holds the shipments' rows until the commit, so keep it to some hundreds of lines.
     """
     for _ in range(RACES):
         try:
-            return record_once(lines, timezone.now())
+            return record_facts_once(lines, timezone.now())
         except saving.Raced:
             # The other run has committed by now, so that this time its rows are found.
             continue
@@ -40,9 +40,9 @@ def record(lines: Sequence[Line]) -> Outcome:
 
 
 @transaction.atomic
-def record_once(lines: Sequence[Line], now: datetime) -> Outcome:
+def record_facts_once(lines: Sequence[Line], now: datetime) -> BatchOutcome:
     held = batch.fetch(lines, now)
-    outcome = Outcome()
+    outcome = BatchOutcome()
     for place, line in enumerate(lines):
         try:
             effect = applying.apply(held, line)
@@ -51,5 +51,5 @@ def record_once(lines: Sequence[Line], now: datetime) -> Outcome:
         else:
             outcome.changed += effect.changed
             outcome.events += effect.events
-    saving.save(held)
+    saving.save_batch(held)
     return outcome

@@ -80,12 +80,12 @@ class Raced(RuntimeError):
     """Another run has written the same row since the batch was fetched: fetch it again."""
 
 
-def save(batch: Batch) -> None:
+def save_batch(batch: Batch) -> None:
     """Write a batch and its news. Raises Raced; then nothing of the transaction may stay."""
-    write(INSERT_SHIPMENTS, batch.new_shipments.values(), shipment_row)
-    write(UPDATE_SHIPMENTS, batch.changed_shipments.values(), shipment_row)
-    write(INSERT_UPDATES, batch.new_updates, update_row)
-    write(INSERT_SURCHARGES, batch.new_surcharges, surcharge_row)
+    write_rows(INSERT_SHIPMENTS, batch.new_shipments.values(), shipment_row)
+    write_rows(UPDATE_SHIPMENTS, batch.changed_shipments.values(), shipment_row)
+    write_rows(INSERT_UPDATES, batch.new_updates, update_row)
+    write_rows(INSERT_SURCHARGES, batch.new_surcharges, surcharge_row)
     save_incidences(batch)
     publish(batch.news)
 
@@ -100,15 +100,15 @@ def save_incidences(batch: Batch) -> None:
             for incidence in concerned
         }
     )
-    write(INSERT_INCIDENCES, batch.new_incidences.values(), incidence_row)
-    write(UPDATE_INCIDENCES, batch.changed_incidences.values(), incidence_row)
+    write_rows(INSERT_INCIDENCES, batch.new_incidences.values(), incidence_row)
+    write_rows(UPDATE_INCIDENCES, batch.changed_incidences.values(), incidence_row)
     if batch.opened:
         tell = import_string(settings.INCIDENCE_RECORDED)
         for _, incidence in sorted(batch.opened.items()):
             tell(incidence)
 
 
-def write(statement: str, items: Collection[Any], row: Callable[[Any], Row]) -> None:
+def write_rows(statement: str, items: Collection[Any], row: Callable[[Any], Row]) -> None:
     if not items:
         return
     with connection.cursor() as cursor:

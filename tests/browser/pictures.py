@@ -43,7 +43,7 @@ def take(tab: Tab, scene: Scene, world: World, file: Path) -> None:
     client = Client()
     client.force_login(scene.who.user)
     tab.sign_in(client)
-    visits.visit(world.claim.pk, world.ben.user, writing=True)
+    visits.record_visit(world.claim.pk, world.ben.user, writing=True)
     assert tab.visit(scene.address) == 200
     tab.press(*scene.keys)
     tab.sees(scene.until)

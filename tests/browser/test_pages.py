@@ -31,7 +31,7 @@ def pages(world: World) -> dict[str, str]:
         "agents": "/admin/tickets/agent/",
         "agent": f"/admin/tickets/agent/{world.ada.pk}/change/",
         "macro": f"/admin/desk/macro/{Macro.objects.first().pk}/change/",
-        "targets": "/admin/tickets/target/",
+        "targets": "/admin/tickets/slatarget/",
     }
 
 

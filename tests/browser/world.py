@@ -18,7 +18,7 @@ from tests import builders as build
 from tests.deliveries.test_recording import failed, result
 from tickets import opening, updating, working
 from tickets.changes.actors import Actor
-from tickets.models import Agent, Calendar, FilingRule, Target, Ticket
+from tickets.models import Agent, Calendar, FilingRule, SLATarget, Ticket
 from tickets.sla import policy
 from tickets.statuses import By, Status
 
@@ -107,13 +107,13 @@ class World:
         always = Calendar.objects.create(name="Every hour of the week")
         for day in range(7):
             always.hours.create(weekday=day, starts=time(0), ends=time(0))
-        Target.objects.update(calendar=always)
-        Target.objects.create(
+        SLATarget.objects.update(calendar=always)
+        SLATarget.objects.create(
             plan="gold", calendar=always, first_response_minutes=120, resolution_minutes=24 * 60
         )
         for type_id, days in ((4, 30), (5, 7), (13, 15), (8, 30)):
             FilingRule.objects.create(type_id=type_id, days=days)
-        policy.forget()
+        policy.clear_cached_rules()
 
     def opened(self, ago: timedelta, **given: Any) -> Ticket:
         """A ticket about a parcel, handed over four days before."""
@@ -241,11 +241,11 @@ class World:
                 reason="Hello Café Altura,\n\nthe carrier searches. Please send us the invoice, "
                 "so that we can claim the value if nothing is found.",
             )
-            visits.visit(ticket.pk, user)
+            visits.record_visit(ticket.pk, user)
         with at(self.now - 2 * HOUR):
             text = "Here it is: https://files.example.com/altura/invoice-20931.pdf"
             self.answered(ticket, Status.FOLLOW_UP, text)
-        visits.visit(ticket.pk, self.ben.user, writing=True)
+        visits.record_visit(ticket.pk, self.ben.user, writing=True)
         return ticket
 
     def storm(self) -> None:
@@ -281,7 +281,7 @@ class World:
             claimed = claiming.claim({lane.webhook_id: 20 for lane in lanes})
             if not claimed:
                 return
-            recording.record(
+            recording.record_attempts(
                 [
                     failed(one, wait=1800, duration_ms=2140, **broken)
                     if failing and one.webhook_id == self.sick.pk

@@ -127,7 +127,7 @@ def test_skips_webhooks_that_are_paused_deleted_or_resting(company: Company) -> 
     paused, deleted, resting, well = (build.webhook(company) for _ in range(4))
     publish(company, 1)
     services.pause(paused.pk, "for a test")
-    services.delete(company, deleted.pk)
+    services.delete_webhook(company, deleted.pk)
     Health.objects.create(
         webhook=resting, failures=5, resting_until=timezone.now() + timedelta(seconds=60)
     )

@@ -67,7 +67,7 @@ def test_sends_the_stored_bytes_signed(
     # The log tells the very instant that was signed: with it the signature can be made again.
     attempt = Attempt.objects.get()
     assert timestamp_ms(attempt.started_at) == timestamp
-    again = signature_check.made_again(webhook, received.body, attempt, timezone.now())
+    again = signature_check.recreate_signature(webhook, received.body, attempt, timezone.now())
     assert again == (str(timestamp), headers["X-Webhook-Signature"])
     assert headers["X-Webhook-Signature"] == sign(
         webhook.secret, timestamp, "tracking.simple", received.body

@@ -20,7 +20,7 @@ from webhooks import services
 
 def finish(count: int, **changes: object) -> None:
     for _ in range(count):
-        recording.record([result(claim_one(), **changes)])
+        recording.record_attempts([result(claim_one(), **changes)])
 
 
 def test_lists_the_newest_first(api: APIClient, company: Company) -> None:
@@ -127,8 +127,8 @@ def test_names_what_is_wrong_with_a_query(
 def test_shows_the_exact_body_and_every_attempt(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company, body='{"a":"León"}'.encode())])
-    recording.record([failed(claim_one(), wait=-1, detail="Too slow.")])
-    recording.record([result(claim_one(), answer=b"\xff\x00ok")])
+    recording.record_attempts([failed(claim_one(), wait=-1, detail="Too slow.")])
+    recording.record_attempts([result(claim_one(), answer=b"\xff\x00ok")])
 
     delivery = api.get(f"/deliveries/{Delivery.objects.get().pk}").json()["data"]
 
@@ -157,7 +157,7 @@ def test_sends_again_now_under_the_same_id(api: APIClient, company: Company) -> 
 def test_replaces_the_waiting_attempt(api: APIClient, company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company)])
-    recording.record([failed(claim_one(), wait=3600)])
+    recording.record_attempts([failed(claim_one(), wait=3600)])
     delivery = Delivery.objects.get()
 
     api.post(f"/deliveries/{delivery.pk}/redeliver")
@@ -182,7 +182,7 @@ def test_recovers_what_was_given_up_in_a_window_in_order(api: APIClient, company
     for _ in range(3):
         claimed = claim_one()
         bodies.append(claimed.body)
-        recording.record([result(claimed)])
+        recording.record_attempts([result(claimed)])
     assert bodies == [b"1", b"2", b"3"]
 
 
@@ -239,7 +239,7 @@ def test_says_how_a_webhook_does(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(5)])
     finish(3)
-    recording.record([failed(claim_one(), status=500, error="", unreachable=False)])
+    recording.record_attempts([failed(claim_one(), status=500, error="", unreachable=False)])
 
     health = api.get(f"/webhooks/{webhook.pk}/health").json()["data"]
 

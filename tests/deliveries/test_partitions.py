@@ -21,7 +21,7 @@ from webhooks.models import Webhook
 
 def finish(count: int) -> None:
     for _ in range(count):
-        recording.record([result(claim_one())])
+        recording.record_attempts([result(claim_one())])
 
 
 def run(*arguments: str) -> str:
@@ -57,7 +57,7 @@ def test_deliveries_of_a_paused_webhook_wait_for_it(company: Company) -> None:
     publishing.publish([build.news(company)])
     assert backlog.oldest_due() is None
 
-    services.change(company, webhook.pk, active=True)
+    services.change_webhook(company, webhook.pk, active=True)
 
     assert backlog.oldest_due() is not None
     finish(1)
@@ -67,7 +67,7 @@ def test_the_sweep_rings_only_for_what_is_due(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rings: list[int] = []
-    monkeypatch.setattr(doorbell, "ring", lambda: rings.append(1))
+    monkeypatch.setattr(doorbell, "ring_engine", lambda: rings.append(1))
     tasks.sweep()
     assert rings == []
 
@@ -82,7 +82,7 @@ def test_the_sweep_rings_only_for_what_is_due(
 def test_the_sweep_cancels_what_waits_for_a_deleted_webhook(company: Company) -> None:
     deleted, kept = build.webhook(company), build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
-    services.delete(company, deleted.pk)
+    services.delete_webhook(company, deleted.pk)
 
     tasks.sweep()
 
@@ -170,7 +170,7 @@ def test_redelivers_by_delivery_webhook_and_window(company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
     for _ in range(3):
-        recording.record([result(claim_one(), state=State.GIVEN_UP, status=500)])
+        recording.record_attempts([result(claim_one(), state=State.GIVEN_UP, status=500)])
     first = Delivery.objects.order_by("event_id")[0]
     tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
 

@@ -28,7 +28,7 @@ def test_writes_a_delivery_for_each_webhook_of_the_type(company: Company, birch:
 
 
 def test_stores_no_event_that_nobody_listens_to(company: Company) -> None:
-    services.delete(company, build.webhook(company).pk)
+    services.delete_webhook(company, build.webhook(company).pk)
 
     assert publishing.publish([build.news(company)]) == 0
     assert not Event.objects.exists()
@@ -50,7 +50,7 @@ def test_rings_once_the_fact_is_committed(
 ) -> None:
     build.webhook(company)
     rings: list[int] = []
-    monkeypatch.setattr(doorbell, "ring", lambda: rings.append(1))
+    monkeypatch.setattr(doorbell, "ring_engine", lambda: rings.append(1))
 
     with django_capture_on_commit_callbacks(execute=True):
         publishing.publish([build.news(company)])
@@ -68,7 +68,7 @@ def test_a_silent_broker_harms_nobody(
     monkeypatch.setattr(current_app, "send_task", silent)
     monkeypatch.setattr(doorbell, "_last_ring", 0.0)
 
-    doorbell.ring()
+    doorbell.ring_engine()
 
     assert "the next sweep will run deliveries.tasks.deliver" in caplog.text
 

@@ -11,7 +11,7 @@ from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming, recording
 from deliveries.engine.loans import Claimed
-from deliveries.engine.recording import Result
+from deliveries.engine.recording import AttemptResult
 from deliveries.models import OPEN, Attempt, Delivery, Health, State
 from tests import builders as build
 
@@ -21,8 +21,8 @@ def claim_one() -> Claimed:
     return claiming.claim({lane.webhook_id: 1 for lane in ready})[0]
 
 
-def result(claimed: Claimed, **changes: Any) -> Result:
-    success = Result(
+def result(claimed: Claimed, **changes: Any) -> AttemptResult:
+    success = AttemptResult(
         delivery_id=claimed.id,
         claim=claimed.claim,
         webhook_id=claimed.webhook_id,
@@ -40,7 +40,7 @@ def result(claimed: Claimed, **changes: Any) -> Result:
     return replace(success, **changes)
 
 
-def failed(claimed: Claimed, **changes: Any) -> Result:
+def failed(claimed: Claimed, **changes: Any) -> AttemptResult:
     failure = {"state": State.WAITING, "wait": 5, "status": None, "error": "timeout"}
     return result(claimed, **{**failure, "unreachable": True, **changes})
 
@@ -50,7 +50,7 @@ def test_finishes_a_delivery_and_logs_the_attempt(company: Company) -> None:
     publishing.publish([build.news(company)])
     claimed = claim_one()
 
-    assert recording.record([result(claimed)]) == 1
+    assert recording.record_attempts([result(claimed)]) == 1
 
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.attempts, delivery.step) == (State.DELIVERED, 1, 0)
@@ -66,7 +66,7 @@ def test_makes_a_failed_delivery_due_again(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company)])
 
-    recording.record([failed(claim_one(), wait=300)])
+    recording.record_attempts([failed(claim_one(), wait=300)])
 
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.attempts, delivery.step) == (State.WAITING, 1, 1)
@@ -81,12 +81,12 @@ def test_refuses_the_word_of_a_worker_that_lost_its_claim(company: Company) -> N
     Delivery.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
     present = claim_one()
 
-    assert recording.record([result(late)]) == 0
+    assert recording.record_attempts([result(late)]) == 0
     assert Delivery.objects.get().state == State.WAITING
     assert not Attempt.objects.exists()
 
-    assert recording.record([result(present)]) == 1
-    assert recording.record([result(present)]) == 0
+    assert recording.record_attempts([result(present)]) == 1
+    assert recording.record_attempts([result(present)]) == 0
     assert Attempt.objects.count() == 1
 
 
@@ -100,7 +100,7 @@ def test_wakes_the_next_of_the_shipment(company: Company) -> None:
     for _ in range(3):
         (claimed,) = claiming.claim(rooms)
         sent.append(claimed.body)
-        recording.record([result(claimed)])
+        recording.record_attempts([result(claimed)])
 
     assert sent == [b"1", b"2", b"3"]
 
@@ -127,10 +127,10 @@ def test_rests_a_webhook_that_cannot_be_reached(company: Company) -> None:
     publishing.publish([build.news(company, n) for n in range(6)])
 
     for _ in range(2):
-        recording.record([failed(claim_one())])
+        recording.record_attempts([failed(claim_one())])
     assert Health.objects.get().resting_until is None
 
-    recording.record([failed(claim_one())])
+    recording.record_attempts([failed(claim_one())])
 
     health = Health.objects.get(webhook=webhook)
     assert (health.failures, health.rests) == (3, 1)
@@ -146,7 +146,7 @@ def test_rests_longer_each_time_up_to_five_minutes(company: Company) -> None:
     for rest in rests:
         claimed = claim_one()
         before = timezone.now()
-        recording.record([failed(claimed)])
+        recording.record_attempts([failed(claimed)])
         after = timezone.now()
         until = Health.objects.get().resting_until
         if rest is None:
@@ -161,7 +161,7 @@ def test_an_answer_that_is_no_success_does_not_rest(company: Company) -> None:
     publishing.publish([build.news(company, n) for n in range(5)])
 
     for _ in range(5):
-        recording.record([failed(claim_one(), status=500, error="", unreachable=False)])
+        recording.record_attempts([failed(claim_one(), status=500, error="", unreachable=False)])
 
     health = Health.objects.get()
     assert (health.failures, health.resting_until) == (5, None)
@@ -172,10 +172,10 @@ def test_a_success_makes_a_webhook_well(company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(4)])
     for _ in range(3):
-        recording.record([failed(claim_one())])
+        recording.record_attempts([failed(claim_one())])
     Health.objects.update(resting_until=timezone.now() - timedelta(seconds=1))
 
-    recording.record([result(claim_one())], unwell=[webhook.pk])
+    recording.record_attempts([result(claim_one())], unwell=[webhook.pk])
 
     health = Health.objects.get()
     assert (health.failures, health.rests, health.failing_since) == (0, 0, None)

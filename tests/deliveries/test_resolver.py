@@ -12,7 +12,7 @@ from deliveries.http.resolver import BAD_SECONDS, GOOD_SECONDS, MAX_THREADS, Ans
 from tests.corpora import UrlRow, ssrf_urls
 from tests.deliveries.hostile import LOOPBACK
 from webhooks.addresses import why_forbidden
-from webhooks.targets import Policy, check
+from webhooks.targets import Policy, check_target
 
 STRICT = Policy()
 GOOD = "93.184.216.34"
@@ -56,7 +56,7 @@ def clock() -> Clock:
 
 @pytest.mark.parametrize("row", [row for row in ssrf_urls() if row.answers != "-"])
 def test_gives_no_forbidden_address_of_the_corpus_away(row: UrlRow, clock: Clock) -> None:
-    host = check(row.url, STRICT).host
+    host = check_target(row.url, STRICT).host
     answers = row.answers.split("|")
     with closing(Resolver[str](STRICT, answering(*answers), clock=clock)) as resolver:
         for _ in answers:

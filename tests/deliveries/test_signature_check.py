@@ -41,7 +41,7 @@ def test_is_made_with_the_secret_of_then(
     if rotated is not None:
         webhook.next_secret, webhook.next_secret_at = NEW, attempt.started_at + rotated
 
-    found = signature_check.made_again(webhook, BODY, attempt, now)
+    found = signature_check.recreate_signature(webhook, BODY, attempt, now)
 
     if secret is None:
         assert found is None
@@ -55,7 +55,8 @@ def test_what_was_never_written_was_never_signed(webhook: Webhook, company: Comp
     unsigned = build.webhook(company, type_id=1)
 
     never = Attempt(started_at=now, error=Failure.INTERNAL)
-    assert signature_check.made_again(webhook, BODY, never, now) is None
+    assert signature_check.recreate_signature(webhook, BODY, never, now) is None
     assert (
-        signature_check.made_again(unsigned, BODY, Attempt(started_at=now, error=""), now) is None
+        signature_check.recreate_signature(unsigned, BODY, Attempt(started_at=now, error=""), now)
+        is None
     )

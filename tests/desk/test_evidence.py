@@ -37,8 +37,8 @@ def ticket(company: Company) -> Ticket:
     build.webhook(company, auth_token="delivery-token-nobody-sees")
     build.shipment(company)
     publishing.publish([build.news(company, 4101, tracking_number="TEST0004101", body=BODY)])
-    recording.record([failed(claim_one(), wait=-1, detail="Too slow.")])
-    recording.record([result(claim_one(), answer=b"<b>thanks</b>")])
+    recording.record_attempts([failed(claim_one(), wait=-1, detail="Too slow.")])
+    recording.record_attempts([result(claim_one(), answer=b"<b>thanks</b>")])
     return build.ticket(company, shipment_id=4101)
 
 
@@ -157,7 +157,7 @@ def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, tick
     client.force_login(operator)
     assert client.post(address(ticket)).status_code == 403
     with pytest.raises(NotAllowed):
-        evidence.export(ticket, user=operator)
+        evidence.export_ticket(ticket, user=operator)
     assert not HistoryEntry.objects.exists()
 
 

@@ -249,11 +249,17 @@ def test_exports_what_it_shows_and_no_formula(lead: Client, company: Company) ->
 
 @pytest.mark.parametrize("cell", ["=1", "+1", "-1", "@x", "\tx", "\rx"])
 def test_no_cell_is_a_formula(cell: str) -> None:
-    assert csv_files.cell(cell) == f"'{cell}"
+    assert csv_files.csv_cell(cell) == f"'{cell}"
 
 
 def test_cells_that_are_none_stay_as_they_are() -> None:
-    assert [csv_files.cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [-5, 1.5, "", "a=b", ""]
+    assert [csv_files.csv_cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
+        -5,
+        1.5,
+        "",
+        "a=b",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("page", ["fairness/", "fairness.csv", "volume.csv"])

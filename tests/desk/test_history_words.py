@@ -276,7 +276,7 @@ def test_agents_take_tickets(company: Company, agent: Agent) -> None:
     for _ in range(2):
         build.ticket(company)
     taking.take_next(agent.user)
-    taking.claim(Ticket.objects.get(agent=None).pk, agent.user)
+    taking.take_ticket(Ticket.objects.get(agent=None).pk, agent.user)
 
     assert [history_words.sentence(one) for one in HistoryEntry.objects.order_by("pk")] == [
         "ada took the ticket, the most urgent unassigned one.",
@@ -307,7 +307,7 @@ def test_a_lead_reassigns(company: Company, agent: Agent, eve: User) -> None:
 
 
 def test_evidence_is_downloaded(eve: User, ticket: Ticket) -> None:
-    evidence.export(ticket, user=eve)
+    evidence.export_ticket(ticket, user=eve)
 
     digest = last(Kind.EVIDENCE_TAKEN).data["sha256"]
     assert said(Kind.EVIDENCE_TAKEN) == f"eve downloaded the evidence (SHA-256 {digest})."

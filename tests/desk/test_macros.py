@@ -42,7 +42,9 @@ def test_fills_what_it_knows_and_leaves_other_braces_alone(
 
 
 def test_does_not_fill_what_it_has_filled_in() -> None:
-    assert macros.fill("{company}", {"company": "{agent}", "agent": "ada"}) == "{agent}"
+    assert (
+        macros.fill_placeholders("{company}", {"company": "{agent}", "agent": "ada"}) == "{agent}"
+    )
 
 
 def test_tells_no_tracking_number_of_another_company(

@@ -23,7 +23,7 @@ from deliveries.models import Delivery
 from desk.models import Macro, Storm
 from tests import builders as build
 from tickets import roles
-from tickets.models import Calendar, FilingRule, Target, Ticket, TicketType
+from tickets.models import Calendar, FilingRule, SLATarget, Ticket, TicketType
 
 ROLES = ("agent", "lead", "auditor", "operator", "nobody")
 OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
@@ -139,7 +139,7 @@ def rows(company: Company) -> None:
     Macro.objects.create(name="hello", text="Hello")
     Storm.objects.create(carrier_name="swift", hour=timezone.now(), found=9, usual=1)
     calendar, _ = Calendar.objects.get_or_create(name="walked")
-    Target.objects.get_or_create(
+    SLATarget.objects.get_or_create(
         plan="walked",
         calendar=calendar,
         defaults={"first_response_minutes": 60, "resolution_minutes": 600},

@@ -75,7 +75,7 @@ def test_finds_by_words_of_the_first_text_and_of_the_conversation(
 def test_takes_the_newest_when_too_many_have_a_word_and_says_so(
     desk: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search.find, "__defaults__", (2,))
+    monkeypatch.setattr(search.search_tickets, "__defaults__", (2,))
     found = [build.ticket(company, comments="late").pk for _ in range(3)][::-1]
 
     answer = desk.get("/admin/tickets/ticket/", {"q": "late"})

@@ -143,11 +143,11 @@ def test_refuses_what_does_not_follow(eve: Agent, state: str, to: str) -> None:
 def test_tells_every_company_once(company: Company, eve: Agent) -> None:
     tickets = heap(company, 3)
     known = storm()
-    services.gather(known.pk)
+    services.link_tickets_to_storm(known.pk)
     Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED)
     key = uuid4()
 
-    taken = [replies.answer(known.pk, "Late.", user=eve.user, key=key) for _ in range(2)]
+    taken = [replies.start_reply(known.pk, "Late.", user=eve.user, key=key) for _ in range(2)]
 
     assert taken[0] == taken[1]
     assert str(taken[0]) == "2 answered, 1 closed meanwhile"
@@ -160,16 +160,16 @@ def test_goes_on_where_it_stopped(
 ) -> None:
     heap(company, 7)
     known = storm()
-    services.gather(known.pk)
+    services.link_tickets_to_storm(known.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 3)
-    monkeypatch.setattr(replies, "ring", lambda reply_id: None)
-    reply = replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
+    monkeypatch.setattr(replies, "ring_reply_task", lambda reply_id: None)
+    reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
     assert not Comment.objects.exists()
     # Who comes after the reply is answered by the next one.
     heap(company, 1)
-    services.gather(known.pk)
+    services.link_tickets_to_storm(known.pk)
 
-    assert replies.answer_some(reply.pk)
+    assert replies.answer_batch(reply.pk)
     assert Comment.objects.count() == 3
     # A batch that dies leaves nothing, neither texts nor the place up to which it went.
     write, left = working.write, [1]
@@ -183,7 +183,7 @@ def test_goes_on_where_it_stopped(
     with monkeypatch.context() as broken:
         broken.setattr(working, "write", die_at_the_second)
         with pytest.raises(RuntimeError):
-            replies.go_on(reply.pk)
+            replies.continue_reply(reply.pk)
     assert Comment.objects.count() == 3
 
     tasks.watch_for_storms()
@@ -200,13 +200,13 @@ def test_stops_when_the_lead_is_one_no_more(
 ) -> None:
     heap(company, 4)
     known = storm()
-    services.gather(known.pk)
+    services.link_tickets_to_storm(known.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 2)
-    monkeypatch.setattr(replies, "ring", lambda reply_id: None)
-    reply = replies.answer(known.pk, "Late.", user=eve.user, key=uuid4())
+    monkeypatch.setattr(replies, "ring_reply_task", lambda reply_id: None)
+    reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
     eve.user.groups.clear()
 
-    replies.go_on(reply.pk)
+    replies.continue_reply(reply.pk)
 
     reply.refresh_from_db()
     assert (reply.answered, reply.stopped) == (0, "eve may not decide on storms.")
@@ -240,7 +240,7 @@ def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> Non
 def test_agents_read_and_decide_nothing(desk: Client, company: Company) -> None:
     heap(company, 2)
     known = storm()
-    services.gather(known.pk)
+    services.link_tickets_to_storm(known.pk)
     page = f"{STORM}{known.pk}/"
 
     html = desk.get(f"{page}change/").content.decode()
@@ -272,7 +272,7 @@ def test_shows_many_tickets_in_as_many_queries_as_one(
 ) -> None:
     known = storm()
     heap(company, 30)
-    services.gather(known.pk)
+    services.link_tickets_to_storm(known.pk)
     lead.get(f"{STORM}{known.pk}/change/")
 
     with django_assert_max_num_queries(10):

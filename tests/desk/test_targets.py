@@ -11,9 +11,9 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from companies.models import Company
 from tests import builders as build
 from tickets import tasks
-from tickets.models import Calendar, FilingRule, Holiday, Target, WorkingHours
+from tickets.models import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 
-RULES = ("calendar", "target", "filingrule")
+RULES = ("calendar", "slatarget", "filingrule")
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def target_form(**changes: Any) -> dict[str, Any]:
 
 def refused(client: Client, what: str, body: dict[str, Any]) -> str:
     """The page that says why, after a look that nothing was saved."""
-    models = (Calendar, WorkingHours, Holiday, Target, FilingRule)
+    models = (Calendar, WorkingHours, Holiday, SLATarget, FilingRule)
     before = [list(model.objects.values()) for model in models]
     answer = client.post(page(what), body)
     assert answer.status_code == 200
@@ -85,7 +85,7 @@ def test_a_lead_makes_a_calendar_with_lunch_a_night_and_a_holiday(
         "Friday 22:00 to 00:00",
     ]
     assert [str(each.day) for each in made.holidays.all()] == ["2026-12-25"]
-    assert rings == ["tickets.tasks.rewind"]
+    assert rings == ["tickets.tasks.recalculate_stale"]
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_the_last_hours_of_a_calendar_stay(lead: Client) -> None:
 def test_a_lead_sets_a_target_and_open_tickets_follow(lead: Client, company: Company) -> None:
     Company.objects.update(plan="gold")
     ticket = build.ticket(company)
-    tasks.rewind()
+    tasks.recalculate_stale()
     ticket.refresh_from_db()
     before = ticket.due_at
 
-    assert lead.post(page("target"), target_form()).status_code == 302
+    assert lead.post(page("slatarget"), target_form()).status_code == 302
 
-    assert tasks.rewind() == 1
+    assert tasks.recalculate_stale() == 1
     ticket.refresh_from_db()
     assert ticket.due_at < before
 
@@ -148,13 +148,13 @@ def test_a_lead_sets_a_target_and_open_tickets_follow(lead: Client, company: Com
 def test_refuses_a_target_that_nobody_could_keep(
     lead: Client, changes: dict[str, Any], why: str
 ) -> None:
-    assert why in refused(lead, "target", target_form(**changes))
+    assert why in refused(lead, "slatarget", target_form(**changes))
 
 
 def test_refuses_a_target_by_a_calendar_that_is_of_no_use(lead: Client) -> None:
     WorkingHours.objects.all().delete()
 
-    assert "without hours" in refused(lead, "target", target_form())
+    assert "without hours" in refused(lead, "slatarget", target_form())
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_lead_takes_a_filing_rule_away(
 
     assert answer.status_code == 302
     assert not FilingRule.objects.exists()
-    assert rings == ["tickets.tasks.rewind"]
+    assert rings == ["tickets.tasks.recalculate_stale"]
 
 
 def test_a_calendar_that_a_target_needs_stays(lead: Client) -> None:
@@ -195,13 +195,13 @@ def test_a_calendar_that_a_target_needs_stays(lead: Client) -> None:
 def test_agents_neither_see_nor_change_the_rules(desk: Client, what: str) -> None:
     rows = {
         "calendar": Calendar.objects.get(),
-        "target": Target.objects.get(),
+        "slatarget": SLATarget.objects.get(),
         "filingrule": FilingRule.objects.create(type_id=4, days=30),
     }
     assert desk.get(reverse(f"admin:tickets_{what}_changelist")).status_code == 403
     for address in (page(what), page(what, rows[what]), page(what, rows[what], "delete")):
         assert desk.post(address, {"post": "yes"}).status_code == 403
-    assert (Calendar.objects.count(), Target.objects.count()) == (1, 1)
+    assert (Calendar.objects.count(), SLATarget.objects.count()) == (1, 1)
     assert FilingRule.objects.count() == 1
 
 
@@ -219,14 +219,14 @@ def test_lists_take_as_many_statements_for_many_as_for_one(
         made = Calendar.objects.create(name=f"Calendar {number}")
         made.hours.create(weekday=number % 7, starts="09:00", ends="10:00")
         values = {"first_response_minutes": 60, "resolution_minutes": 60, "calendar": calendar}
-        Target.objects.create(plan=f"plan {number}", type_id=4, **values)
+        SLATarget.objects.create(plan=f"plan {number}", type_id=4, **values)
         FilingRule.objects.create(carrier_name=f"carrier {number}", type_id=4, days=30)
 
     with django_assert_num_queries(STATEMENTS[what]):
         operator.get(address)
 
 
-STATEMENTS = {"calendar": 5, "target": 4, "filingrule": 5}
+STATEMENTS = {"calendar": 5, "slatarget": 4, "filingrule": 5}
 
 
 def test_what_a_superuser_sees_of_a_calendar(operator: Client) -> None:

@@ -51,7 +51,7 @@ def given_up(company: Company) -> Delivery:
     publishing.publish([build.news(company, 7, body=b'{"a":"Le\xc3\xb3n"}')])
     answer = b"<script>alert(1)</script>\xff\x00"
     gone = {"state": State.GIVEN_UP, "status": 500, "error": "", "answer": answer}
-    recording.record([result(claim_one(), **gone)])
+    recording.record_attempts([result(claim_one(), **gone)])
     return Delivery.objects.get()
 
 
@@ -94,7 +94,7 @@ def test_no_page_of_support_holds_a_secret(operator: Client, given_up: Delivery)
 def test_says_an_error_in_words(desk: Client, company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company)])
-    recording.record([failed(claim_one(), error="tls_expired", detail="Expired in May.")])
+    recording.record_attempts([failed(claim_one(), error="tls_expired", detail="Expired in May.")])
 
     for address in [page(Delivery.objects.get()), webhook_page(Webhook.objects.get().pk)]:
         html = desk.get(address).content.decode()
@@ -105,8 +105,10 @@ def test_says_an_error_in_words(desk: Client, company: Company) -> None:
 def test_a_webhook_s_page_shows_how_it_does(desk: Client, company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
-    recording.record([result(claim_one())])
-    recording.record([failed(claim_one(), status=503, error="", answer=b"down for repair")])
+    recording.record_attempts([result(claim_one())])
+    recording.record_attempts(
+        [failed(claim_one(), status=503, error="", answer=b"down for repair")]
+    )
 
     html = desk.get(webhook_page(webhook.pk)).content.decode()
 
@@ -159,9 +161,9 @@ def test_sending_again_and_pausing_are_refused_behind_the_pages_too(given_up: De
     with pytest.raises(NotAllowed):
         actions.send_again([given_up.pk], user=nobody)
     with pytest.raises(NotAllowed):
-        actions.pause(given_up.webhook_id, "x", user=nobody)
+        actions.pause_webhook(given_up.webhook_id, "x", user=nobody)
     with pytest.raises(NotAllowed):
-        actions.resume(given_up.webhook_id, user=nobody)
+        actions.resume_webhook(given_up.webhook_id, user=nobody)
 
     given_up.refresh_from_db()
     assert given_up.state == State.GIVEN_UP
@@ -186,7 +188,7 @@ def test_sends_the_selected_again_but_those_of_deleted_webhooks(
 ) -> None:
     gone = build.webhook(company, type_id=5)
     publishing.publish([build.news(company, 8, type=5)])
-    recording.record([result(claim_one(), state=State.GIVEN_UP, status=500)])
+    recording.record_attempts([result(claim_one(), state=State.GIVEN_UP, status=500)])
     Webhook.objects.filter(pk=gone.pk).update(deleted_at=timezone.now(), active=False)
     ids = [str(each.pk) for each in Delivery.objects.all()]
 

@@ -9,7 +9,7 @@ import pytest
 from devtools.bootstrap import ROOT
 from devtools.environment import NEVER_EMPTY
 from devtools.owner import own
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_commands_at_the_same_time_share_servers_and_the_last_one_out_stops_them
 def test_a_second_run_is_told_about_the_first(data: Path) -> None:
     lock = own(data)
 
-    with pytest.raises(Trouble, match=r"^already running: another \./dev uses"):
+    with pytest.raises(UsageError, match=r"^already running: another \./dev uses"):
         own_impatiently(data)
 
     os.close(lock)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from devtools.places import data_folder, lasting_place, own, socket_folder
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 
 
 def test_sockets_lie_beside_the_data_where_the_path_is_short() -> None:
@@ -35,7 +35,7 @@ def test_a_socket_folder_laid_out_by_someone_else_is_refused(tmp_path: Path) -> 
     guessed = tmp_path / "guessed"
     guessed.symlink_to(elsewhere)
 
-    with pytest.raises(Trouble, match="belongs to someone else"):
+    with pytest.raises(UsageError, match="belongs to someone else"):
         own(guessed)
 
 

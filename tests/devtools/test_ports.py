@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from devtools.ports import choose_port, reachable
-from devtools.trouble import Trouble
+from devtools.trouble import UsageError
 from faults.running import free_port
 
 
@@ -21,7 +21,7 @@ def test_a_taken_default_moves_on(taken: int) -> None:
 
 
 def test_a_taken_port_that_was_asked_for_is_refused_by_name(taken: int) -> None:
-    with pytest.raises(Trouble, match=rf"^PORT={taken} is taken;"):
+    with pytest.raises(UsageError, match=rf"^PORT={taken} is taken;"):
         choose_port("PORT", str(taken), 8000)
 
 
@@ -33,7 +33,7 @@ def test_a_free_port_that_was_asked_for_is_used(taken: int) -> None:
 
 @pytest.mark.parametrize("wanted", ["0", "65536", "http", "80 80", "-1", "\u0668\u0660"])
 def test_what_is_no_port_is_refused(wanted: str) -> None:
-    with pytest.raises(Trouble, match="is not a port"):
+    with pytest.raises(UsageError, match="is not a port"):
         choose_port("PORT", wanted, 8000)
 
 

@@ -28,7 +28,7 @@ from tests.browser.conftest import chromium, tab  # noqa: F401 - fixtures
 from tests.desk import test_keys, test_manual
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.sla import clocks
-from tickets.sla.clocks import State
+from tickets.sla.clocks import ClockState
 from tickets.statuses import Status
 
 LIST = "/admin/tickets/ticket/"
@@ -73,9 +73,9 @@ def page(desk: Client, ticket: Ticket) -> str:
 def test_the_clock_says_paused(ticket: Ticket) -> None:
     ticket.resolution_due_at = ticket.due_at = timezone.now() - HOUR
 
-    states = {clock(ticket, timezone.now()) for clock in (clocks.resolution, clocks.awaited)}
+    states = {clock(ticket, timezone.now()) for clock in (clocks.resolution, clocks.next_promise)}
 
-    assert states == {State.PAUSED}
+    assert states == {ClockState.PAUSED}
 
 
 def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, company: Company) -> None:

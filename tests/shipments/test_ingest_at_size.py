@@ -40,7 +40,7 @@ def some_of_everything(company: Company, shipments: int) -> list[Line]:
 def statements(lines: list[Line]) -> list[str]:
     facts = [parsing.parse(line) for line in lines]
     with CaptureQueriesContext(connection) as captured:
-        outcome = recording.record(facts)
+        outcome = recording.record_facts(facts)
     assert not outcome.bad
     return [query["sql"] for query in captured]
 

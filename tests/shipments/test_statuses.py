@@ -45,7 +45,7 @@ def test_the_table_has_the_28_names_in_id_order() -> None:
 def test_says_each_in_lower_case_and_in_the_tables_own(name: str, lower: str) -> None:
     assert statuses.lower(name) == lower
     assert statuses.title(name) == name
-    assert statuses.named(name.upper()) == name
+    assert statuses.canonical(name.upper()) == name
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,6 @@ def test_says_each_in_lower_case_and_in_the_tables_own(name: str, lower: str) ->
     ],
 )
 def test_keeps_a_status_it_does_not_know(came: str, lower: str, title: str) -> None:
-    assert statuses.named(came) == came
+    assert statuses.canonical(came) == came
     assert statuses.lower(came) == lower
     assert statuses.title(came) == title

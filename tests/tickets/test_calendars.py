@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tickets.sla.calendars import BadCalendar, Calendar, Hours, TooFar, add, between
+from tickets.sla.calendars import (
+    BadCalendar,
+    BusinessHours,
+    Hours,
+    TooFar,
+    add_business_time,
+    business_time_between,
+)
 
 MANY = settings(max_examples=100)
 FROM, TO = date(2025, 1, 1), date(2027, 12, 31)
@@ -45,7 +52,7 @@ def at_minute(minute: int) -> time:
 
 
 calendars = st.builds(
-    Calendar,
+    BusinessHours,
     st.sampled_from(ZONES),
     hours_of_a_week(),
     st.frozensets(st.dates(FROM, TO), max_size=20),
@@ -58,8 +65,8 @@ instants = st.datetimes(
 durations = st.timedeltas(timedelta(), timedelta(hours=12))
 zones = st.sampled_from(ZONES).map(ZoneInfo)
 
-WEEK = Calendar("UTC", tuple(Hours(day, time(9), time(18)) for day in range(5)))
-LUNCH = Calendar(
+WEEK = BusinessHours("UTC", tuple(Hours(day, time(9), time(18)) for day in range(5)))
+LUNCH = BusinessHours(
     "Europe/Madrid",
     tuple(
         Hours(day, time(start), time(end)) for day in range(5) for start, end in ((9, 13), (14, 18))
@@ -69,21 +76,23 @@ LUNCH = Calendar(
 
 @MANY
 @given(calendars, instants, durations)
-def test_what_is_added_has_passed(calendar: Calendar, start: datetime, much: timedelta) -> None:
-    assert between(calendar, start, add(calendar, start, much)) == much
+def test_what_is_added_has_passed(
+    calendar: BusinessHours, start: datetime, much: timedelta
+) -> None:
+    assert business_time_between(calendar, start, add_business_time(calendar, start, much)) == much
 
 
 @MANY
 @given(calendars, instants, instants)
 def test_what_has_passed_leads_back_to_the_earliest_such_instant(
-    calendar: Calendar, start: datetime, end: datetime
+    calendar: BusinessHours, start: datetime, end: datetime
 ) -> None:
-    passed = between(calendar, start, end)
-    found = add(calendar, start, passed)
+    passed = business_time_between(calendar, start, end)
+    found = add_business_time(calendar, start, passed)
 
     if start <= end:
         assert found <= end
-        assert between(calendar, found, end) == timedelta()
+        assert business_time_between(calendar, found, end) == timedelta()
     else:
         assert passed == timedelta()
 
@@ -91,58 +100,64 @@ def test_what_has_passed_leads_back_to_the_earliest_such_instant(
 @MANY
 @given(calendars, instants, durations, durations)
 def test_a_way_can_be_gone_in_two_parts(
-    calendar: Calendar, start: datetime, first: timedelta, second: timedelta
+    calendar: BusinessHours, start: datetime, first: timedelta, second: timedelta
 ) -> None:
-    half_way = add(calendar, start, first)
+    half_way = add_business_time(calendar, start, first)
 
-    assert add(calendar, half_way, second) == add(calendar, start, first + second)
+    assert add_business_time(calendar, half_way, second) == add_business_time(
+        calendar, start, first + second
+    )
 
 
 @MANY
 @given(calendars, instants, instants, instants)
 def test_time_is_measured_in_parts(
-    calendar: Calendar, a: datetime, b: datetime, c: datetime
+    calendar: BusinessHours, a: datetime, b: datetime, c: datetime
 ) -> None:
     a, b, c = sorted([a, b, c])
 
-    assert between(calendar, a, b) + between(calendar, b, c) == between(calendar, a, c)
-    assert timedelta() <= between(calendar, a, b) <= b - a
+    assert business_time_between(calendar, a, b) + business_time_between(
+        calendar, b, c
+    ) == business_time_between(calendar, a, c)
+    assert timedelta() <= business_time_between(calendar, a, b) <= b - a
 
 
 @MANY
 @given(calendars, instants, durations, durations, durations)
 def test_later_starts_and_longer_times_never_end_earlier(
-    calendar: Calendar, start: datetime, later: timedelta, much: timedelta, more: timedelta
+    calendar: BusinessHours, start: datetime, later: timedelta, much: timedelta, more: timedelta
 ) -> None:
-    end = add(calendar, start, much)
+    end = add_business_time(calendar, start, much)
 
     assert end >= start + much
-    assert add(calendar, start + later, much) >= end or much == timedelta()
-    assert add(calendar, start, much + more) >= end
+    assert add_business_time(calendar, start + later, much) >= end or much == timedelta()
+    assert add_business_time(calendar, start, much + more) >= end
 
 
 @MANY
 @given(calendars, instants, durations, st.dates(FROM, TO))
 def test_a_holiday_more_never_makes_a_deadline_earlier(
-    calendar: Calendar, start: datetime, much: timedelta, day: date
+    calendar: BusinessHours, start: datetime, much: timedelta, day: date
 ) -> None:
-    fewer = Calendar(calendar.time_zone, calendar.hours, calendar.holidays | {day})
+    fewer = BusinessHours(calendar.time_zone, calendar.hours, calendar.holidays | {day})
 
-    assert add(fewer, start, much) >= add(calendar, start, much)
+    assert add_business_time(fewer, start, much) >= add_business_time(calendar, start, much)
 
 
 @MANY
 @given(calendars, instants, durations, zones)
 def test_it_is_the_same_instant_for_every_viewer(
-    calendar: Calendar, start: datetime, much: timedelta, viewer: ZoneInfo
+    calendar: BusinessHours, start: datetime, much: timedelta, viewer: ZoneInfo
 ) -> None:
-    assert add(calendar, start.astimezone(viewer), much) == add(calendar, start, much)
+    assert add_business_time(calendar, start.astimezone(viewer), much) == add_business_time(
+        calendar, start, much
+    )
 
 
 @settings(max_examples=30)
 @given(calendars, instants, st.integers(1, 4 * 1440))
 def test_agrees_with_looking_at_the_clock_every_minute(
-    calendar: Calendar, start: datetime, minutes: int
+    calendar: BusinessHours, start: datetime, minutes: int
 ) -> None:
     """Zones change by whole minutes here, so that each is worked or not."""
     start = start.replace(second=0, microsecond=0)
@@ -153,10 +168,10 @@ def test_agrees_with_looking_at_the_clock_every_minute(
 
     shown = [(start + minute * MINUTE).astimezone(there) for minute in range(minutes)]
     if len({each.utcoffset() for each in shown}) == 1:
-        assert between(calendar, start, start + minutes * MINUTE) == worked * MINUTE
+        assert business_time_between(calendar, start, start + minutes * MINUTE) == worked * MINUTE
 
 
-def at_work(calendar: Calendar, there: datetime) -> bool:
+def at_work(calendar: BusinessHours, there: datetime) -> bool:
     return there.date() not in calendar.holidays and any(
         one.weekday == there.weekday()
         and one.starts <= there.time()
@@ -185,15 +200,19 @@ def madrid(*when: int) -> datetime:
     ],
 )
 def test_counts_hours_on_the_wall_clock(start: datetime, minutes: int, end: datetime) -> None:
-    assert add(LUNCH, start, minutes * MINUTE) == end
+    assert add_business_time(LUNCH, start, minutes * MINUTE) == end
 
 
 def test_a_night_shift_crosses_midnight_in_two_intervals() -> None:
-    night = Calendar("UTC", (Hours(4, time(22), time()), Hours(5, time(), time(6))))
+    night = BusinessHours("UTC", (Hours(4, time(22), time()), Hours(5, time(), time(6))))
     friday = datetime(2026, 3, 6, 22, tzinfo=UTC)
 
-    assert add(night, friday, timedelta(hours=8)) == datetime(2026, 3, 7, 6, tzinfo=UTC)
-    assert add(night, friday, timedelta(hours=9)) == datetime(2026, 3, 13, 23, tzinfo=UTC)
+    assert add_business_time(night, friday, timedelta(hours=8)) == datetime(
+        2026, 3, 7, 6, tzinfo=UTC
+    )
+    assert add_business_time(night, friday, timedelta(hours=9)) == datetime(
+        2026, 3, 13, 23, tzinfo=UTC
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,28 +220,30 @@ def test_a_night_shift_crosses_midnight_in_two_intervals() -> None:
 )
 def test_a_night_is_as_long_as_it_is(day: tuple[int, int, int], worked: int) -> None:
     """A Sunday from midnight to six, as the clocks change at two and at three."""
-    sundays = Calendar("Europe/Madrid", (Hours(6, time(), time(6)),))
+    sundays = BusinessHours("Europe/Madrid", (Hours(6, time(), time(6)),))
 
-    assert between(sundays, madrid(*day), madrid(*day, 12)) == timedelta(hours=worked)
+    assert business_time_between(sundays, madrid(*day), madrid(*day, 12)) == timedelta(hours=worked)
 
 
 def test_an_interval_that_the_clocks_skip_is_not_worked() -> None:
-    skipped = Calendar("Europe/Madrid", (Hours(6, time(2, 15), time(2, 45)),))
+    skipped = BusinessHours("Europe/Madrid", (Hours(6, time(2, 15), time(2, 45)),))
 
-    assert between(skipped, madrid(2026, 3, 29), madrid(2026, 3, 30)) == timedelta()
-    assert add(skipped, madrid(2026, 3, 29), MINUTE) == madrid(2026, 4, 5, 2, 16)
+    assert business_time_between(skipped, madrid(2026, 3, 29), madrid(2026, 3, 30)) == timedelta()
+    assert add_business_time(skipped, madrid(2026, 3, 29), MINUTE) == madrid(2026, 4, 5, 2, 16)
 
 
 @pytest.mark.parametrize("zone", ["America/St_Johns", "America/Havana", "Pacific/Apia"])
 def test_who_always_works_works_all_the_time(zone: str) -> None:
     """Also over changes at midnight and at the end of a month, and over a day that was skipped."""
-    always = Calendar(zone, tuple(Hours(day, time(), time()) for day in range(7)))
+    always = BusinessHours(zone, tuple(Hours(day, time(), time()) for day in range(7)))
     hour = datetime(2009, 10, 31, 12, tzinfo=UTC)
     for _ in range(40):
-        assert between(always, hour, hour + timedelta(hours=30)) == timedelta(hours=30)
+        assert business_time_between(always, hour, hour + timedelta(hours=30)) == timedelta(
+            hours=30
+        )
         hour += timedelta(hours=1)
     year = datetime(2011, 1, 1, tzinfo=UTC), datetime(2012, 2, 1, tzinfo=UTC)
-    assert between(always, *year) == year[1] - year[0]
+    assert business_time_between(always, *year) == year[1] - year[0]
 
 
 NINE = Hours(0, time(9), time(18))
@@ -246,26 +267,28 @@ def test_refuses_a_calendar_that_nobody_could_keep(
     zone: str, hours: tuple[Hours, ...], why: str
 ) -> None:
     with pytest.raises(BadCalendar, match=why):
-        Calendar(zone, hours)
+        BusinessHours(zone, hours)
 
 
 def test_intervals_may_touch() -> None:
-    whole = Calendar("UTC", (Hours(0, time(), time(12)), Hours(0, time(12), time())))
+    whole = BusinessHours("UTC", (Hours(0, time(), time(12)), Hours(0, time(12), time())))
 
     monday = datetime(2026, 3, 2, tzinfo=UTC)
-    assert between(whole, monday, monday + timedelta(days=2)) == timedelta(days=1)
+    assert business_time_between(whole, monday, monday + timedelta(days=2)) == timedelta(days=1)
 
 
 def test_a_year_of_holidays_is_waited_for_and_for_ever_is_refused() -> None:
     days = frozenset(date(2026, 1, 1) + timedelta(days=day) for day in range(365))
     start = datetime(2026, 3, 2, 10, tzinfo=UTC)
 
-    closed = Calendar(WEEK.time_zone, WEEK.hours, days)
-    assert add(closed, start, MINUTE) == datetime(2027, 1, 1, 9, 1, tzinfo=UTC)
+    closed = BusinessHours(WEEK.time_zone, WEEK.hours, days)
+    assert add_business_time(closed, start, MINUTE) == datetime(2027, 1, 1, 9, 1, tzinfo=UTC)
     with pytest.raises(TooFar):
-        add(Calendar("UTC", (Hours(0, time(9), time(9, 1)),)), start, timedelta(days=365))
+        add_business_time(
+            BusinessHours("UTC", (Hours(0, time(9), time(9, 1)),)), start, timedelta(days=365)
+        )
 
 
 def test_an_instant_has_a_time_zone() -> None:
     with pytest.raises(ValueError, match="no time zone"):
-        add(WEEK, datetime(2026, 3, 2), MINUTE)  # noqa: DTZ001
+        add_business_time(WEEK, datetime(2026, 3, 2), MINUTE)  # noqa: DTZ001

@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tickets.test_calendars import LUNCH, WEEK, calendars, instants, zones
-from tickets.sla.calendars import Calendar, add, between
+from tickets.sla.calendars import BusinessHours, add_business_time, business_time_between
 from tickets.sla.clocks import (
+    ClockState,
     Due,
     Move,
     Promise,
-    State,
-    awaited,
-    due,
-    filing,
+    compute_due,
+    filing_state,
     first_response,
+    next_promise,
     resolution,
 )
 from tickets.statuses import RUNNING, TERMINAL, Status
@@ -60,21 +60,23 @@ promises = st.builds(
 @MANY
 @given(calendars, instants, st.data())
 def test_a_pause_shifts_a_deadline_by_exactly_its_business_time(
-    calendar: Calendar, opened: datetime, data: st.DataObject
+    calendar: BusinessHours, opened: datetime, data: st.DataObject
 ) -> None:
     promise = Promise(calendar, HOUR, 10 * HOUR)
-    before = due([Move(PENDING, opened)], opened, promise).resolution
+    before = compute_due([Move(PENDING, opened)], opened, promise).resolution
     paused = opened + data.draw(
         st.timedeltas(timedelta(), before - opened - timedelta(microseconds=1))
     )
     resumed = paused + data.draw(st.timedeltas(timedelta(), timedelta(days=20)))
 
     moves = [Move(PENDING, opened), Move(INCOMPLETE, paused), Move(FOLLOW_UP, resumed)]
-    after = due(moves, paused, promise)
+    after = compute_due(moves, paused, promise)
 
-    assert after.resolution == add(calendar, before, between(calendar, paused, resumed))
+    assert after.resolution == add_business_time(
+        calendar, before, business_time_between(calendar, paused, resumed)
+    )
     assert after.next == after.resolution
-    assert due(moves[:2], paused, promise).next is None
+    assert compute_due(moves[:2], paused, promise).next is None
 
 
 @MANY
@@ -83,9 +85,9 @@ def test_a_holiday_more_never_makes_it_due_earlier(
     moves: list[Move], promise: Promise, day: date
 ) -> None:
     calendar = promise.calendar
-    more = Calendar(calendar.time_zone, calendar.hours, calendar.holidays | {day})
-    fewer = due(moves, None, promise)
-    other = due(moves, None, Promise(more, promise.first_response, promise.resolution))
+    more = BusinessHours(calendar.time_zone, calendar.hours, calendar.holidays | {day})
+    fewer = compute_due(moves, None, promise)
+    other = compute_due(moves, None, Promise(more, promise.first_response, promise.resolution))
 
     for was, now in zip(fewer, other, strict=True):
         # Missed before the pause, it may now be paused in time: then nobody knows.
@@ -98,12 +100,12 @@ def test_it_is_due_at_the_same_instant_in_every_zone(
     moves: list[Move], promise: Promise, viewer: ZoneInfo
 ) -> None:
     seen = [Move(status, when.astimezone(viewer)) for status, when in moves]
-    ours, theirs = due(moves, None, promise), due(seen, None, promise)
+    ours, theirs = compute_due(moves, None, promise), compute_due(seen, None, promise)
 
     assert ours == theirs
     ticket = SimpleNamespace(status=moves[-1].status, due_at=ours.next)
     now = moves[-1].at + HOUR
-    assert awaited(ticket, now) == awaited(ticket, now.astimezone(viewer))
+    assert next_promise(ticket, now) == next_promise(ticket, now.astimezone(viewer))
 
 
 @MANY
@@ -112,13 +114,13 @@ def test_the_clock_ran_for_what_was_promised_when_it_is_due(
     moves: list[Move], promise: Promise
 ) -> None:
     """Counted again, the other way round: by what ran of every stay up to then."""
-    found = due(moves, None, promise).resolution
+    found = compute_due(moves, None, promise).resolution
     if found is None or moves[-1].status in TERMINAL:
         return
     ends = [*(move.at for move in moves[1:]), found]
     ran = sum(
         (
-            between(promise.calendar, move.at, min(end, found))
+            business_time_between(promise.calendar, move.at, min(end, found))
             for move, end in zip(moves, ends, strict=True)
             if move.status in RUNNING
         ),
@@ -130,7 +132,7 @@ def test_the_clock_ran_for_what_was_promised_when_it_is_due(
 @MANY
 @given(lives(), promises)
 def test_only_a_running_ticket_is_due(moves: list[Move], promise: Promise) -> None:
-    found = due(moves, None, promise)
+    found = compute_due(moves, None, promise)
 
     assert (found.next is not None) == (moves[-1].status in RUNNING)
     if found.next:
@@ -144,7 +146,9 @@ def test_who_is_promised_more_time_is_never_due_earlier(
 ) -> None:
     longer = Promise(promise.calendar, promise.first_response + more, promise.resolution + more)
 
-    for short, long in zip(due(moves, None, promise), due(moves, None, longer), strict=True):
+    for short, long in zip(
+        compute_due(moves, None, promise), compute_due(moves, None, longer), strict=True
+    ):
         assert short is None or long is None or long >= short
 
 
@@ -152,11 +156,13 @@ def test_who_is_promised_more_time_is_never_due_earlier(
 def test_the_clock_runs_while_the_ball_is_with_us(status: Status) -> None:
     moves = [Move(PENDING, at(2, 9)), Move(status, at(2, 12))]
 
-    assert due(moves, at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), at(6, 18))
+    assert compute_due(moves, at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), at(6, 18))
 
 
 def test_the_first_answer_is_awaited_first() -> None:
-    assert due([Move(PENDING, at(2, 10))], None, PROMISE) == Due(at(3, 10), at(9, 10), at(3, 10))
+    assert compute_due([Move(PENDING, at(2, 10))], None, PROMISE) == Due(
+        at(3, 10), at(9, 10), at(3, 10)
+    )
 
 
 # What others got wrong.
@@ -166,57 +172,57 @@ def test_the_first_answer_is_awaited_first() -> None:
 def test_the_badge_is_right_in_another_zone(zone: str) -> None:
     ticket = clocked(due_at=at(2, 12))
 
-    def seen(*when: int) -> State:
-        return awaited(ticket, at(*when).astimezone(ZoneInfo(zone)))
+    def seen(*when: int) -> ClockState:
+        return next_promise(ticket, at(*when).astimezone(ZoneInfo(zone)))
 
     assert [seen(2, 9), seen(2, 10), seen(2, 11, 59), seen(2, 12), seen(3, 1)] == [
-        State.RUNNING,
-        State.SOON,
-        State.SOON,
-        State.OVERDUE,
-        State.OVERDUE,
+        ClockState.RUNNING,
+        ClockState.SOON,
+        ClockState.SOON,
+        ClockState.OVERDUE,
+        ClockState.OVERDUE,
     ]
 
 
 def test_a_decision_out_of_a_pause_keeps_the_time_of_the_pause() -> None:
     paused = [Move(PENDING, at(2, 9)), Move(INCOMPLETE, at(3, 9))]
-    decided = due([*paused, Move(ACCEPTED, at(23, 9))], at(3, 9), PROMISE)
+    decided = compute_due([*paused, Move(ACCEPTED, at(23, 9))], at(3, 9), PROMISE)
 
     # A business day of five had run; four are left from the day of the decision.
     assert decided == Due(at(2, 18), at(26, 18), None)
     ticket = clocked(
         status=ACCEPTED, resolution_due_at=decided.resolution, decided_at=at(23, 9), due_at=None
     )
-    assert resolution(ticket, at(31, 9)) == State.DONE
+    assert resolution(ticket, at(31, 9)) == ClockState.DONE
 
 
 def test_a_pause_counts_in_business_time_and_not_in_hours() -> None:
     # Paused from Friday noon to Monday noon: a business day, and not three days.
     moves = [Move(PENDING, at(6, 9)), Move(INCOMPLETE, at(6, 12)), Move(FOLLOW_UP, at(9, 12))]
-    undisturbed = due(moves[:1], None, PROMISE).resolution
+    undisturbed = compute_due(moves[:1], None, PROMISE).resolution
 
     assert undisturbed == at(12, 18)
-    assert due(moves, at(6, 12), PROMISE).resolution == at(13, 18)
+    assert compute_due(moves, at(6, 12), PROMISE).resolution == at(13, 18)
 
 
 def test_a_ticket_opened_on_a_holiday_starts_with_the_next_working_day() -> None:
-    closed = Calendar("UTC", WEEK.hours, frozenset({date(2026, 3, 2)}))
+    closed = BusinessHours("UTC", WEEK.hours, frozenset({date(2026, 3, 2)}))
     promise = Promise(closed, 9 * HOUR, 45 * HOUR)
 
-    found = due([Move(PENDING, at(2, 11))], None, promise)
+    found = compute_due([Move(PENDING, at(2, 11))], None, promise)
 
     assert found == Due(at(3, 18), at(9, 18), at(3, 18))
-    assert found == due([Move(PENDING, at(3, 9))], None, promise)
+    assert found == compute_due([Move(PENDING, at(3, 9))], None, promise)
 
 
 def test_a_late_first_answer_stays_late() -> None:
     moves = [Move(PENDING, at(2, 9))]
-    waiting, answered = due(moves, None, PROMISE), due(moves, at(4, 9), PROMISE)
+    waiting, answered = compute_due(moves, None, PROMISE), compute_due(moves, at(4, 9), PROMISE)
 
     assert waiting.first_response == answered.first_response == at(2, 18)
     assert answered.next == answered.resolution
     ticket = clocked(first_response_due_at=answered.first_response, first_responded_at=at(4, 9))
-    assert first_response(ticket, at(4, 9)) == State.DONE_LATE
+    assert first_response(ticket, at(4, 9)) == ClockState.DONE_LATE
     # Neither a pause, nor a decision, nor coming back hides it.
     later = [
         Move(INCOMPLETE, at(5, 9)),
@@ -225,42 +231,42 @@ def test_a_late_first_answer_stays_late() -> None:
         Move(IN_REVIEW, at(11, 9)),
     ]
     for number in range(len(later) + 1):
-        assert due(moves + later[:number], at(4, 9), PROMISE).first_response == at(2, 18)
+        assert compute_due(moves + later[:number], at(4, 9), PROMISE).first_response == at(2, 18)
 
 
 def test_a_missed_decision_stays_missed_over_a_pause() -> None:
     moves = [Move(PENDING, at(2, 9)), Move(INCOMPLETE, at(16, 9)), Move(FOLLOW_UP, at(30, 9))]
 
-    assert due(moves[:2], at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), None)
-    assert due(moves, at(2, 10), PROMISE).next == at(6, 18)
+    assert compute_due(moves[:2], at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), None)
+    assert compute_due(moves, at(2, 10), PROMISE).next == at(6, 18)
 
 
 def test_a_lunch_break_is_possible() -> None:
     promise = Promise(LUNCH, 4 * HOUR, 8 * HOUR)
     opened = datetime(2026, 3, 4, 11, tzinfo=ZoneInfo("Europe/Madrid"))
 
-    assert due([Move(PENDING, opened)], None, promise) == Due(
+    assert compute_due([Move(PENDING, opened)], None, promise) == Due(
         opened + 5 * HOUR, opened + 24 * HOUR, opened + 5 * HOUR
     )
 
 
 def test_who_answered_in_time_is_not_overdue() -> None:
-    found = due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
+    found = compute_due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
     ticket = clocked(
         due_at=found.next, first_response_due_at=found.first_response, first_responded_at=at(2, 10)
     )
 
     assert found.next == at(6, 18)
-    assert awaited(ticket, at(3, 12)) == State.RUNNING
-    assert first_response(ticket, at(3, 12)) == State.DONE
+    assert next_promise(ticket, at(3, 12)) == ClockState.RUNNING
+    assert first_response(ticket, at(3, 12)) == ClockState.DONE
 
 
 def test_a_reopened_ticket_goes_on_where_it_stood() -> None:
     moves = [Move(PENDING, at(2, 9)), Move(ACCEPTED, at(4, 9)), Move(IN_REVIEW, at(24, 9))]
 
-    assert due(moves[:2], at(4, 9), PROMISE) == Due(at(2, 18), at(6, 18), None)
+    assert compute_due(moves[:2], at(4, 9), PROMISE) == Due(at(2, 18), at(6, 18), None)
     # Two of five business days were gone.
-    assert due(moves, at(4, 9), PROMISE) == Due(at(2, 18), at(26, 18), at(26, 18))
+    assert compute_due(moves, at(4, 9), PROMISE) == Due(at(2, 18), at(26, 18), at(26, 18))
 
 
 def test_a_pause_over_the_change_of_the_clocks_is_as_long_as_the_hours_worked() -> None:
@@ -270,7 +276,7 @@ def test_a_pause_over_the_change_of_the_clocks_is_as_long_as_the_hours_worked() 
 
     moves = [Move(PENDING, friday), Move(INCOMPLETE, friday), Move(FOLLOW_UP, monday)]
 
-    assert due(moves, friday, promise).resolution == datetime(2026, 3, 31, 18, tzinfo=there)
+    assert compute_due(moves, friday, promise).resolution == datetime(2026, 3, 31, 18, tzinfo=there)
 
 
 def clocked(**changes: Any) -> SimpleNamespace:
@@ -285,27 +291,29 @@ def clocked(**changes: Any) -> SimpleNamespace:
 def test_nothing_is_late_where_nothing_is_promised(status: Status) -> None:
     ticket = clocked(status=status)
 
-    for clock in (awaited, first_response, resolution):
-        assert clock(ticket, at(2, 9)) == (State.PAUSED if status == INCOMPLETE else State.NONE)
+    for clock in (next_promise, first_response, resolution):
+        assert clock(ticket, at(2, 9)) == (
+            ClockState.PAUSED if status == INCOMPLETE else ClockState.NONE
+        )
 
 
 def test_the_carrier_does_not_wait_for_the_company() -> None:
     ticket = clocked(status=INCOMPLETE, filing_due_at=at(12, 9))
 
-    assert [filing(ticket, at(day, 9)) for day in (8, 9, 11, 12)] == [
-        State.RUNNING,
-        State.SOON,
-        State.SOON,
-        State.OVERDUE,
+    assert [filing_state(ticket, at(day, 9)) for day in (8, 9, 11, 12)] == [
+        ClockState.RUNNING,
+        ClockState.SOON,
+        ClockState.SOON,
+        ClockState.OVERDUE,
     ]
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
 def test_a_decided_ticket_is_not_overdue(status: Status) -> None:
-    assert awaited(clocked(status=status, due_at=at(1, 9)), at(2, 9)) == State.NONE
+    assert next_promise(clocked(status=status, due_at=at(1, 9)), at(2, 9)) == ClockState.NONE
 
 
 def test_the_working_hours_may_end_at_midnight() -> None:
-    late = Calendar("UTC", tuple(hours._replace(ends=time()) for hours in WEEK.hours))
+    late = BusinessHours("UTC", tuple(hours._replace(ends=time()) for hours in WEEK.hours))
 
-    assert due([Move(PENDING, at(2, 23))], None, Promise(late, HOUR, HOUR)).next == at(3, 0)
+    assert compute_due([Move(PENDING, at(2, 23))], None, Promise(late, HOUR, HOUR)).next == at(3, 0)

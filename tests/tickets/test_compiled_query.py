@@ -4,7 +4,7 @@ from django.db.models import QuerySet
 from pytest_django import DjangoAssertNumQueries
 
 from tests import builders as build
-from tickets.assignment.compiled_query import Question, Slot
+from tickets.assignment.compiled_query import CompiledQuery, Slot
 from tickets.models import Agent
 
 
@@ -17,7 +17,7 @@ def test_gives_each_time_the_answer_to_what_is_asked_now(
     db: None, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     ada, ben = build.agent("ada"), build.agent("ben")
-    question = Question(named, name="{}::text", others="SELECT unnest({}::bigint[])")
+    question = CompiledQuery(named, name="{}::text", others="SELECT unnest({}::bigint[])")
 
     with django_assert_num_queries(4):
         assert question.ask(name="ada", others=[]) == [(ada.pk, "ada")]
@@ -27,7 +27,7 @@ def test_gives_each_time_the_answer_to_what_is_asked_now(
 
 
 def test_wants_a_value_for_every_slot(db: None) -> None:
-    question = Question(named, name="{}::text", others="SELECT unnest({}::bigint[])")
+    question = CompiledQuery(named, name="{}::text", others="SELECT unnest({}::bigint[])")
 
     with pytest.raises(KeyError, match="others"):
         question.ask(name="ada")

@@ -113,7 +113,7 @@ def test_wakes_the_sweep_for_what_waited(
     company: Company, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ticket = build.ticket(company)
-    monkeypatch.setattr(agents, "ring", assign_waiting)
+    monkeypatch.setattr(agents, "ring_assignment", assign_waiting)
 
     with django_capture_on_commit_callbacks(execute=True):
         create("ada")

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from tests import builders as build
 from tickets import working
-from tickets.models import Agent, Calendar, FilingRule, Target, Ticket, WorkingHours
+from tickets.models import Agent, Calendar, FilingRule, SLATarget, Ticket, WorkingHours
 from tickets.sla import clocks, policy
 from tickets.statuses import Status
 
@@ -82,7 +82,7 @@ def test_a_ticket_s_life_as_the_clocks_see_it(api: APIClient, agent: Agent, cloc
     working.move(ticket.pk, Status.ACCEPTED, user=agent.user)
     assert dues(ticket) == (at(3, 10), at(10, 15), None)
     assert (ticket.decided_at, ticket.first_responded_at) == (at(6, 9), at(2, 12))
-    assert clocks.resolution(ticket, at(31, 9)) == clocks.State.DONE
+    assert clocks.resolution(ticket, at(31, 9)) == clocks.ClockState.DONE
 
     clock(9, 9)
     lead = build.agent("bea", group="lead")
@@ -102,7 +102,7 @@ def test_a_move_that_the_company_is_told_of_is_an_answer(
 
     assert dues(ticket)[0] == at(3, 10)
     assert ticket.first_responded_at == at(4, 10)
-    assert clocks.first_response(ticket, at(4, 11)) == clocks.State.DONE_LATE
+    assert clocks.first_response(ticket, at(4, 11)) == clocks.ClockState.DONE_LATE
 
 
 def test_taking_into_review_is_no_answer(api: APIClient, agent: Agent, clock: Clock) -> None:
@@ -152,10 +152,10 @@ def test_the_most_specific_target_counts(
     assert ticket.due_at == at(2, 9) + timedelta(minutes=first)
 
 
-def target(plan: str = "", type_id: int | None = None, **changes: Any) -> Target:
+def target(plan: str = "", type_id: int | None = None, **changes: Any) -> SLATarget:
     calendar = Calendar.objects.get()
     values = {"calendar": calendar, "first_response_minutes": 60, "resolution_minutes": 120}
-    return Target.objects.create(plan=plan, type_id=type_id, **{**values, **changes})
+    return SLATarget.objects.create(plan=plan, type_id=type_id, **{**values, **changes})
 
 
 @pytest.mark.parametrize("spoil", ["no target", "no hours", "no zone", "for ever"])
@@ -164,13 +164,13 @@ def test_without_a_usable_target_nothing_is_due_and_tickets_are_opened(
 ) -> None:
     match spoil:
         case "no target":
-            Target.objects.all().delete()
+            SLATarget.objects.all().delete()
         case "no hours":
             WorkingHours.objects.all().delete()
         case "no zone":
             Calendar.objects.update(time_zone="Europe/Atlantis")
         case "for ever":
-            Target.objects.update(resolution_minutes=2**31 - 1)
+            SLATarget.objects.update(resolution_minutes=2**31 - 1)
 
     ticket = opened(api)
     assert dues(ticket) == (None, None, None)
@@ -251,9 +251,9 @@ WRITES = ('INSERT INTO "tickets_ticket"', 'UPDATE "tickets_ticket"')
 def test_a_change_of_targets_counts_at_once_where_it_was_made(api: APIClient, clock: Clock) -> None:
     clock(2, 9)
     assert opened(api).due_at == at(2, 17)
-    Target.objects.update(first_response_minutes=60)
+    SLATarget.objects.update(first_response_minutes=60)
     assert opened(api, 9).due_at == at(2, 17)
 
-    policy.forget()
+    policy.clear_cached_rules()
 
     assert opened(api, 10).due_at == at(2, 10)

@@ -10,7 +10,7 @@ from tests import builders as build
 from tests.tickets.racing import in_order
 from tickets import working
 from tickets.assignment import reassigning
-from tickets.assignment.reassigning import NotGiven, empty_hands, reassign, reassign_all
+from tickets.assignment.reassigning import NotGiven, reassign, reassign_all, reassign_all_of
 from tickets.changes.actors import NotAllowed
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, HistoryEntry, Ticket
@@ -100,7 +100,7 @@ def test_nobody_but_a_lead_gives_tickets(company: Company, agent: Agent, bob: Ag
     for attempt in (
         partial(reassign, ticket.pk, bob, user=bob.user),
         partial(reassign_all, [(ticket.pk, 1)], bob, user=bob.user),
-        partial(empty_hands, agent, bob, user=bob.user),
+        partial(reassign_all_of, agent, bob, user=bob.user),
     ):
         with pytest.raises(NotAllowed):
             attempt()
@@ -151,8 +151,8 @@ def test_empties_the_hands_of_who_left(
     Agent.objects.filter(pk=agent.pk).update(available=False)
     monkeypatch.setattr(reassigning, "MOST_AT_ONCE", 3)
 
-    assert empty_hands(agent, None, user=eve) == 1
-    assert empty_hands(agent, None, user=eve) == 0
+    assert reassign_all_of(agent, None, user=eve) == 1
+    assert reassign_all_of(agent, None, user=eve) == 0
 
     assert sorted(agents_of(*running)) == ["bob", "cat", "cat"] or sorted(agents_of(*running)) == [
         "bob",
@@ -169,7 +169,7 @@ def test_empties_hands_into_those_of_one(
 ) -> None:
     tickets = [build.ticket(company, agent=agent, status=status) for status in (1, 4)]
 
-    assert empty_hands(agent, bob, user=eve) == 0
+    assert reassign_all_of(agent, bob, user=eve) == 0
 
     assert agents_of(*tickets) == ["bob", "bob"]
 
@@ -181,7 +181,7 @@ def test_stops_when_the_recipient_has_left(
     User.objects.filter(pk=bob.user_id).update(is_active=False)
 
     with pytest.raises(NotGiven, match="bob has left"):
-        empty_hands(agent, bob, user=eve)
+        reassign_all_of(agent, bob, user=eve)
 
     assert agents_of(ticket) == ["ada"]
 

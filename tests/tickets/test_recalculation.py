@@ -13,7 +13,7 @@ from companies.models import Company
 from shipments.models import Shipment
 from tests import builders as build
 from tickets import tasks, working
-from tickets.models import Agent, Calendar, FilingRule, Holiday, Target, Ticket
+from tickets.models import Agent, Calendar, FilingRule, Holiday, SLATarget, Ticket
 from tickets.sla import recalculation
 from tickets.statuses import TERMINAL, Status
 
@@ -35,24 +35,24 @@ def dues(ticket: Ticket) -> tuple[datetime | None, ...]:
 def test_tickets_from_before_the_clocks_are_wound(company: Company) -> None:
     ticket = build.ticket(company)
 
-    assert tasks.rewind() == 1
+    assert tasks.recalculate_stale() == 1
 
     assert dues(ticket) == (MONDAY + 8 * HOUR, MONDAY + 100 * HOUR, MONDAY + 8 * HOUR)
-    assert tasks.rewind() == 0
+    assert tasks.recalculate_stale() == 0
 
 
 def test_it_is_no_change_of_the_ticket(company: Company) -> None:
     ticket = build.ticket(company)
     kept = {"version": 1, "updated_at": ticket.updated_at, "status": Status.PENDING}
 
-    tasks.rewind()
+    tasks.recalculate_stale()
 
     assert Ticket.objects.values(*kept).get() == kept
     assert not ticket.history.exists()
 
 
 def shorter() -> None:
-    Target.objects.update(first_response_minutes=60)
+    SLATarget.objects.update(first_response_minutes=60)
 
 
 def closed_on_monday() -> None:
@@ -65,7 +65,7 @@ def elsewhere() -> None:
 
 def its_own_target() -> None:
     values = {"first_response_minutes": 60, "resolution_minutes": 60}
-    Target.objects.create(type_id=3, calendar=Calendar.objects.get(), **values)
+    SLATarget.objects.create(type_id=3, calendar=Calendar.objects.get(), **values)
 
 
 def another_plan() -> None:
@@ -80,25 +80,25 @@ def test_whoever_changes_the_rules_and_however_it_is_found(
     company: Company, change: Callable[[], None], hours: int
 ) -> None:
     values = {"first_response_minutes": 120, "resolution_minutes": 120}
-    Target.objects.create(plan="gold", calendar=Calendar.objects.get(), **values)
+    SLATarget.objects.create(plan="gold", calendar=Calendar.objects.get(), **values)
     ticket = build.ticket(company)
-    tasks.rewind()
+    tasks.recalculate_stale()
 
     change()
 
-    assert tasks.rewind() == 1
+    assert tasks.recalculate_stale() == 1
     assert dues(ticket)[2] == MONDAY + hours * HOUR
-    assert tasks.rewind() == 0
+    assert tasks.recalculate_stale() == 0
 
 
 def test_without_a_target_nothing_is_due_any_more(company: Company) -> None:
     ticket = build.ticket(company)
-    tasks.rewind()
-    Target.objects.all().delete()
+    tasks.recalculate_stale()
+    SLATarget.objects.all().delete()
 
-    assert tasks.rewind() == 1
+    assert tasks.recalculate_stale() == 1
     assert dues(ticket) == (None, None, None)
-    assert tasks.rewind() == 0
+    assert tasks.recalculate_stale() == 0
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
@@ -106,7 +106,7 @@ def test_what_was_promised_for_a_decided_ticket_stays(company: Company, status: 
     promised = MONDAY - HOUR
     ticket = build.ticket(company, status=status, resolution_due_at=promised)
 
-    assert tasks.rewind() == 0
+    assert tasks.recalculate_stale() == 0
     assert dues(ticket) == (None, promised, None)
 
 
@@ -116,14 +116,14 @@ def test_counts_what_happened_before(company: Company, agent: Agent) -> None:
     as_moved = dues(ticket)
     Ticket.objects.update(clock_digest=0, first_response_due_at=None)
 
-    assert tasks.rewind() == 1
+    assert tasks.recalculate_stale() == 1
     assert dues(ticket) == as_moved == (MONDAY - 64 * HOUR, None, None)
 
 
 def test_a_ticket_without_its_history_stands_where_its_status_says(company: Company) -> None:
     ticket = build.ticket(company, status=Status.INCOMPLETE, created_at=MONDAY - 72 * HOUR)
 
-    tasks.rewind()
+    tasks.recalculate_stale()
 
     assert dues(ticket)[2] is None
 
@@ -132,7 +132,7 @@ def test_goes_on_where_it_was_killed(company: Company, monkeypatch: pytest.Monke
     for _ in range(5):
         build.ticket(company)
     monkeypatch.setattr(recalculation, "BATCH", 2)
-    done, save = [], recalculation.save
+    done, save = [], recalculation.save_due_dates
 
     def die_in_the_second(tickets: list[Ticket]) -> None:
         if done:
@@ -140,13 +140,13 @@ def test_goes_on_where_it_was_killed(company: Company, monkeypatch: pytest.Monke
         done.append(len(tickets))
         save(tickets)
 
-    monkeypatch.setattr(recalculation, "save", die_in_the_second)
+    monkeypatch.setattr(recalculation, "save_due_dates", die_in_the_second)
     with pytest.raises(KeyboardInterrupt):
-        tasks.rewind()
+        tasks.recalculate_stale()
     assert Ticket.objects.filter(due_at=None).count() == 3
 
-    monkeypatch.setattr(recalculation, "save", save)
-    assert tasks.rewind() == 3
+    monkeypatch.setattr(recalculation, "save_due_dates", save)
+    assert tasks.recalculate_stale() == 3
     assert not Ticket.objects.filter(due_at=None).exists()
 
 
@@ -157,7 +157,7 @@ def test_takes_as_many_statements_for_thirty_as_for_one(company: Company) -> Non
             build.ticket(company, shipment_id=7)
         Ticket.objects.update(clock_digest=0)
         with CaptureQueriesContext(connection) as captured:
-            tasks.rewind()
+            tasks.recalculate_stale()
         counted.append(len(captured))
 
     assert counted == [12, 12]
@@ -175,39 +175,39 @@ def rule(**changes: Any) -> FilingRule:
 def test_a_shipment_that_becomes_known_late_says_until_when_to_file(company: Company) -> None:
     rule()
     ticket = build.ticket(company, type_id=4, shipment_id=4101)
-    assert tasks.rewind() == 1
-    assert (tasks.file_late(), filed(ticket)) == (0, ("", None))
+    assert tasks.recalculate_stale() == 1
+    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (0, ("", None))
 
     shipment = build.shipment(company)
-    assert (tasks.file_late(), filed(ticket)) == (1, ("acme", None))
+    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", None))
 
     shipment.shipped_at = MONDAY
     shipment.save()
-    assert (tasks.file_late(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
-    assert tasks.file_late() == 0
+    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
+    assert tasks.set_late_claim_deadlines() == 0
 
 
 def test_waits_for_the_delivery_where_the_days_count_from_it(company: Company) -> None:
     rule(carrier_name="acme", days=10, counts_from_delivery=True)
     build.shipment(company, shipped_at=MONDAY)
     ticket = build.ticket(company, type_id=4, shipment_id=4101, carrier_name="acme")
-    tasks.rewind()
-    assert (tasks.file_late(), filed(ticket)) == (0, ("acme", None))
+    tasks.recalculate_stale()
+    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (0, ("acme", None))
 
     Shipment.objects.update(delivered_at=MONDAY + HOUR)
 
-    assert (tasks.file_late(), filed(ticket)) == (1, ("acme", MONDAY + 241 * HOUR))
+    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", MONDAY + 241 * HOUR))
 
 
 def test_a_changed_filing_rule_counts_for_open_tickets(company: Company) -> None:
     build.shipment(company, shipped_at=MONDAY)
     ticket = build.ticket(company, type_id=4, shipment_id=4101)
-    tasks.rewind()
+    tasks.recalculate_stale()
     made = rule()
 
-    assert (tasks.rewind(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
+    assert (tasks.recalculate_stale(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
     made.delete()
-    assert (tasks.rewind(), filed(ticket)) == (1, ("acme", None))
+    assert (tasks.recalculate_stale(), filed(ticket)) == (1, ("acme", None))
 
 
 def test_another_company_s_shipment_is_never_looked_at(company: Company, birch: Company) -> None:
@@ -215,9 +215,9 @@ def test_another_company_s_shipment_is_never_looked_at(company: Company, birch: 
     build.shipment(birch, shipped_at=MONDAY)
     ticket = build.ticket(company, type_id=4, shipment_id=4101)
 
-    tasks.rewind()
+    tasks.recalculate_stale()
 
-    assert (tasks.file_late(), filed(ticket)) == (0, ("", None))
+    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (0, ("", None))
 
 
 def test_a_move_takes_the_rules_of_now_along(
@@ -230,4 +230,4 @@ def test_a_move_takes_the_rules_of_now_along(
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
 
     assert filed(ticket) == ("acme", MONDAY + 720 * HOUR)
-    assert tasks.rewind() == 0
+    assert tasks.recalculate_stale() == 0

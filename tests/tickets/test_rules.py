@@ -61,7 +61,7 @@ VALUES = [
 def test_knows_what_a_type_demands(
     reference: str, required: bool, given: dict[str, object], lacking: str | None
 ) -> None:
-    assert rules.lacking(reference, required, given) == lacking
+    assert rules.missing_field(reference, required, given) == lacking
 
 
 @pytest.mark.parametrize(("type", "value", "problem"), VALUES)

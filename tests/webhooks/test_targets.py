@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.corpora import UrlRow, ssrf_urls
-from webhooks.targets import MAX_LENGTH, BadTarget, Policy, Target, check
+from webhooks.targets import MAX_LENGTH, BadTarget, Policy, Target, check_target
 
 STRICT = Policy()
 DEVELOPMENT = Policy(
@@ -15,16 +15,16 @@ DEVELOPMENT = Policy(
 
 @pytest.mark.parametrize("row", [row for row in ssrf_urls() if row.good])
 def test_takes_the_good_urls_of_the_corpus(row: UrlRow) -> None:
-    assert check(row.url, STRICT).scheme == "https"
+    assert check_target(row.url, STRICT).scheme == "https"
 
 
 @pytest.mark.parametrize("row", [row for row in ssrf_urls() if not row.good])
 def test_refuses_the_bad_urls_of_the_corpus_whose_badness_is_in_the_text(row: UrlRow) -> None:
     if row.answers != "-":
-        assert check(row.url, STRICT).address is None
+        assert check_target(row.url, STRICT).address is None
         return
     with pytest.raises(BadTarget):
-        check(row.url, STRICT)
+        check_target(row.url, STRICT)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_says_what_to_send_to(
     url: str, target: tuple[str, str, int, IPv4Address | IPv6Address | None]
 ) -> None:
     wire, host, port, address = target
-    assert check(url, STRICT) == Target(wire, "https", host, port, address)
+    assert check_target(url, STRICT) == Target(wire, "https", host, port, address)
 
 
 @pytest.mark.parametrize(
@@ -90,14 +90,14 @@ def test_says_what_to_send_to(
 )
 def test_refuses_urls_the_corpus_does_not_name(url: str) -> None:
     with pytest.raises(BadTarget):
-        check(url, STRICT)
+        check_target(url, STRICT)
 
 
 def test_takes_a_url_of_the_greatest_length_and_refuses_one_character_more() -> None:
     url = "https://example.com/".ljust(MAX_LENGTH, "a")
-    assert check(url, STRICT).url == url
+    assert check_target(url, STRICT).url == url
     with pytest.raises(BadTarget, match="2048"):
-        check(url + "a", STRICT)
+        check_target(url + "a", STRICT)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_takes_a_url_of_the_greatest_length_and_refuses_one_character_more() -> 
     ],
 )
 def test_takes_loopback_on_any_port_where_the_operator_allows_it(url: str) -> None:
-    assert check(url, DEVELOPMENT)
+    assert check_target(url, DEVELOPMENT)
 
 
 @pytest.mark.parametrize(
@@ -132,15 +132,15 @@ def test_takes_loopback_on_any_port_where_the_operator_allows_it(url: str) -> No
 )
 def test_refuses_everything_else_as_before_where_loopback_is_allowed(url: str) -> None:
     with pytest.raises(BadTarget):
-        check(url, DEVELOPMENT)
+        check_target(url, DEVELOPMENT)
 
 
 def test_lets_the_operator_name_other_ports() -> None:
     policy = Policy(ports=frozenset({9443}))
-    assert check("https://example.com:9443/", policy).port == 9443
-    assert check("https://example.com/", policy).port == 443
+    assert check_target("https://example.com:9443/", policy).port == 9443
+    assert check_target("https://example.com/", policy).port == 443
     with pytest.raises(BadTarget, match="use one of 9443"):
-        check("https://example.com:8443/", policy)
+        check_target("https://example.com:8443/", policy)
 
 
 def test_opens_no_other_loopback_than_the_one_allowed() -> None:
@@ -148,7 +148,7 @@ def test_opens_no_other_loopback_than_the_one_allowed() -> None:
     assert policy.loopback == ("127.0.0.1",)
     assert STRICT.loopback == ()
     with pytest.raises(BadTarget):
-        check("https://127.0.0.2/", policy)
+        check_target("https://127.0.0.2/", policy)
 
 
 @given(st.text(max_size=60))
@@ -156,8 +156,8 @@ def test_opens_no_other_loopback_than_the_one_allowed() -> None:
 @example("xn--\u0138.com")
 def test_judges_any_text_in_the_host_without_breaking(text: str) -> None:
     try:
-        target = check(f"https://{text}/", STRICT)
+        target = check_target(f"https://{text}/", STRICT)
     except BadTarget:
         return
     assert target.url.isascii()
-    assert check(target.url, STRICT) == target
+    assert check_target(target.url, STRICT) == target

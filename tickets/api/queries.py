@@ -35,7 +35,7 @@ def list_tickets(company: Company, query: dict[str, Any]) -> dict[str, Any]:
         found = found.behind(last_seen(company, query["cursor"]))
     tickets, more = one_page(found, query, total)
     return {
-        "data": rows(company, tickets, with_comments=query["getComments"]),
+        "data": ticket_rows(company, tickets, with_comments=query["getComments"]),
         "total_rows": total,
         "counts": {
             name: sum(by_status.get(status, 0) for status in group)
@@ -101,7 +101,7 @@ def related(tickets: TicketQuerySet) -> TicketQuerySet:
 def describe_ticket(company: Company, ticket_id: int, *, with_comments: bool) -> dict[str, Any]:
     """One ticket with its history. Raises Ticket.DoesNotExist."""
     ticket = related(company.tickets.all()).get(pk=ticket_id)
-    (row,) = rows(company, [ticket], with_comments=with_comments)
+    (row,) = ticket_rows(company, [ticket], with_comments=with_comments)
     row["history"] = history_rows(ticket.history.filter(public=True))
     return row
 
@@ -114,7 +114,7 @@ def list_comments(company: Company, ticket_id: int) -> list[dict[str, Any]]:
     ]
 
 
-def rows(
+def ticket_rows(
     company: Company, tickets: Sequence[Ticket], *, with_comments: bool
 ) -> list[dict[str, Any]]:
     """The tickets as rows, in as many queries for a hundred as for one."""

@@ -43,15 +43,15 @@ def ticket_row(
             }
             for document in ticket.documents.all()
         ],
-        "created_at": shown_time(ticket.created_at),
-        "updated_at": shown_time(ticket.updated_at),
-        "utc_created_at": shown_time(ticket.created_at),
+        "created_at": format_utc(ticket.created_at),
+        "updated_at": format_utc(ticket.updated_at),
+        "utc_created_at": format_utc(ticket.created_at),
         "last_comment": last
         and {
             "comment_text": last.text,
             "comment_type": comment_type(last),
             "comment_status_id": last.status,
-            "comment_created_at": shown_time(last.created_at),
+            "comment_created_at": format_utc(last.created_at),
         },
         "allComments": [],
         "rating": rating(ticket),
@@ -76,8 +76,8 @@ def comment_row(comment: Comment, company_name: str) -> dict[str, Any]:
         "status_name": Status(comment.status).slug,
         "description": comment.text,
         "created_by_name": company_name if comment.by == By.COMPANY else DESK,
-        "created_at": shown_time(comment.created_at),
-        "utc_created_at": shown_time(comment.created_at),
+        "created_at": format_utc(comment.created_at),
+        "utc_created_at": format_utc(comment.created_at),
     }
 
 
@@ -91,7 +91,7 @@ def history_rows(entries: Iterable[HistoryEntry]) -> list[dict[str, Any]]:
             "from": entry.was,
             "to": entry.now,
             "actor": By.AGENT.value if entry.by == By.LEAD else entry.by,
-            "at": shown_time(entry.created_at),
+            "at": format_utc(entry.created_at),
         }
         for entry in entries
     ]
@@ -108,6 +108,6 @@ def type_row(ticket_type: TicketType) -> dict[str, Any]:
     }
 
 
-def shown_time(time: datetime) -> str:
+def format_utc(time: datetime) -> str:
     """In UTC, as the service keeps all its times."""
     return time.strftime(TIME_FORMAT)

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from companies.api.shapes import Done, Error, Flag, Time, shape
+from companies.api.shapes import Done, Error, FlagValue, Time, shape
 from tickets.models import Document
 from tickets.statuses import By, Status
 
@@ -138,7 +138,7 @@ class TypeRow(serializers.Serializer[Any]):
     description = serializers.CharField(allow_blank=True)
     rules = Rules()
     type = serializers.ChoiceField(choices=REFERENCES)
-    active = Flag()
+    active = FlagValue()
 
 
 TypeList = shape(

@@ -27,7 +27,7 @@ class Data(Text):
     def to_internal_value(self, data: Any) -> str:
         text: str = super().to_internal_value(data)
         try:
-            value = strict_json.load(text, deepest=DEEPEST_DATA)
+            value = strict_json.load_json(text, deepest=DEEPEST_DATA)
         except strict_json.BadJSON as error:
             raise serializers.ValidationError(f"This is not valid JSON: {error}.") from error
         if not isinstance(value, dict):
@@ -87,7 +87,7 @@ class RateTicket(Body):
     comment = Text(required=False, default="", allow_blank=True)
 
 
-class Number(Integer):
+class QueryInteger(Integer):
     """An integer as an address holds it: plain ASCII digits."""
 
     def to_internal_value(self, data: Any) -> int:
@@ -116,7 +116,7 @@ class Day(Text):
 
 
 @extend_schema_field({"type": "integer", "enum": list(Status)})
-class StatusNumber(Number):
+class StatusNumber(QueryInteger):
     def to_internal_value(self, data: Any) -> Status:
         number = super().to_internal_value(data)
         if number not in set(Status):
@@ -148,18 +148,18 @@ class DetailQuery(Query):
 
 
 class ListQuery(DetailQuery):
-    page = Number(required=False)
-    limit = Number(required=False, default=20, max_value=LARGEST_PAGE)
-    cursor = Number(
+    page = QueryInteger(required=False)
+    limit = QueryInteger(required=False, default=20, max_value=LARGEST_PAGE)
+    cursor = QueryInteger(
         required=False, help_text="The last answer's next_cursor: goes on behind that row."
     )
     status_group = Word(choices=["active", "resolved"], required=False)
     status = StatusNumber(required=False, help_text="Wins over status_group.")
     ticket_status_id = StatusNumber(required=False, help_text="The same as status.")
-    type = Number(required=False)
-    ticket_type_id = Number(required=False, help_text="The same as type.")
-    carrier_id = Number(required=False)
-    filter = Number(required=False, help_text="A ticket's id.")
+    type = QueryInteger(required=False)
+    ticket_type_id = QueryInteger(required=False, help_text="The same as type.")
+    carrier_id = QueryInteger(required=False)
+    filter = QueryInteger(required=False, help_text="A ticket's id.")
     tracking_number = Text(required=False)
     date_from = Day(required=False)
     date_to = Day(required=False)

@@ -28,7 +28,7 @@ def actor(request: CompanyRequest) -> Actor:
     return Actor(By.COMPANY, request.token.prefix)
 
 
-def answered(changed: bool) -> Response:
+def changed_response(changed: bool) -> Response:
     """An ignored request gets the same answer as one that was heeded, told apart by a header."""
     return Response({"data": True}, headers={"X-Ticket-Changed": str(int(changed))})
 
@@ -44,7 +44,7 @@ class Tickets(CompanyView):
             ticket = opening.open_ticket(request.company, actor(request), **opening_body(request))
         except opening.InvalidTicket as error:
             raise ValidationError({error.field: [str(error)]}) from error
-        except opening.DuplicateTicket as error:
+        except opening.TicketExists as error:
             raise Conflict(str(error), ticket_id=error.ticket_id) from error
         return Response({"id": ticket.pk})
 
@@ -88,7 +88,7 @@ class OneTicket(CompanyView):
             )
         except Ticket.DoesNotExist as error:
             raise Http404 from error
-        return answered(changed)
+        return changed_response(changed)
 
 
 @schema.ticket_comments
@@ -102,7 +102,7 @@ class TicketComments(CompanyView):
             raise Http404 from error
         except updating.TicketClosed as error:
             raise Unprocessable(str(error)) from error
-        return answered(changed)
+        return changed_response(changed)
 
 
 @schema.comments

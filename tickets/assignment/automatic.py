@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from django.db import OperationalError, connection, transaction
 from django.db.models import DateTimeField, Func, QuerySet
 
-from tickets.assignment.compiled_query import Question, Slot
+from tickets.assignment.compiled_query import CompiledQuery, Slot
 from tickets.assignment.picking import AgentLoad, loads_for_history, pick
 from tickets.changes.actors import SYSTEM
 from tickets.changes.history import record_history
@@ -38,7 +38,7 @@ def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = 
         with transaction.atomic():
             found, loads = choose(ticket.type_id, excluding)
             if isinstance(found, AgentLoad):
-                hand_over(ticket, found)
+                assign_to(ticket, found)
     except OperationalError as error:
         logger.warning("ticket %s stays unassigned: %s", ticket.pk, error)
         found, loads = NotAssigned.LOCK_TIMEOUT, {}
@@ -70,14 +70,14 @@ def lock_agents(type_id: int) -> list[int]:
     return [agent_id for (agent_id,) in POOL.ask(type_id=type_id)]
 
 
-def pool_of(type_id: Slot) -> AgentQuerySet:
+def candidates_query(type_id: Slot) -> AgentQuerySet:
     # All of them, in one order: who waits for one agent only would then count too early, and
     # two who lock in different orders would wait for each other.
     agents = Agent.objects.taking(type_id).order_by("pk").only("pk")
     return agents.select_for_update(of=("self",), no_key=True)
 
 
-def loads_of(pool: Slot, excluding: Slot) -> QuerySet[Agent, tuple[Any, ...]]:
+def loads_query(pool: Slot, excluding: Slot) -> QuerySet[Agent, tuple[Any, ...]]:
     return agent_load_fields(Agent.objects.at_work().filter(pk__in=pool).exclude(pk=excluding))
 
 
@@ -88,11 +88,11 @@ def agent_load_fields(agents: AgentQuerySet) -> QuerySet[Agent, tuple[Any, ...]]
     )
 
 
-POOL = Question(pool_of, type_id="{}::integer")
-LOADS = Question(loads_of, pool="SELECT unnest({}::bigint[])", excluding="{}::bigint")
+POOL = CompiledQuery(candidates_query, type_id="{}::integer")
+LOADS = CompiledQuery(loads_query, pool="SELECT unnest({}::bigint[])", excluding="{}::bigint")
 
 
-def hand_over(ticket: Ticket, to: AgentLoad) -> None:
+def assign_to(ticket: Ticket, to: AgentLoad) -> None:
     ticket.agent_id = to.agent_id
     ticket.save(update_fields=["agent"])
     # Not now(), which stands still in a transaction: this one may have waited for the locks.

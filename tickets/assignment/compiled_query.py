@@ -16,7 +16,7 @@ class Slot(RawSQL):
         super().__init__(cast.format("%s"), [self.mark])
 
 
-class Question:
+class CompiledQuery:
     """A queryset, put together once in this process, with slots for what changes.
 
     `make` gets the slots. What it filters by besides must not change.

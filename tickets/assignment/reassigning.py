@@ -33,7 +33,7 @@ class Reassigned(NamedTuple):
         return f"{self.given} given{kept}."
 
 
-def leading(user: User) -> Actor:
+def require_assigner(user: User) -> Actor:
     """The user as history will name them. Raises NotAllowed."""
     if not user.is_active or not user.has_perm("tickets.assign_ticket"):
         raise NotAllowed(f"{user.get_username()} may not give tickets to agents.")
@@ -56,19 +56,19 @@ def reassign(
     that has left that agent stays where it is. Raises Ticket.DoesNotExist, NotAllowed,
     StaleTicket and NotGiven.
     """
-    actor = leading(user)
+    actor = require_assigner(user)
     ticket = Ticket.objects.hold(ticket_id)
     had = ticket.agent
     if version is not None and version != ticket.version:
         raise StaleTicket(f"The ticket has changed: it is with {had or 'nobody'} now.")
-    refuse(ticket, to, only_from)
+    check_assignable(ticket, to, only_from)
     facts: dict[str, object] = {
         "agent": [had and str(had), to and str(to)],
         "rule": (Rule.LEAD_CHOICE if to else Rule.LEAST_BUSY).value,
     }
     ticket.agent = None
     if to:
-        facts["loads"] = loads_for_history([take_in(ticket, to)])
+        facts["loads"] = loads_for_history([lock_and_assign(ticket, to)])
     ticket.version += 1
     ticket.save(update_fields=["agent", "version"])
     record_history(ticket, actor, Kind.REASSIGNED, reason=reason.strip(), data=facts)
@@ -77,7 +77,7 @@ def reassign(
     return ticket
 
 
-def refuse(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
+def check_assignable(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
     """Raises NotGiven."""
     if ticket.status in TERMINAL:
         raise NotGiven(f"The ticket is in {Status(ticket.status).label}.")
@@ -87,14 +87,14 @@ def refuse(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
         raise NotGiven(f"The ticket is with {to} already.")
 
 
-def take_in(ticket: Ticket, to: Agent) -> AgentLoad:
+def lock_and_assign(ticket: Ticket, to: Agent) -> AgentLoad:
     """Put the ticket into these hands; returns the load before. Raises NotGiven."""
     # As assignment does: nobody else's count may fall between this one and the commit.
     locked = Agent.objects.filter(pk=to.pk, user__is_active=True)
     if not locked.select_for_update(of=("self",), no_key=True).exists():
         raise NotGiven(f"{to} has left.")
     before = AgentLoad(*automatic.agent_load_fields(Agent.objects.filter(pk=to.pk)).get())
-    automatic.hand_over(ticket, before)
+    automatic.assign_to(ticket, before)
     return before
 
 
@@ -102,7 +102,7 @@ def reassign_all(
     picked: Iterable[tuple[int, int | None]], to: Agent | None, *, user: User, reason: str = ""
 ) -> Reassigned:
     """Give away tickets by id and the version seen, each in a transaction. Raises NotAllowed."""
-    leading(user)
+    require_assigner(user)
     given, refused = 0, {}
     for ticket_id, version in picked:
         try:
@@ -116,12 +116,12 @@ def reassign_all(
     return Reassigned(given, refused)
 
 
-def empty_hands(leaver: Agent, to: Agent | None, *, user: User, reason: str = "") -> int:
+def reassign_all_of(leaver: Agent, to: Agent | None, *, user: User, reason: str = "") -> int:
     """Give away the open tickets of an agent, oldest first; returns how many are left.
 
     At most MOST_AT_ONCE at a time. Raises NotAllowed and NotGiven.
     """
-    leading(user)
+    require_assigner(user)
     mine = Ticket.objects.open().filter(agent=leaver)
     for ticket_id in list(mine.order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]):
         try:

@@ -4,8 +4,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from tickets.assignment.picking import loads_for_history
-from tickets.assignment.reassigning import NotGiven, take_in
-from tickets.changes.actors import Actor, NotAllowed, acting
+from tickets.assignment.reassigning import NotGiven, lock_and_assign
+from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind, Rule
 from tickets.models import Agent, Ticket
@@ -27,34 +27,34 @@ def take_next(user: User) -> Ticket | None:
     Two who ask at once get two tickets: one that is being taken is passed over. Whoever asks may
     go beyond their capacity. Raises NotAllowed and NotGiven.
     """
-    actor, agent = acting(user), agent_of(user)
+    actor, agent = actor_for(user), agent_of(user)
     waiting = Ticket.objects.waiting()
     if skills := list(agent.skills.values_list("pk", flat=True)):
         waiting = waiting.filter(type__in=skills)
     ticket = waiting.urgent_first().select_for_update(skip_locked=True, no_key=True).first()
     if ticket is not None:
-        give(ticket, agent, actor, Rule.MOST_URGENT)
+        assign_taken(ticket, agent, actor, Rule.MOST_URGENT)
     return ticket
 
 
 @transaction.atomic
-def claim(ticket_id: int, user: User) -> Ticket:
+def take_ticket(ticket_id: int, user: User) -> Ticket:
     """Give the agent this ticket, if nobody has it.
 
     Raises Ticket.DoesNotExist, NotAllowed and NotGiven.
     """
-    actor, agent = acting(user), agent_of(user)
+    actor, agent = actor_for(user), agent_of(user)
     ticket = Ticket.objects.hold(ticket_id)
     if ticket.agent_id is not None:
         raise NotGiven(f"The ticket is with {ticket.agent} already.")
     if ticket.status in TERMINAL:
         raise NotGiven(f"The ticket is in {Status(ticket.status).label}.")
-    give(ticket, agent, actor, Rule.AGENT_CHOICE)
+    assign_taken(ticket, agent, actor, Rule.AGENT_CHOICE)
     return ticket
 
 
-def give(ticket: Ticket, agent: Agent, actor: Actor, rule: Rule) -> None:
-    before = take_in(ticket, agent)
+def assign_taken(ticket: Ticket, agent: Agent, actor: Actor, rule: Rule) -> None:
+    before = lock_and_assign(ticket, agent)
     ticket.version += 1
     ticket.save(update_fields=["version"])
     facts = {

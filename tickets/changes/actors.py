@@ -22,7 +22,7 @@ class Actor:
 SYSTEM = Actor(By.SYSTEM)
 
 
-def named(username: str) -> User:
+def user_named(username: str) -> User:
     """Raises NotAllowed."""
     user = User.objects.filter(username=username).first()
     if user is None:
@@ -30,7 +30,7 @@ def named(username: str) -> User:
     return user
 
 
-def acting(user: User) -> Actor:
+def actor_for(user: User) -> Actor:
     """The user as history will name them. Raises NotAllowed.
 
     Asked here as well as by the pages: a page that forgets to ask must not open the door.

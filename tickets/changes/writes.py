@@ -39,13 +39,13 @@ def change_status(
     """
     was = Status(ticket.status)
     if not allows(was, to, actor.by):
-        raise MoveRefused(refusal(was, to, actor.by))
+        raise MoveRefused(refusal_reason(was, to, actor.by))
     ticket.status = to
     entry = record_history(ticket, actor, Kind.MOVED, was=was, reason=reason, data=data)
-    save_change(ticket, "status", *due_dates.moved(ticket, actor.by, entry.created_at))
+    save_change(ticket, "status", *due_dates.update_after_move(ticket, actor.by, entry.created_at))
 
 
-def refusal(was: Status, to: Status, by: By) -> str:
+def refusal_reason(was: Status, to: Status, by: By) -> str:
     if was == to:
         return f"The ticket is already in {was.label}."
     if by == By.AGENT and allows(was, to, By.LEAD):
@@ -66,7 +66,7 @@ def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:
     return changed
 
 
-def say(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None:
+def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None:
     """Add a comment. Called after the move it comes with: it carries the status of then."""
     now = timezone.now()
     Comment.objects.create(
@@ -80,7 +80,7 @@ def say(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None
     )
     if public:
         ticket.updated_at = now
-        wound = [] if actor.by == By.COMPANY else due_dates.answered(ticket, now)
+        wound = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
         ticket.save(update_fields=["updated_at", *wound])
 
 

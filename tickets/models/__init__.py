@@ -1,7 +1,7 @@
 """The tables of tickets, agents, service levels and history, each with its queryset."""
 
 from tickets.models.agents import Absence, Agent, Shift
-from tickets.models.clocks import Calendar, FilingRule, Holiday, Target, WorkingHours
+from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.tickets import Document, IncidenceLink, Ticket
 from tickets.models.types import TicketType
@@ -17,8 +17,8 @@ __all__ = [
     "Holiday",
     "IncidenceLink",
     "Rating",
+    "SLATarget",
     "Shift",
-    "Target",
     "Ticket",
     "TicketType",
     "WorkingHours",

@@ -56,7 +56,7 @@ class Holiday(models.Model):
         return f"{self.day} {self.name}".strip()
 
 
-class Target(models.Model):
+class SLATarget(models.Model):
     """What companies are promised: minutes of business time to an answer and to a decision.
 
     The most specific one counts: plan and type, then plan, then type, then neither.
@@ -71,6 +71,8 @@ class Target(models.Model):
     resolution_minutes = models.PositiveIntegerField()
 
     class Meta:
+        db_table = "tickets_target"
+        verbose_name = "SLA target"
         ordering = ["plan", "type"]
         constraints = [
             models.UniqueConstraint(

@@ -36,7 +36,7 @@ class Hours(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Calendar:
+class BusinessHours:
     """Working hours on the wall clock of a zone; on a holiday nobody works. Raises BadCalendar."""
 
     time_zone: str
@@ -71,17 +71,17 @@ def refuse_impossible(hours: tuple[Hours, ...]) -> None:
             raise BadCalendar(f"Two intervals of a day overlap at {following.starts:%H:%M}.")
 
 
-def add(calendar: Calendar, start: datetime, duration: timedelta) -> datetime:
+def add_business_time(calendar: BusinessHours, start: datetime, duration: timedelta) -> datetime:
     """The first instant at which `duration` of business time has passed since `start`.
 
     Raises TooFar.
     """
     if duration <= NO_TIME:
         return utc(start)
-    first, passed = reckon(calendar, start)
+    first, passed = business_time_in_month(calendar, start)
     left = passed + duration
     for index in range(first, first + FARTHEST_MONTHS):
-        month = unroll(calendar, index)
+        month = month_of(calendar, index)
         if left <= month.total:
             place = bisect_left(month.passed, left)
             return month.ends[place] - (month.passed[place] - left)
@@ -89,13 +89,13 @@ def add(calendar: Calendar, start: datetime, duration: timedelta) -> datetime:
     raise TooFar(f"{duration} of business time takes more than fifty years.")
 
 
-def between(calendar: Calendar, start: datetime, end: datetime) -> timedelta:
+def business_time_between(calendar: BusinessHours, start: datetime, end: datetime) -> timedelta:
     """The business time from `start` to `end`; none when the end is not later."""
     if utc(end) <= utc(start):
         return NO_TIME
-    first, before = reckon(calendar, start)
-    last, passed = reckon(calendar, end)
-    whole = sum((unroll(calendar, index).total for index in range(first, last)), NO_TIME)
+    first, before = business_time_in_month(calendar, start)
+    last, passed = business_time_in_month(calendar, end)
+    whole = sum((month_of(calendar, index).total for index in range(first, last)), NO_TIME)
     return whole + passed - before
 
 
@@ -115,24 +115,24 @@ class Month(NamedTuple):
         return self.passed[place] - max(self.ends[place] - instant, NO_TIME)
 
 
-def reckon(calendar: Calendar, instant: datetime) -> tuple[int, timedelta]:
+def business_time_in_month(calendar: BusinessHours, instant: datetime) -> tuple[int, timedelta]:
     """A month that has begun everywhere, and the business time since its beginning."""
     instant = utc(instant)
     # Two days: local days are up to 14 hours away from those of UTC.
     then = instant - 2 * DAY
     index = then.year * 12 + then.month - 1
-    months = unroll(calendar, index), unroll(calendar, index + 1)
+    months = month_of(calendar, index), month_of(calendar, index + 1)
     return index, months[0].passed_by(instant) + months[1].passed_by(instant)
 
 
-def unroll(calendar: Calendar, index: int) -> Month:
+def month_of(calendar: BusinessHours, index: int) -> Month:
     month = calendar.months.get(index)
     if month is None:
-        month = calendar.months[index] = work_out(calendar, index)
+        month = calendar.months[index] = compute_month(calendar, index)
     return month
 
 
-def work_out(calendar: Calendar, index: int) -> Month:
+def compute_month(calendar: BusinessHours, index: int) -> Month:
     there = zone(calendar.time_zone)
     month = Month([], [], [], NO_TIME)
     total = NO_TIME
@@ -167,17 +167,17 @@ def first_instant(there: ZoneInfo, wall: datetime) -> datetime:
     where the clock skips the time, or shows it twice.
     """
     found = wall.replace(tzinfo=there).astimezone(UTC)
-    if shown(there, found) == wall:
+    if wall_clock_at(there, found) == wall:
         return found
     # In the gap: the transition lies between the readings by the offsets behind and before it.
     early = wall.replace(tzinfo=there, fold=1).astimezone(UTC)
     while (seconds := int((found - early).total_seconds())) > 1:
         middle = early + timedelta(seconds=seconds // 2)
-        early, found = (middle, found) if shown(there, middle) < wall else (early, middle)
+        early, found = (middle, found) if wall_clock_at(there, middle) < wall else (early, middle)
     return found
 
 
-def shown(there: ZoneInfo, instant: datetime) -> datetime:
+def wall_clock_at(there: ZoneInfo, instant: datetime) -> datetime:
     return instant.astimezone(there).replace(tzinfo=None)
 
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from tickets.sla.calendars import Calendar, add, between
+from tickets.sla.calendars import BusinessHours, add_business_time, business_time_between
 from tickets.statuses import PAUSED, RUNNING, TERMINAL, TOLD, By, Status
 
 # Marked as soon when so much is left; of a claim to be filed, the days that it takes to gather.
@@ -22,7 +22,7 @@ FILING_SOON = timedelta(days=3)
 class Promise:
     """What a company is promised, in business time of a calendar."""
 
-    calendar: Calendar
+    calendar: BusinessHours
     first_response: timedelta
     resolution: timedelta
 
@@ -45,7 +45,7 @@ class Due(NamedTuple):
 NEVER = Due(None, None, None)
 
 
-def due(moves: Sequence[Move], answered_at: datetime | None, promise: Promise) -> Due:
+def compute_due(moves: Sequence[Move], answered_at: datetime | None, promise: Promise) -> Due:
     """All three, after these moves in their order. Raises TooFar.
 
     What was missed stays in the past, whatever follows: a late answer is seen as late. Paused,
@@ -61,7 +61,7 @@ def due(moves: Sequence[Move], answered_at: datetime | None, promise: Promise) -
 
 
 def deadline(
-    moves: Sequence[Move], calendar: Calendar, allowed: timedelta, done_at: datetime | None
+    moves: Sequence[Move], calendar: BusinessHours, allowed: timedelta, done_at: datetime | None
 ) -> datetime | None:
     """When the time that ran up to `done_at` uses up what is allowed, or would have; else None."""
     left = allowed
@@ -70,12 +70,12 @@ def deadline(
         if done_at is not None and (end is None or end >= done_at):
             end = done_at
         if move.status in RUNNING:
-            ran = None if end is None else between(calendar, move.at, end)
+            ran = None if end is None else business_time_between(calendar, move.at, end)
             if ran is None or ran >= left:
-                return add(calendar, move.at, left)
+                return add_business_time(calendar, move.at, left)
             left -= ran
         if end is not None and end == done_at:
-            return add(calendar, done_at, left)
+            return add_business_time(calendar, done_at, left)
     return None
 
 
@@ -84,7 +84,7 @@ def answers(by: By, to: Status) -> bool:
     return by in (By.AGENT, By.LEAD) and to in TOLD
 
 
-class State(StrEnum):
+class ClockState(StrEnum):
     """How a clock of a ticket stands."""
 
     RUNNING = "running"
@@ -107,50 +107,52 @@ class Clocked(Protocol):
     decided_at: datetime | None
 
 
-def first_response(ticket: Clocked, now: datetime) -> State:
+def first_response(ticket: Clocked, now: datetime) -> ClockState:
     """A decision is an answer too."""
     done_at = ticket.first_responded_at or ticket.decided_at
-    return state(ticket.first_response_due_at, done_at, now, paused=waits(ticket))
+    return clock_state(ticket.first_response_due_at, done_at, now, paused=waits_for_company(ticket))
 
 
-def resolution(ticket: Clocked, now: datetime) -> State:
-    return state(ticket.resolution_due_at, ticket.decided_at, now, paused=waits(ticket))
+def resolution(ticket: Clocked, now: datetime) -> ClockState:
+    return clock_state(
+        ticket.resolution_due_at, ticket.decided_at, now, paused=waits_for_company(ticket)
+    )
 
 
-def awaited(ticket: Clocked, now: datetime) -> State:
+def next_promise(ticket: Clocked, now: datetime) -> ClockState:
     """The earlier of the two promises that still run."""
     due_at = None if ticket.status in TERMINAL else ticket.due_at
-    return state(due_at, None, now, paused=waits(ticket))
+    return clock_state(due_at, None, now, paused=waits_for_company(ticket))
 
 
-def filing(ticket: Clocked, now: datetime) -> State:
+def filing_state(ticket: Clocked, now: datetime) -> ClockState:
     """The carrier does not wait for the company's documents."""
-    return state(ticket.filing_due_at, ticket.decided_at, now, soon=FILING_SOON)
+    return clock_state(ticket.filing_due_at, ticket.decided_at, now, soon=FILING_SOON)
 
 
-def waits(ticket: Clocked) -> bool:
+def waits_for_company(ticket: Clocked) -> bool:
     """Does the company owe us something?"""
     return ticket.status in PAUSED
 
 
-def state(
+def clock_state(
     due_at: datetime | None,
     done_at: datetime | None,
     now: datetime,
     *,
     paused: bool = False,
     soon: timedelta = SOON,
-) -> State:
+) -> ClockState:
     """How a clock stands that runs up to `done_at`, if that has come."""
     if done_at is not None and due_at is not None:
-        return State.DONE if done_at <= due_at else State.DONE_LATE
+        return ClockState.DONE if done_at <= due_at else ClockState.DONE_LATE
     if paused and done_at is None:
-        return State.PAUSED
+        return ClockState.PAUSED
     if due_at is None:
-        return State.NONE
+        return ClockState.NONE
     if due_at <= now:
-        return State.OVERDUE
-    return State.SOON if due_at - now <= soon else State.RUNNING
+        return ClockState.OVERDUE
+    return ClockState.SOON if due_at - now <= soon else ClockState.RUNNING
 
 
 class Filing(NamedTuple):

@@ -20,54 +20,54 @@ DUE = ["first_response_due_at", "resolution_due_at", "due_at", "clock_digest"]
 FILED = ["carrier_name", "filing_due_at"]
 
 
-def wind_new(ticket: Ticket) -> None:
+def set_for_new_ticket(ticket: Ticket) -> None:
     """Start the clocks of a ticket that is about to be saved for the first time."""
-    rules = policy.current()
-    file(ticket, rules, shipment_of(ticket))
-    wind(ticket, rules, [Move(Status.PENDING, ticket.created_at)])
+    rules = policy.current_rules()
+    set_claim_deadline(ticket, rules, shipment_of(ticket))
+    set_due_dates(ticket, rules, [Move(Status.PENDING, ticket.created_at)])
 
 
-def moved(ticket: Ticket, by: By, at: datetime) -> list[str]:
+def update_after_move(ticket: Ticket, by: By, at: datetime) -> list[str]:
     """Wind a ticket that came to another status at this instant; returns the fields to save."""
     ticket.decided_at = at if ticket.status in TERMINAL else None
     if ticket.first_responded_at is None and clocks.answers(by, Status(ticket.status)):
         ticket.first_responded_at = at
-    return ["decided_at", "first_responded_at", *wind_again(ticket)]
+    return ["decided_at", "first_responded_at", *recalculate(ticket)]
 
 
-def answered(ticket: Ticket, at: datetime) -> list[str]:
+def update_after_answer(ticket: Ticket, at: datetime) -> list[str]:
     """Wind a ticket on which an agent wrote to the company; returns the fields to save."""
     if ticket.first_responded_at is not None:
         return []
     ticket.first_responded_at = at
-    return ["first_responded_at", *wind_again(ticket)]
+    return ["first_responded_at", *recalculate(ticket)]
 
 
-def wind_again(ticket: Ticket) -> list[str]:
-    rules, by = policy.current(), ticket.clock_digest
+def recalculate(ticket: Ticket) -> list[str]:
+    rules, by = policy.current_rules(), ticket.clock_digest
     moves = HistoryEntry.objects.moves().filter(ticket=ticket)
-    wind(ticket, rules, path(ticket, moves.values_list("now", "created_at")))
+    set_due_dates(ticket, rules, status_path(ticket, moves.values_list("now", "created_at")))
     if ticket.clock_digest == by:
         return DUE
     # The sweep will not look at it again: all that depends on the rules has to be of these.
-    file(ticket, rules, shipment_of(ticket))
+    set_claim_deadline(ticket, rules, shipment_of(ticket))
     return [*DUE, *FILED]
 
 
-def wind(ticket: Ticket, rules: policy.Rules, moves: list[Move]) -> None:
+def set_due_dates(ticket: Ticket, rules: policy.SLARules, moves: list[Move]) -> None:
     """Set what is due after these moves; saves nothing."""
     plan = ticket.company.plan
     found = clocks.NEVER
     if promise := rules.promise(plan, ticket.type_id):
         try:
-            found = clocks.due(moves, ticket.first_responded_at, promise)
+            found = clocks.compute_due(moves, ticket.first_responded_at, promise)
         except TooFar as error:
             logger.warning("nothing is due on ticket %s: %s", ticket.pk or "to come", error)
     ticket.first_response_due_at, ticket.resolution_due_at, ticket.due_at = found
     ticket.clock_digest = rules.digest(plan)
 
 
-def path(ticket: Ticket, rows: Iterable[tuple[int, datetime]]) -> list[Move]:
+def status_path(ticket: Ticket, rows: Iterable[tuple[int, datetime]]) -> list[Move]:
     """Its statuses since it was opened, of its moves in their order."""
     moves = [Move(Status.PENDING, ticket.created_at)]
     moves += [Move(Status(status), at) for status, at in rows]
@@ -77,7 +77,7 @@ def path(ticket: Ticket, rows: Iterable[tuple[int, datetime]]) -> list[Move]:
     return moves
 
 
-def file(ticket: Ticket, rules: policy.Rules, shipment: Shipment | None) -> None:
+def set_claim_deadline(ticket: Ticket, rules: policy.SLARules, shipment: Shipment | None) -> None:
     """Set the carrier, and when it stops taking the claim; saves nothing."""
     if shipment is None:
         return

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import lru_cache
 from hashlib import blake2b
 
-from tickets.models import Calendar, FilingRule, Target
+from tickets.models import Calendar, FilingRule, SLATarget
 from tickets.sla import calendars
 from tickets.sla.clocks import Filing, Promise
 
@@ -19,7 +19,7 @@ KEPT_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SLARules:
     """All targets and filing rules, by what they are for."""
 
     promises: Mapping[tuple[str, int | None], Promise]
@@ -43,28 +43,28 @@ class Rules:
         return self.digests.get(plan, self.digests[""])
 
 
-def current() -> Rules:
+def current_rules() -> SLARules:
     """As they were at most ten seconds ago. What a ticket misses by that, the sweep repairs."""
-    return kept(int(time.monotonic() // KEPT_SECONDS))
+    return cached_rules(int(time.monotonic() // KEPT_SECONDS))
 
 
 @lru_cache(maxsize=1)
-def kept(span: int) -> Rules:
-    return load()
+def cached_rules(span: int) -> SLARules:
+    return load_rules()
 
 
-def forget() -> None:
-    kept.cache_clear()
+def clear_cached_rules() -> None:
+    cached_rules.cache_clear()
 
 
-def load() -> Rules:
+def load_rules() -> SLARules:
     """As the tables have them now."""
     usable = read_calendars()
     promises: dict[tuple[str, int | None], Promise] = {
         (plan, type_id): Promise(
             usable[calendar], timedelta(minutes=first), timedelta(minutes=resolution)
         )
-        for plan, type_id, calendar, first, resolution in Target.objects.order_by().values_list(
+        for plan, type_id, calendar, first, resolution in SLATarget.objects.order_by().values_list(
             "plan", "type", "calendar", "first_response_minutes", "resolution_minutes"
         )
         if calendar in usable
@@ -75,12 +75,12 @@ def load() -> Rules:
             "pk"
         ).values_list("carrier_name", "type", "days", "counts_from_delivery")
     }
-    written = write_down(promises, filing)
+    written = rules_as_text(promises, filing)
     plans = {"", *(plan for plan, _ in promises)}
-    return Rules(promises, filing, {plan: digest(f"{plan} {written}") for plan in plans})
+    return SLARules(promises, filing, {plan: rules_digest(f"{plan} {written}") for plan in plans})
 
 
-def read_calendars() -> dict[int, calendars.Calendar]:
+def read_calendars() -> dict[int, calendars.BusinessHours]:
     found = {}
     for row in Calendar.objects.order_by().prefetch_related("hours", "holidays"):
         try:
@@ -91,16 +91,16 @@ def read_calendars() -> dict[int, calendars.Calendar]:
     return found
 
 
-def read_calendar(row: Calendar) -> calendars.Calendar:
+def read_calendar(row: Calendar) -> calendars.BusinessHours:
     """Raises BadCalendar."""
-    return calendars.Calendar(
+    return calendars.BusinessHours(
         row.time_zone,
         tuple(calendars.Hours(one.weekday, one.starts, one.ends) for one in row.hours.all()),
         frozenset(holiday.day for holiday in row.holidays.all()),
     )
 
 
-def write_down(
+def rules_as_text(
     promises: Mapping[tuple[str, int | None], Promise], filing: Mapping[tuple[str, int], Filing]
 ) -> str:
     """Equal in all processes: a set's own order is not."""
@@ -118,5 +118,5 @@ def write_down(
     return f"{sorted(lines)} {sorted(filing.items())}"
 
 
-def digest(text: str) -> int:
+def rules_digest(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), signed=True)

@@ -16,7 +16,7 @@ from shipments.models import Shipment
 from tickets.models import HistoryEntry, Ticket
 from tickets.sla import policy
 from tickets.sla.clocks import filing_due
-from tickets.sla.due_dates import file, path, wind
+from tickets.sla.due_dates import set_claim_deadline, set_due_dates, status_path
 
 # As many as are locked at a time: an agent's move waits for no longer than these take.
 BATCH = 300
@@ -47,24 +47,24 @@ WHERE ticket.id = new.id
 
 def rules_changed() -> None:
     """Have all open tickets wound again, once that is committed."""
-    transaction.on_commit(forget_and_ring, robust=True)
+    transaction.on_commit(request_recalculation, robust=True)
 
 
-def forget_and_ring() -> None:
-    policy.forget()
-    doorbell.ring("tickets.tasks.rewind")
+def request_recalculation() -> None:
+    policy.clear_cached_rules()
+    doorbell.ring("tickets.tasks.recalculate_stale")
 
 
-def rewind() -> int:
+def recalculate_stale() -> int:
     """Wind every open ticket that other rules have wound; returns how many.
 
     A transaction for some hundreds of them. Several may run at a time.
     """
-    rules = policy.load()
-    return rewind_these(stale(rules), rules)
+    rules = policy.load_rules()
+    return recalculate_tickets(stale(rules), rules)
 
 
-def stale(rules: policy.Rules) -> QuerySet[Ticket]:
+def stale(rules: policy.SLARules) -> QuerySet[Ticket]:
     plans = [plan for plan in rules.digests if plan]
     others = Q(clock_digest=rules.digests[""]) & ~Q(company__plan__in=plans)
     fresh = others
@@ -73,14 +73,16 @@ def stale(rules: policy.Rules) -> QuerySet[Ticket]:
     return Ticket.objects.open().exclude(fresh)
 
 
-def file_late() -> int:
+def set_late_claim_deadlines() -> int:
     """Set carriers and filing days of open tickets whose shipment told us only now."""
-    rules = policy.load()
-    found = [ticket_id for chunk in unfiled(rules) for ticket_id in news_of(chunk, rules)]
-    return rewind_these(Ticket.objects.open().filter(pk__in=found), rules) if found else 0
+    rules = policy.load_rules()
+    found = [
+        ticket_id for chunk in without_claim_deadline(rules) for ticket_id in news_of(chunk, rules)
+    ]
+    return recalculate_tickets(Ticket.objects.open().filter(pk__in=found), rules) if found else 0
 
 
-def unfiled(rules: policy.Rules) -> Iterator[list[Ticket]]:
+def without_claim_deadline(rules: policy.SLARules) -> Iterator[list[Ticket]]:
     types = {type_id for _, type_id in rules.filing}
     waiting = (
         Ticket.objects.open()
@@ -94,7 +96,7 @@ def unfiled(rules: policy.Rules) -> Iterator[list[Ticket]]:
         yield chunk
 
 
-def news_of(tickets: list[Ticket], rules: policy.Rules) -> list[int]:
+def news_of(tickets: list[Ticket], rules: policy.SLARules) -> list[int]:
     """Those of them whose shipment says something that they lack."""
     shipments = SHIPMENTS.in_bulk([ticket.shipment_id for ticket in tickets])
     return [
@@ -102,11 +104,11 @@ def news_of(tickets: list[Ticket], rules: policy.Rules) -> list[int]:
         for ticket in tickets
         if (shipment := shipments.get(ticket.shipment_id))
         and shipment.company_id == ticket.company_id
-        and tells(shipment, ticket, rules)
+        and has_news_for(shipment, ticket, rules)
     ]
 
 
-def tells(shipment: Shipment, ticket: Ticket, rules: policy.Rules) -> bool:
+def has_news_for(shipment: Shipment, ticket: Ticket, rules: policy.SLARules) -> bool:
     carrier = ticket.carrier_name or shipment.carrier_name
     filing = rules.filing_of(carrier, ticket.type_id)
     return bool(
@@ -115,16 +117,16 @@ def tells(shipment: Shipment, ticket: Ticket, rules: policy.Rules) -> bool:
     )
 
 
-def rewind_these(tickets: QuerySet[Ticket], rules: policy.Rules) -> int:
+def recalculate_tickets(tickets: QuerySet[Ticket], rules: policy.SLARules) -> int:
     """Wind these, in the order of their ids, as all do who lock several."""
     left = list(tickets.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(left), BATCH):
         with transaction.atomic(durable=True):
-            rewind_batch(left[start : start + BATCH], rules)
+            recalculate_batch(left[start : start + BATCH], rules)
     return len(left)
 
 
-def rewind_batch(ids: list[int], rules: policy.Rules) -> None:
+def recalculate_batch(ids: list[int], rules: policy.SLARules) -> None:
     held = list(
         Ticket.objects.open()
         .filter(pk__in=ids)
@@ -139,9 +141,9 @@ def rewind_batch(ids: list[int], rules: policy.Rules) -> None:
     for ticket in held:
         shipment = shipments.get(ticket.shipment_id)
         own = shipment if shipment and shipment.company_id == ticket.company_id else None
-        file(ticket, rules, own)
-        wind(ticket, rules, path(ticket, moves[ticket.pk]))
-    save(held)
+        set_claim_deadline(ticket, rules, own)
+        set_due_dates(ticket, rules, status_path(ticket, moves[ticket.pk]))
+    save_due_dates(held)
 
 
 def moves_of(tickets: Iterable[Ticket]) -> dict[int, list[tuple[int, datetime]]]:
@@ -152,7 +154,7 @@ def moves_of(tickets: Iterable[Ticket]) -> dict[int, list[tuple[int, datetime]]]
     return moves
 
 
-def save(tickets: list[Ticket]) -> None:
+def save_due_dates(tickets: list[Ticket]) -> None:
     """Neither a change of state nor one that the company sees: no version, no time of update."""
     columns = [
         [getattr(ticket, field) for ticket in tickets] for field in (*FIELDS, "clock_digest", "pk")

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
 from companies.api.schema import operation
-from companies.api.shapes import Done, Flag, Time, shape
+from companies.api.shapes import Done, FlagValue, Time, shape
 from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
 from webhooks.event_types import registry
 
@@ -40,7 +40,7 @@ class NewWebhook(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     type = TypeName()
     url = serializers.CharField()
-    active = Flag()
+    active = FlagValue()
     secret = Secret(
         required=False, help_text="Only for signed types, and only here and on rotation: keep it."
     )
@@ -61,7 +61,7 @@ class WebhookRow(serializers.Serializer[Any]):
     auth_token = serializers.CharField(
         allow_null=True, help_text="Its last four characters behind …, or null."
     )
-    active = Flag()
+    active = FlagValue()
     paused_reason = serializers.CharField(
         allow_null=True, help_text="Why the service paused it, if it did."
     )

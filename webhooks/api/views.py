@@ -18,7 +18,7 @@ from webhooks.targets import BadTarget
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 
-def shown(webhook: Webhook) -> dict[str, Any]:
+def webhook_payload(webhook: Webhook) -> dict[str, Any]:
     """A webhook as its company sees it (decision W5). Secrets are not among it."""
     token = webhook.auth_token
     rotates = webhook.next_secret_at
@@ -51,12 +51,12 @@ class WebhookTypes(CompanyView):
 class Webhooks(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
         webhooks = request.company.webhooks.present().order_by("pk")
-        return Response({"data": [shown(webhook) for webhook in webhooks]})
+        return Response({"data": [webhook_payload(webhook) for webhook in webhooks]})
 
     @idempotent
     def post(self, request: CompanyRequest) -> Response:
         try:
-            webhook = services.register(request.company, **RegisterWebhook.read(request))
+            webhook = services.register_webhook(request.company, **RegisterWebhook.read(request))
         except services.UnknownType as error:
             raise ValidationError({"type_id": [str(error)]}) from error
         except BadTarget as error:
@@ -76,13 +76,13 @@ class Webhooks(CompanyView):
 class OneWebhook(CompanyView):
     def get(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
-        return Response({"data": shown(webhook)})
+        return Response({"data": webhook_payload(webhook)})
 
     def put(self, request: CompanyRequest, webhook_id: int) -> Response:
         # Foreign and missing are refused before the body is judged: they must look alike.
         get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
         try:
-            services.change(request.company, webhook_id, **ChangeWebhook.read(request))
+            services.change_webhook(request.company, webhook_id, **ChangeWebhook.read(request))
         except services.UnknownWebhook as error:
             raise Http404 from error
         except BadTarget as error:
@@ -91,7 +91,7 @@ class OneWebhook(CompanyView):
 
     def delete(self, request: CompanyRequest, webhook_id: int) -> Response:
         try:
-            services.delete(request.company, webhook_id)
+            services.delete_webhook(request.company, webhook_id)
         except services.UnknownWebhook as error:
             raise Http404 from error
         return Response({"data": True})

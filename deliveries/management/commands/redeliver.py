@@ -12,7 +12,7 @@ from deliveries.models import Delivery, State
 STATES = {state.label: state for state in State}
 
 
-def time(text: str) -> datetime:
+def iso_time(text: str) -> datetime:
     """An argument that is a time in ISO 8601, in UTC where it has no offset."""
     try:
         return read_time(text)
@@ -26,8 +26,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--delivery", type=UUID, metavar="ID", help="its X-Webhook-Id")
         parser.add_argument("--webhook", type=int, metavar="ID")
-        parser.add_argument("--since", type=time, metavar="T", help="made at T (ISO 8601) or later")
-        parser.add_argument("--until", type=time, metavar="T", help="made before T")
+        parser.add_argument(
+            "--since", type=iso_time, metavar="T", help="made at T (ISO 8601) or later"
+        )
+        parser.add_argument("--until", type=iso_time, metavar="T", help="made before T")
         parser.add_argument(
             "--state", choices=STATES, default=State.GIVEN_UP.label, help="default: %(default)s"
         )
@@ -42,7 +44,7 @@ class Command(BaseCommand):
         elif options["webhook"] is None and not any(window.values()):
             raise CommandError("Say which: --delivery, --webhook, or --since and --until.")
         else:
-            ids = redelivery.chosen(
+            ids = redelivery.find_deliveries(
                 webhook_id=options["webhook"], state=STATES[options["state"]], **window
             )
         if dry_run:

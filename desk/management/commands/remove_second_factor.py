@@ -16,6 +16,6 @@ class Command(BaseCommand):
         user = User.objects.filter(username=username).first()
         if user is None:
             raise CommandError(f"There is no user {username}.")
-        if not second_factor.remove(user):
+        if not second_factor.remove_devices(user):
             raise CommandError(f"{username} has no second factor.")
         self.stdout.write(f"removed the second factor of {username}")

@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: str, **options: Any) -> None:
         tally = Tally()
         try:
-            with opened(file) as stream:
+            with open_input(file) as stream:
                 self.ingest(stream, tally)
         except OSError as error:
             if tally.reached:
@@ -69,7 +69,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(counts, separators=(",", ":")))
 
 
-def opened(file: str) -> AbstractContextManager[BufferedIOBase]:
+def open_input(file: str) -> AbstractContextManager[BufferedIOBase]:
     if file == "-":
         return nullcontext(cast(BufferedReader, sys.stdin.buffer))
     return Path(file).open("rb")

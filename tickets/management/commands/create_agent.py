@@ -29,7 +29,7 @@ class Command(BaseCommand):
         try:
             agent = agents.create_agent(
                 username,
-                os.environ.get("AGENT_PASSWORD") or ask(username),
+                os.environ.get("AGENT_PASSWORD") or ask_password(username),
                 email=options["email"],
                 skills=options["skill"],
                 capacity=options["capacity"],
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         self.stdout.write(f"created agent {agent}")
 
 
-def ask(username: str) -> str:
+def ask_password(username: str) -> str:
     try:
         return getpass(f"Password for {username}: ")
     except EOFError as error:

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tickets import roles
-from tickets.management.commands.create_agent import ask
+from tickets.management.commands.create_agent import ask_password
 
 
 class Command(BaseCommand):
@@ -16,7 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("--email", default="")
 
     def handle(self, *args: Any, username: str, role: str, email: str, **options: Any) -> None:
-        password = os.environ.get("AGENT_PASSWORD") or ask(username)
+        password = os.environ.get("AGENT_PASSWORD") or ask_password(username)
         try:
             user = roles.create_user(username, password, role, email=email)
         except roles.BadUser as error:

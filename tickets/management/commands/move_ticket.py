@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tickets import working
-from tickets.changes.actors import NotAllowed, named
+from tickets.changes.actors import NotAllowed, user_named
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
 from tickets.status_words import joined, listed
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         if status_id not in set(Status):
             raise CommandError(f"There is no status {status_id}. There are {listed(Status)}.")
         try:
-            user = named(agent)
+            user = user_named(agent)
             ticket = working.move(ticket_id, Status(status_id), user=user, reason=reason)
         except Ticket.DoesNotExist as error:
             raise CommandError(f"There is no ticket {ticket_id}.") from error

@@ -16,7 +16,7 @@ class Command(BaseCommand):
         for name in roles.GROUPS:
             if not Group.objects.filter(name=name).exists():
                 continue
-            for one in roles.lacking(name):
+            for one in roles.missing_permissions(name):
                 self.stdout.write(f"{name}: {one.content_type.app_label}.{one.codename}")
             if apply:
                 self.stdout.write(f"{name}: {roles.update(name)} given")
