@@ -1,6 +1,7 @@
 """What a database must have been through before this version can migrate it."""
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
@@ -44,3 +45,9 @@ def test_has_nothing_against_an_empty_database_or_one_that_has_all() -> None:
     assert [*half_applied(COMPANIES)] == []
     # Before its name is recorded, at the end of the first migrate.
     assert [*half_applied(COMPANIES - {("companies", "0001_initial")})] == []
+
+
+def test_the_manual_names_the_commit() -> None:
+    manual = (settings.BASE_DIR / "docs" / "operating.md").read_text()
+
+    assert f"commit {last_unsquashed_commit()[:7]}" in manual

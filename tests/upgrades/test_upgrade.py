@@ -306,3 +306,17 @@ def test_a_row_that_is_lost_or_changed_is_found() -> None:
     assert len(changed(rows, [{**row, "text": "a"} for row in rows], but=set())) == 2
     assert changed(rows, [{**row, "text": "a"} for row in rows], but={"text"}) == []
     assert len(changed(rows, [{"id": 1}, {"id": 2}], but=set())) == 4
+
+
+def test_skips_with_a_word_where_the_commit_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(pytest.skip.Exception, match="no commit 0000000"):
+        unpack("0" * 40, tmp_path)
+
+
+def test_skips_with_a_word_where_git_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(pytest.skip.Exception, match="no git"):
+        unpack(last_unsquashed_commit(), tmp_path)
