@@ -44,7 +44,7 @@ def found(folders: list[str]) -> Iterator[tuple[str, str]]:
             name = path.relative_to(ROOT).as_posix()
             if path.suffix == ".html":
                 yield from ((f"{name}:{line}", text) for line, text in in_template(path))
-            elif path.suffix == ".py" and "migrations" not in path.parts:
+            elif path.suffix == ".py" and "migrations" not in path.relative_to(ROOT).parts:
                 yield from ((f"{name}:{line}", text) for line, text in in_code(path))
 
 
