@@ -10,6 +10,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from devtools.processes import adopt_orphans, tether
@@ -42,7 +43,7 @@ def guarded(work: Callable[[], int]) -> int:
             ask()
         os._exit(behind_the_guard(work))
     for number in ENDINGS:
-        signal.signal(number, lambda *_: os.kill(worker, signal.SIGTERM))
+        signal.signal(number, lambda *_: tell(worker))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     status = wait_for(worker)
     turn_deaf()
@@ -51,6 +52,12 @@ def guarded(work: Callable[[], int]) -> int:
         say(f"the launcher was killed by signal {os.WTERMSIG(status)}; everything is stopped")
         return 1
     return os.waitstatus_to_exitcode(status)
+
+
+def tell(worker: int) -> None:
+    """Tell the worker to stop. Ctrl-C reaches it as well, so it may be gone already."""
+    with suppress(ProcessLookupError):
+        os.kill(worker, signal.SIGTERM)
 
 
 def behind_the_guard(work: Callable[[], int]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from devtools import guard
 from devtools.bootstrap import ROOT
 from tests.devtools.test_supervisor import WAIT_SECONDS, is_running, wait_until
 
@@ -81,6 +82,14 @@ def test_ctrl_c_reaches_both_halves_and_is_one_stop(
 
     assert launcher.wait(WAIT_SECONDS) == 0
     assert not any(map(is_running, ids(tmp_path)))
+
+
+def test_a_worker_that_is_gone_already_need_not_be_told() -> None:
+    """Ctrl-C reaches both halves, and the worker may be over first."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+
+    guard.tell(gone.pid)
 
 
 def test_killed_for_good_it_still_stops_in_order(
