@@ -25,7 +25,7 @@ from deliveries.publishing import News, encode
 from faults.receiver import Receiver
 from tests import builders as build
 from tests.described import Schema, conforms
-from webhooks.envelope import TEXT, envelope, envelope_schema, record
+from webhooks.envelope import TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload, registry
 from webhooks.targets import Policy
 
@@ -46,7 +46,7 @@ LABEL_PRINTED = LabelPrinted(
     name="label.printed",
     signed=True,
     description="A label was printed.",
-    schema=envelope_schema("label.printed", record(label=TEXT)),
+    schema=envelope_schema("label.printed", object_schema(label=TEXT)),
 )
 
 

@@ -20,10 +20,10 @@ def envelope(name: str, now: datetime, data: Payload) -> Payload:
 
 def envelope_schema(name: str, data: Schema) -> Schema:
     """The schema of what `envelope` returns."""
-    return record(type={"type": "string", "enum": [name]}, created_at=MOMENT, data=data)
+    return object_schema(type={"type": "string", "enum": [name]}, created_at=MOMENT, data=data)
 
 
-def record(**fields: Schema) -> Schema:
+def object_schema(**fields: Schema) -> Schema:
     """The schema of an object that has all of these members and no others."""
     return {
         "type": "object",

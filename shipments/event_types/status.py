@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from shipments import statuses
 from shipments.event_types.samples import DESCRIPTION, find_shipment, made_up_shipment
 from shipments.models import Shipment
-from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, record
+from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload, Schema
 
 LEGACY_TIME = "%Y-%m-%d %H:%M:%S"
@@ -129,7 +129,7 @@ ON_SHIPMENT_STATUS_UPDATE = StatusEvent(
     description="A shipment's status changed: carrier, tracking number and status. "
     "Legacy, unsigned.",
     data=legacy,
-    schema=record(**LEGACY_FIELDS),
+    schema=object_schema(**LEGACY_FIELDS),
 )
 STATUS_UPDATE_WITH_ECOMMERCE_INFO = StatusEvent(
     id=2,
@@ -138,10 +138,10 @@ STATUS_UPDATE_WITH_ECOMMERCE_INFO = StatusEvent(
     description="As onShipmentStatusUpdate, with the date and the shop's order. Legacy, unsigned.",
     data=legacy_with_order,
     needs_order=True,
-    schema=record(
+    schema=object_schema(
         **LEGACY_FIELDS,
         movementDate={"type": "string", "description": "YYYY-MM-DD HH:MM:SS, UTC."},
-        orderData=record(
+        orderData=object_schema(
             shopId=AS_THE_SHOP_HAS_IT,
             orderIdentifier=AS_THE_SHOP_HAS_IT,
             orderNumber=AS_THE_SHOP_HAS_IT,
@@ -155,7 +155,7 @@ TRACKING_SIMPLE = StatusEvent(
     signed=True,
     description="A shipment's status changed: status, description and location.",
     data=tracking,
-    schema=envelope_schema("tracking.simple", record(**TRACKING_FIELDS)),
+    schema=envelope_schema("tracking.simple", object_schema(**TRACKING_FIELDS)),
 )
 # Decision W14: its events carry the name of the type.
 ECOMMERCE_TRACKING = StatusEvent(
@@ -167,9 +167,9 @@ ECOMMERCE_TRACKING = StatusEvent(
     needs_order=True,
     schema=envelope_schema(
         "ecommerceTracking",
-        record(
+        object_schema(
             **TRACKING_FIELDS,
-            order_data=record(
+            order_data=object_schema(
                 shop_id=AS_THE_SHOP_HAS_IT,
                 order_identifier=AS_THE_SHOP_HAS_IT,
                 order_number=AS_THE_SHOP_HAS_IT,

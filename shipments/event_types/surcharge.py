@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from shipments.event_types.samples import DESCRIPTION, find_shipment, made_up_shipment
 from shipments.models import Shipment, Surcharge
-from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, record
+from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload
 
 
@@ -64,12 +64,12 @@ SURCHARGE = SurchargeEvent(
     description="An extra charge was applied to a shipment, or refunded.",
     schema=envelope_schema(
         "surcharge",
-        record(
+        object_schema(
             surcharge_id=NUMBER,
             shipment_id=NUMBER,
             tracking_number=TEXT,
             carrier_name=TEXT,
-            surcharge_data=record(
+            surcharge_data=object_schema(
                 surcharge_type=TEXT,
                 reason=TEXT,
                 amount={"type": "number", "exclusiveMinimum": 0},

@@ -37,10 +37,9 @@ class RegisterWebhook(Body):
         """The default type is known once all apps have registered theirs, not at import."""
         fields = super().get_fields()
         default = registry.default
-        fields["type_id"].default = default.id
-        fields[
-            "type_id"
-        ].help_text = f"A webhook type's id; {default.id} ({default.name}) when left out."
+        type_id = fields["type_id"]
+        type_id.default = default.id
+        type_id.help_text = f"A webhook type's id; {default.id} ({default.name}) when left out."
         return fields
 
 
