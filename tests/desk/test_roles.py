@@ -34,11 +34,11 @@ LOOK = {
     "agent": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
     " shipments.Shipment tickets.Ticket tickets.TicketType webhooks.Webhook",
     "lead": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
-    " shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule tickets.Target"
+    " shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule tickets.SLATarget"
     " tickets.Ticket tickets.TicketType webhooks.Webhook",
     "auditor": "auth.Group auth.User companies.Company deliveries.Delivery desk.Macro desk.Storm"
     " shipments.Incidence shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule"
-    " tickets.Target tickets.Ticket tickets.TicketType webhooks.Webhook",
+    " tickets.SLATarget tickets.Ticket tickets.TicketType webhooks.Webhook",
     "operator": "auth.Group auth.User axes.AccessAttempt axes.AccessLog companies.Company"
     " deliveries.Delivery shipments.Incidence shipments.Shipment tickets.TicketType"
     " webhooks.Webhook",
@@ -46,14 +46,14 @@ LOOK = {
 }
 ADD = {
     "agent": "",
-    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.Target",
+    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.SLATarget",
     "auditor": "",
     "operator": "auth.User companies.Company tickets.TicketType",
     "nobody": "",
 }
 DELETE = {
     "agent": "",
-    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.Target",
+    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.SLATarget",
     "auditor": "",
     "operator": "",
     "nobody": "",
