@@ -11,9 +11,11 @@ class Company(models.Model):
     active = models.BooleanField(
         default=True, help_text="Tokens of an inactive company are refused."
     )
-    contact_email = models.EmailField(blank=True, help_text="Hears when a webhook is paused.")
+    contact_email = models.EmailField(
+        blank=True, help_text="We email this address when a webhook is paused."
+    )
     plan = models.CharField(
-        max_length=50, blank=True, help_text="Decides how soon tickets are answered."
+        max_length=50, blank=True, help_text="Selects the service level of its tickets."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -22,7 +22,7 @@ class UnknownCompany(LookupError):
 def create_company(name: str, *, contact_email: str = "") -> Company:
     """Raises ValueError for a blank name."""
     if not name.strip():
-        raise ValueError("A company needs a name.")
+        raise ValueError("A company must have a name.")
     return Company.objects.create(name=name.strip()[:200], contact_email=contact_email)
 
 

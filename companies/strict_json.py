@@ -36,7 +36,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise BadJSON(f"the key {excerpt(twice)} is given twice")
+        raise BadJSON(f"the key {excerpt(twice)} appears twice")
     return found
 
 
@@ -73,9 +73,9 @@ def check_tree(value: Any, deepest: int) -> None:
 
 def check_text(text: str) -> None:
     if "\x00" in text:
-        raise BadJSON(f"{excerpt(text)} holds a NUL character")
+        raise BadJSON(f"{excerpt(text)} contains a NUL character")
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise BadJSON(f"{excerpt(text)} holds half of a surrogate pair")
+        raise BadJSON(f"{excerpt(text)} contains half of a surrogate pair")
 
 
 def excerpt(text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 SCHEDULE: dict[str, dict[str, Any]] = {
     # Finds whatever a lost doorbell, a killed worker or an elapsed wait has left due.
-    "ring for due deliveries": {
+    "wake the engine for due deliveries": {
         "task": "deliveries.tasks.sweep",
         "schedule": 2.0,
         # A ring that waited longer than the next one is of no use.
@@ -16,12 +16,12 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "options": {"expires": 30.0},
     },
     # Finds all that a change of targets left to do; where nothing is, one statement.
-    "wind the clocks of tickets again": {
+    "recalculate the due dates of tickets": {
         "task": "tickets.tasks.recalculate_stale",
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
-    "file claims whose shipment became known": {
+    "set claim deadlines once the shipment is known": {
         "task": "tickets.tasks.set_late_claim_deadlines",
         "schedule": 300.0,
         "options": {"expires": 300.0},
@@ -32,17 +32,17 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "options": {"expires": 60.0},
     },
     # Twice in the time for which they are kept, so that no lead waits for them.
-    "count the figures ahead": {
+    "compute the figures in advance": {
         "task": "desk.tasks.count_figures",
         "schedule": 30.0,
         "options": {"expires": 30.0},
     },
-    "pause webhooks that only fail": {
+    "pause webhooks that keep failing": {
         "task": "deliveries.tasks.pause_failing",
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },
-    "make partitions ahead": {
+    "create partitions in advance": {
         "task": "deliveries.tasks.make_partitions",
         "schedule": 21600.0,
     },

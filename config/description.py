@@ -26,8 +26,8 @@ SPECTACULAR = {
     "TAGS": [
         {"name": "Tickets", "description": "Open, update, comment, rate and list tickets."},
         {"name": "Webhooks", "description": "Register URLs that receive events."},
-        {"name": "Deliveries", "description": "What was sent, and sending it again."},
-        {"name": "Shipping", "description": "Tracking, and a test of a receiver."},
+        {"name": "Deliveries", "description": "What we sent, and sending it again."},
+        {"name": "Shipping", "description": "Track shipments and test a receiver."},
     ],
     "PATH_CONVERTER_OVERRIDES": {
         "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},

@@ -16,7 +16,7 @@ from companies.api.views import Refusal
 
 logger = logging.getLogger(__name__)
 
-NOT_FOUND = "There is nothing here by this address."
+NOT_FOUND = "Not found."
 BROKEN = "Something went wrong on our side. Try again in a moment."
 AWAY = "The service cannot reach its database. Try again in a few seconds."
 
@@ -38,7 +38,7 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied()
     elif isinstance(error, OperationalError | InterfaceError):
-        logger.exception("the database did not answer %s", path)
+        logger.exception("cannot reach the database: %s", path)
         return Response(body(path, 503, AWAY), status=503, headers={"Retry-After": "5"})
     if not isinstance(error, exceptions.APIException):
         return None
@@ -104,7 +104,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_people(request):
         return defaults.permission_denied(request, exception)
-    return error_response(request, 403, "This is not allowed.")
+    return error_response(request, 403, "You are not allowed to do this.")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -116,7 +116,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     if for_people(request):
         return csrf.csrf_failure(request, reason)
-    return error_response(request, 403, "This is not allowed.")
+    return error_response(request, 403, "You are not allowed to do this.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -74,11 +74,13 @@ def broker() -> str:
 def beat() -> str:
     last = backlog.last_pulse()
     if last is None:
-        raise RuntimeError("no pulse yet: is beat running, and a worker?")
+        raise RuntimeError("no heartbeat yet: are beat and a worker running?")
     age = timezone.now() - last
     if age > BEAT_MAY_BE_AWAY:
-        raise RuntimeError(f"last pulse {age.total_seconds():.0f} s ago: beat or workers are away")
-    return f"last pulse {age.total_seconds():.1f} s ago"
+        raise RuntimeError(
+            f"last heartbeat {age.total_seconds():.0f} s ago: beat or the workers are down"
+        )
+    return f"last heartbeat {age.total_seconds():.1f} s ago"
 
 
 def oldest_due_delivery() -> str:
@@ -87,7 +89,7 @@ def oldest_due_delivery() -> str:
         return "nothing is due"
     age = timezone.now() - oldest
     if age > DUE_MAY_WAIT:
-        raise RuntimeError(f"due for {age.total_seconds():.0f} s: workers do not keep up")
+        raise RuntimeError(f"due for {age.total_seconds():.0f} s: the workers cannot keep up")
     return f"due for {max(0.0, age.total_seconds()):.1f} s"
 
 
@@ -106,12 +108,18 @@ def metrics(request: HttpRequest) -> HttpResponse:
     gauge("deliveries_waiting", "Deliveries not finished (an estimate)", backlog.count_waiting())
     gauge(
         "delivery_oldest_due_seconds",
-        "How long the longest-due delivery of a receiver that is well has waited",
+        "Age of the oldest due delivery, without failing webhooks",
         max(0.0, (now - oldest).total_seconds()) if oldest else 0,
     )
-    gauge("webhooks_resting", "Webhooks resting after failures", backlog.count_resting())
+    gauge(
+        "webhooks_resting", "Webhooks paused between probes after failures", backlog.count_resting()
+    )
     if pulse:
-        gauge("beat_age_seconds", "Since beat was last heard", (now - pulse).total_seconds())
+        gauge(
+            "beat_age_seconds",
+            "Seconds since the last heartbeat of beat",
+            (now - pulse).total_seconds(),
+        )
     gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
     gauge(
         "tickets_unassigned",

@@ -51,7 +51,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
 
 class Delivery(models.Model):
-    """One event on its way to one webhook. The id is its X-Webhook-Id (decision W12)."""
+    """One event on its way to one webhook. The id is the delivery's X-Webhook-Id (decision W12)."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     event = models.ForeignKey(
@@ -100,7 +100,7 @@ class Attempt(models.Model):
     status = models.PositiveSmallIntegerField(null=True)
     error = models.CharField(max_length=30, blank=True)
     detail = models.CharField(max_length=300, blank=True)
-    answer = models.BinaryField(help_text="The first 16 KiB of what came back.")
+    answer = models.BinaryField(help_text="The first 16 KiB of the response body.")
 
     class Meta:
         db_table = "deliveries_attempt"
@@ -115,8 +115,8 @@ class Health(models.Model):
     webhook = models.OneToOneField(
         Webhook, on_delete=models.CASCADE, primary_key=True, related_name="health"
     )
-    failures = models.PositiveIntegerField(default=0, help_text="In a row.")
-    rests = models.PositiveIntegerField(default=0, help_text="Taken since the last success.")
+    failures = models.PositiveIntegerField(default=0, help_text="Consecutive failures.")
+    rests = models.PositiveIntegerField(default=0, help_text="Deliveries since the last success.")
     failing_since = models.DateTimeField(null=True)
     resting_until = models.DateTimeField(null=True)
     last_success_at = models.DateTimeField(null=True)

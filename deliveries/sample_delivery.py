@@ -17,19 +17,19 @@ from webhooks.models import Webhook
 # One sentence per kind of failure and no detail. Whoever tries addresses must not learn which of
 # them exist: a forbidden address, a closed port and an unknown name read the same.
 UNREACHABLE = "The receiver cannot be reached."
-NOT_HTTP = "The receiver broke off, or did not answer in HTTP."
-NOT_TLS = "No secure connection: the receiver's certificate or TLS is not accepted."
+NOT_HTTP = "The receiver closed the connection or did not answer in HTTP."
+NOT_TLS = "The TLS connection failed: the receiver's certificate or TLS version is not accepted."
 REASONS = {
     Failure.DNS: UNREACHABLE,
     Failure.FORBIDDEN_ADDRESS: UNREACHABLE,
     Failure.REFUSED: UNREACHABLE,
-    Failure.TIMEOUT: "The receiver did not answer in the time allowed.",
+    Failure.TIMEOUT: "The receiver did not answer within the time limit.",
     Failure.TLS: NOT_TLS,
     Failure.TLS_EXPIRED: NOT_TLS,
     Failure.RESET: NOT_HTTP,
     Failure.PROTOCOL: NOT_HTTP,
 }
-OUR_FAULT = "The test could not be sent; try again."
+OUR_FAULT = "The test could not be sent. Try again."
 NOT_2XX = "The receiver must answer with a status from 200 to 299."
 
 

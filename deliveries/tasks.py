@@ -31,7 +31,7 @@ def deliver() -> str:
     """Run an engine loop, unless enough of them run already."""
     with slots.engine_slot(settings.DELIVERY_LOOPS) as slot:
         if slot is None:
-            return "enough loops are running"
+            return "enough engine loops are running"
         transport = Transport(
             target_policy.current_policy(),
             ca_bundle=settings.DELIVERY_CA_BUNDLE or None,

@@ -11,12 +11,14 @@ class Macro(models.Model):
     """A prepared answer: what it says, where it moves the ticket, which documents it asks for."""
 
     name = models.CharField(max_length=80, unique=True)
-    text = models.TextField(help_text="{ticket}, {company}, {tracking} and {agent} are filled in.")
-    public = models.BooleanField(default=True, help_text="A reply to the company, else a note.")
+    text = models.TextField(help_text="{ticket}, {company}, {tracking} and {agent} are replaced.")
+    public = models.BooleanField(
+        default=True, help_text="Sent to the company as a reply; otherwise an internal note."
+    )
     move_to = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True, blank=True)
-    requested = models.TextField(blank=True, help_text="Documents to ask for, one a line.")
+    requested = models.TextField(blank=True, help_text="Documents to request, one per line.")
     types = models.ManyToManyField(
-        TicketType, blank=True, help_text="Ticket types it is offered for; none means all."
+        TicketType, blank=True, help_text="Ticket types that offer this macro; none means all."
     )
     active = models.BooleanField(default=True)
 
@@ -63,8 +65,8 @@ class Storm(models.Model):
     carrier_name = models.CharField(max_length=100)
     # When the hour that was counted began.
     hour = models.DateTimeField()
-    found = models.PositiveIntegerField(help_text="Tickets in that hour.")
-    usual = models.FloatField(help_text="Tickets in such an hour, otherwise.")
+    found = models.PositiveIntegerField(help_text="Tickets opened in that hour.")
+    usual = models.FloatField(help_text="Tickets usually opened in that hour.")
     state = models.CharField(max_length=10, choices=State, default=State.PROPOSED)
     title = models.CharField(max_length=200, blank=True)
     decided_by = models.CharField(max_length=150, blank=True, editable=False)
@@ -101,8 +103,10 @@ class StormReply(models.Model):
     upto = models.BigIntegerField()
     at = models.BigIntegerField(default=0)
     answered = models.PositiveIntegerField(default=0)
-    closed = models.PositiveIntegerField(default=0, help_text="Decided before their turn came.")
-    stopped = models.CharField(max_length=200, blank=True, help_text="Why it ended early.")
+    closed = models.PositiveIntegerField(
+        default=0, help_text="Decided before the reply reached them."
+    )
+    stopped = models.CharField(max_length=200, blank=True, help_text="Why the reply stopped early.")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 

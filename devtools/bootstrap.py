@@ -114,15 +114,15 @@ def fingerprint() -> str:
 def install() -> None:
     STAMP.unlink(missing_ok=True)
     if not runs(PYTHON, "--version"):
-        say("making .venv")
-        with explained("the virtual environment could not be made"):
+        say("creating .venv")
+        with explained("the virtual environment could not be created"):
             quietly(sys.executable, "-m", "venv", "--clear", "--without-pip", VENV)
-    say("installing the locked packages into .venv, once; takes ten seconds to a minute")
+    say("installing the locked packages into .venv (once, up to a minute)")
     pip = find_pip()
     try:
         sync_by_uv(find_uv(pip))
     except subprocess.CalledProcessError as error:
-        say(f"uv could not do it ({last_line(error)}); trying pip, which is slower")
+        say(f"uv failed ({last_line(error)}); trying pip, which is slower")
         with explained("the packages could not be installed; is there a network?"):
             quietly(*pip, "install", "--quiet", "--require-hashes", "-r", PACKAGES)
     STAMP.write_text(fingerprint())

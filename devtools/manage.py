@@ -72,10 +72,10 @@ def run_on(
         server.start_and_wait()
     migrated = data / "migrated"
     if any(isinstance(server, Postgres) for server in servers) and not migrated.exists():
-        say("bringing the new database up to date")
+        say("migrating the new database")
         # The command's own output is all that may appear on stdout.
         if run(["migrate", "--noinput", "--verbosity", "0"], environment, stdout=sys.stderr):
-            raise UsageError("the new database could not be brought up to date")
+            raise UsageError("the new database could not be migrated")
         migrated.touch()
     Owner("manage", os.getpid(), ready=True, environment=shared(environment)).write(data)
     return run(arguments, environment)

@@ -93,7 +93,7 @@ def own_or_join(data: Path) -> tuple[int, Owner | None]:
                 return use, owner
             os.close(use)
         time.sleep(0.1)
-    raise UsageError(f"{described(read_owner(data))} uses {data} and does not get ready")
+    raise UsageError(f"{described(read_owner(data))} uses {data} and is not getting ready")
 
 
 def is_held(data: Path) -> bool:

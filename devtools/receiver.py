@@ -108,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         # A page elsewhere may point a name of its own at this machine; it must learn nothing.
         if self.headers.get("Host", "").rpartition(":")[0] not in LOCAL_NAMES:
-            self.answer(HTTPStatus.FORBIDDEN, "Only by the name 127.0.0.1 or localhost.\n")
+            self.answer(HTTPStatus.FORBIDDEN, "Open this page as 127.0.0.1 or localhost.\n")
         elif self.path == "/":
             self.answer_page(receiver_page.page(self.inbox.latest_first()))
         elif self.path == "/list":

@@ -79,9 +79,7 @@ class Service:
             self.supervisor.watch(server, server.start_and_wait())
         lines = procfile()
         if self.supervisor.run(self.program("release", lines.pop("release"), once=True)):
-            raise UsageError(
-                "the database could not be brought up to date; the lines above say why"
-            )
+            raise UsageError("the database could not be migrated; the lines above say why")
         if any(isinstance(server, Postgres) for server in self.servers):
             (self.data / "migrated").touch()
         self.owner.environment = shared(self.environment)

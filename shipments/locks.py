@@ -26,7 +26,7 @@ def hold_shipment(company_id: int, shipment_id: int) -> None:
 def hold_shipments(shipments: Iterable[tuple[int, int]]) -> None:
     """Hold many, each given as its company and itself."""
     if not connection.in_atomic_block:
-        raise RuntimeError("A shipment is held for a transaction: there is none.")
+        raise RuntimeError("A shipment can only be locked inside a transaction.")
     names = [f"{company_id}:{shipment_id}" for company_id, shipment_id in shipments]
     if names:
         with connection.cursor() as cursor:

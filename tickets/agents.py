@@ -62,7 +62,9 @@ def set_available(agent: Agent, available: bool, *, user: User) -> None:
     Open tickets stay where they are: a break is short.
     """
     if not user.is_active or (agent.user_id != user.pk and not user.has_perm(CHANGE)):
-        raise NotAllowed(f"{user.get_username()} may not say whether {agent} is there.")
+        raise NotAllowed(
+            f"{user.get_username()} is not allowed to change whether {agent} is available."
+        )
     agent.available = available
     change_agent(agent, ["available"])
 

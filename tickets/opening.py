@@ -72,7 +72,7 @@ def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
     if found is None:
         raise InvalidTicket("type_id", f"There is no ticket type {type_id}.")
     if field := rules.missing_field(found.reference, found.reference_required, given):
-        raise InvalidTicket(field, f"A ticket of type {found.name} needs it.")
+        raise InvalidTicket(field, f'Required for tickets of type "{found.name}".')
     return found
 
 

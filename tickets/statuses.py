@@ -59,6 +59,8 @@ class AgentMove:
     verb: str
     # The letter that opens its dialog on a ticket's page.
     key: str
+    # The verb before "selected tickets", where it is another.
+    bulk_verb: str = ""
     needs_reason: bool = False
     # The company reads what the agent writes with it, which so is an answer to the company.
     tells_company: bool = False
@@ -124,7 +126,8 @@ class Status(IntEnum):
             colour=Colour.AMBER,
             follow_up_by_request=True,
             move=AgentMove(
-                verb="Ask for more",
+                verb="Request information",
+                bulk_verb="Request information on",
                 key="i",
                 needs_reason=True,
                 tells_company=True,
@@ -150,7 +153,7 @@ class Status(IntEnum):
             follow_up_by_request=True,
             follow_up_by_comment=True,
             # A lead may also reopen what was decided (decision T3).
-            move=AgentMove(verb="Take into review", key="v", leads_from=From.ANYWHERE),
+            move=AgentMove(verb="Review", key="v", leads_from=From.ANYWHERE),
         ),
     )
     CLAIM_IN_REVIEW = (

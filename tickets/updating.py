@@ -100,5 +100,5 @@ def rate(company: Company, ticket_id: int, *, rating: int, comment: str = "") ->
     if ticket.status not in TERMINAL:
         raise RatingRefused("Only a decided ticket can be rated.")
     if Rating.objects.filter(ticket=ticket).exists():
-        raise RatingRefused("The ticket has been rated already.")
+        raise RatingRefused("The ticket has already been rated.")
     Rating.objects.create(ticket=ticket, rating=rating, comment=comment, created_at=timezone.now())

@@ -74,7 +74,7 @@ def move(
     """Move a ticket for an agent; `version` is that of the page that they decided on.
 
     The reason is a public comment where the move concerns the company, else history keeps it. It
-    names the documents `requested`, which are a reason of their own to ask for more.
+    names the documents `requested`, which are a reason of their own to request information.
     Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and MoveRefused.
     """
     actor = actor_for(user)
@@ -92,7 +92,7 @@ def move_held(
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
     if needs_reason(was, to) and not reason:
-        raise MoveRefused(f"Say why: a move from {was.label} to {to.label} needs a reason.")
+        raise MoveRefused(f"Give a reason: it is required to move from {was.label} to {to.label}.")
     if reason and to in TOLD:
         add_comment(ticket, actor, reason)
 
@@ -123,7 +123,7 @@ def lock_ticket(ticket_id: int, version: int | None) -> Ticket:
     """The ticket, locked. Raises Ticket.DoesNotExist, and StaleTicket for another version."""
     ticket = Ticket.objects.hold(ticket_id)
     if version is not None and version != ticket.version:
-        raise StaleTicket(f"The ticket has changed: it is in {Status(ticket.status).label} now.")
+        raise StaleTicket(f"The ticket has changed: it is now {Status(ticket.status).label}.")
     return ticket
 
 

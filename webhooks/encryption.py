@@ -12,7 +12,7 @@ from django.db import models
 @lru_cache(maxsize=4)
 def keyring(keys: tuple[str, ...]) -> MultiFernet:
     if not keys:
-        raise ImproperlyConfigured("FIELD_KEYS is empty: secrets cannot be encrypted or read.")
+        raise ImproperlyConfigured("FIELD_KEYS is empty, so secrets cannot be encrypted or read.")
     return MultiFernet([Fernet(key) for key in keys])
 
 
@@ -25,7 +25,7 @@ def decrypt(stored: str) -> str:
     try:
         return keyring(tuple(settings.FIELD_KEYS)).decrypt(stored.encode()).decode()
     except InvalidToken as error:
-        raise ImproperlyConfigured("No key of FIELD_KEYS opens a stored secret.") from error
+        raise ImproperlyConfigured("No key in FIELD_KEYS can decrypt a stored secret.") from error
 
 
 if TYPE_CHECKING:

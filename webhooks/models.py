@@ -22,7 +22,9 @@ class Webhook(models.Model):
     url = models.CharField(max_length=2048)
     active = models.BooleanField(default=True)
     paused_reason = models.CharField(
-        max_length=300, blank=True, help_text="Why the service paused it; empty if it did not."
+        max_length=300,
+        blank=True,
+        help_text="Why the service paused the webhook; empty if it did not.",
     )
     # The five days without success of decision W21 begin anew when it is resumed.
     resumed_at = models.DateTimeField(null=True, editable=False)

@@ -31,7 +31,7 @@ def register_webhook(
     """Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
     event_type = registry.get(type_id)
     if event_type is None:
-        raise UnknownType("There is no webhook type of this id; see GET /webhook-types.")
+        raise UnknownType("Unknown webhook type; GET /webhook-types lists them.")
     targets.check_target(url, target_policy.current_policy())
     return Webhook.objects.create(
         company=company,

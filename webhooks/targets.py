@@ -113,15 +113,15 @@ def _split(url: str) -> tuple[str, str, str]:
     if "\\" in url:
         raise BadTarget("The URL contains a backslash; write / or percent-encode it.")
     if "#" in url:
-        raise BadTarget("The URL has a fragment; leave out # and what follows.")
+        raise BadTarget("The URL has a fragment; remove # and everything after it.")
     match = _URL.fullmatch(url)
     if match is None:
         raise BadTarget("This is not a URL; give one such as https://hooks.example.com/path.")
     scheme, authority, rest = match.groups()
     if "@" in authority:
-        raise BadTarget("The URL contains credentials; leave out what stands before @.")
+        raise BadTarget("The URL contains credentials; remove everything before @.")
     if "%" in authority:
-        raise BadTarget("The host is percent-encoded; write it plainly.")
+        raise BadTarget("The host is percent-encoded; write it without encoding.")
     if not rest.isascii():
         raise BadTarget("The path or query has characters outside ASCII; percent-encode them.")
     return scheme.lower(), authority, rest if rest.startswith("/") else f"/{rest}"

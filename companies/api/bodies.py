@@ -30,7 +30,7 @@ class Body(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({"non_field_errors": ["Send a JSON object."]})
-        unknown = {name: ["This field is not known."] for name in data if name not in self.fields}
+        unknown = {name: ["Unknown field."] for name in data if name not in self.fields}
         try:
             values: dict[str, Any] = super().to_internal_value(data)
         except serializers.ValidationError as error:

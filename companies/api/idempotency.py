@@ -30,7 +30,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
     a 429 and a 5xx are not kept: they may stop being true. Raises BadKey and Running.
     """
     if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
-        raise BadKey("Idempotency-Key must be 1 to 255 visible ASCII characters.")
+        raise BadKey("Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.")
     text = f"{request.method} {request.path}\n".encode() + request._request.body
     fingerprint = hashlib.sha256(text).hexdigest()
     with transaction.atomic():
@@ -39,7 +39,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
         kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
         if kept and kept.created_at > timezone.now() - KEPT_FOR:
             if kept.fingerprint != fingerprint:
-                raise BadKey("This Idempotency-Key was used for another request.")
+                raise BadKey("This Idempotency-Key was used for a different request.")
             return Response(kept.body, status=kept.status, headers=kept.headers)
         with transaction.atomic():
             response = answer()

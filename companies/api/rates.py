@@ -39,7 +39,7 @@ class Counter:
                 return 1
             return cache.incr(window)
         except Exception as error:  # whatever the cache's client calls "away"
-            logger.warning("requests are not counted, the cache does not answer: %s", error)
+            logger.warning("cannot reach the cache, requests are not counted: %s", error)
             self.blind_until = now + BLIND_SECONDS
             return 0
 

@@ -61,31 +61,31 @@ SHIPPING = Face(ShippingError, ShippingError, shipping_error_example)
 WRONG_FIELD = {"field": "comments", "message": "Send a string."}
 # What a status means, and a message that comes with it.
 ERRORS = {
-    400: ("Something is wrong with the request: `errors` names every wrong field.", ""),
+    400: ("The request is invalid; `errors` lists every invalid field.", ""),
     401: (
         "The API token is missing, unknown, expired or revoked.",
         "Send the header Authorization: Bearer <API token>.",
     ),
-    404: ("Missing, or another company's.", "There is nothing here by this address."),
+    404: ("Not found, or it belongs to another company.", "Not found."),
     409: (
         "The first request with this Idempotency-Key is still running.",
         "The first request with this Idempotency-Key is still running.",
     ),
     413: ("The body is larger than 1 MiB.", "The body is larger than 1 MiB."),
     415: (
-        "The body is not application/json, or is compressed.",
+        "The body is not application/json, or it is compressed.",
         "Send application/json, not compressed.",
     ),
     422: (
-        "The Idempotency-Key was used for another request, or is not usable.",
-        "This Idempotency-Key was used for another request.",
+        "The Idempotency-Key is invalid or was used for a different request.",
+        "This Idempotency-Key was used for a different request.",
     ),
     429: (
-        "Too many requests in this minute. Try again after Retry-After.",
+        "Too many requests in this minute. Try again after Retry-After seconds.",
         "Request was throttled. Expected available in 12 seconds.",
     ),
     503: (
-        "The service cannot reach its database. Try again after Retry-After.",
+        "The service cannot reach its database. Try again after Retry-After seconds.",
         "The service cannot reach its database. Try again in a few seconds.",
     ),
 }
@@ -100,16 +100,16 @@ def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> O
 
 COUNTED = (200, 400, 404, 409, 413, 415, 422, 429)
 ANSWER_HEADERS = [
-    header("RateLimit-Limit", "Requests a minute for this kind of route.", COUNTED),
-    header("RateLimit-Remaining", "How many of them are left.", COUNTED),
-    header("RateLimit-Reset", "Seconds until they are counted anew.", COUNTED),
+    header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", COUNTED),
+    header("RateLimit-Remaining", "Requests left in this window.", COUNTED),
+    header("RateLimit-Reset", "Seconds until the window resets.", COUNTED),
     header("WWW-Authenticate", "Always `Bearer`.", [401], str),
 ]
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": 255},
     OpenApiParameter.HEADER,
-    description="The same key and body within 24 hours get the first answer again.",
+    description="Repeating a key and body within 24 hours returns the first response.",
 )
 
 
@@ -145,7 +145,9 @@ def operation(
             *([IDEMPOTENCY_KEY] if idempotent else []),
             *ANSWER_HEADERS,
             header(
-                "Retry-After", "Seconds to wait.", [409, 429, 503] if idempotent else [429, 503]
+                "Retry-After",
+                "Seconds to wait before trying again.",
+                [409, 429, 503] if idempotent else [429, 503],
             ),
             *headers,
         ],

@@ -39,7 +39,7 @@ Done = shape(
 
 class FieldError(serializers.Serializer[Any]):
     field = serializers.CharField(
-        help_text="Such as documents[0].field_id; empty for the body as a whole."
+        help_text="For example documents[0].field_id; empty when the error concerns the whole body."
     )
     message = serializers.CharField()
 
@@ -55,7 +55,7 @@ class Error(serializers.Serializer[Any]):
 InvalidRequest = shape(
     "InvalidRequest",
     Error,
-    errors=FieldError(many=True, required=False, help_text="Every wrong field."),
+    errors=FieldError(many=True, required=False, help_text="Every invalid field."),
 )
 
 
@@ -64,7 +64,7 @@ ShippingErrorBody = shape(
     code=serializers.IntegerField(),
     description=serializers.CharField(),
     message=serializers.CharField(),
-    errors=FieldError(many=True, required=False, help_text="Every wrong field."),
+    errors=FieldError(many=True, required=False, help_text="Every invalid field."),
 )
 
 

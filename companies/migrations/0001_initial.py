@@ -33,7 +33,9 @@ class Migration(migrations.Migration):
                 (
                     "contact_email",
                     models.EmailField(
-                        blank=True, help_text="Hears when a webhook is paused.", max_length=254
+                        blank=True,
+                        help_text="We email this address when a webhook is paused.",
+                        max_length=254,
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -41,7 +43,7 @@ class Migration(migrations.Migration):
                     "plan",
                     models.CharField(
                         blank=True,
-                        help_text="Decides how soon tickets are answered.",
+                        help_text="Selects the service level of its tickets.",
                         max_length=50,
                     ),
                 ),

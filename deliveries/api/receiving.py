@@ -10,9 +10,12 @@ SENT_HEADERS: dict[str, tuple[str, Schema]] = {
 }
 SIGNED_HEADERS: dict[str, tuple[str, Schema]] = {
     "X-Webhook-Event": ("The event's name.", TEXT),
-    "X-Webhook-Version": ("The version of the payload, a date.", TEXT),
-    "X-Webhook-Id": ("The delivery: the same on every attempt.", {**TEXT, "format": "uuid"}),
-    "X-Webhook-Timestamp": ("Of this attempt, in milliseconds since 1970.", NUMBER),
+    "X-Webhook-Version": ("The payload version, a date.", TEXT),
+    "X-Webhook-Id": (
+        "Identifies the delivery; the same on every attempt.",
+        {**TEXT, "format": "uuid"},
+    ),
+    "X-Webhook-Timestamp": ("Time of this attempt, in milliseconds since 1970.", NUMBER),
     "X-Webhook-Signature": (
         "`v1=` and the HMAC-SHA256 of timestamp, dot, event, dot, body.",
         {**TEXT, "pattern": "^v1=[a-f0-9]{64}$"},
@@ -46,5 +49,5 @@ def received(event_type: EventType) -> Schema:
             "required": True,
             "content": {"application/json": {"schema": event_type.schema}},
         },
-        "responses": {"2XX": {"description": "Taken. Everything else is tried again."}},
+        "responses": {"2XX": {"description": "Accepted. We retry after any other response."}},
     }

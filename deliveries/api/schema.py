@@ -21,10 +21,12 @@ class DeliveryRow(serializers.Serializer[Any]):
     event = TypeName(allow_null=True)
     state = serializers.ChoiceField(choices=list(STATES))
     attempts = serializers.IntegerField()
-    due_at = Time(allow_null=True, help_text="Of the next attempt, while it waits.")
+    due_at = Time(
+        allow_null=True, help_text="Time of the next attempt, while the delivery is waiting."
+    )
     last_status = serializers.IntegerField(allow_null=True)
     last_error = serializers.ChoiceField(
-        choices=ERRORS, allow_null=True, help_text="Why there was no answer."
+        choices=ERRORS, allow_null=True, help_text="Why there was no response."
     )
     shipment_id = serializers.IntegerField(allow_null=True)
     tracking_number = serializers.CharField(allow_null=True, allow_blank=True)
@@ -36,7 +38,7 @@ DeliveryList = shape(
     "DeliveryList",
     data=DeliveryRow(many=True),
     next_cursor=serializers.CharField(
-        allow_null=True, help_text="Send it as cursor for the older ones; null at the end."
+        allow_null=True, help_text="Send it as `cursor` to get older rows; null on the last page."
     ),
 )
 
@@ -50,13 +52,15 @@ AttemptRow = shape(
     status=serializers.IntegerField(allow_null=True),
     error=serializers.ChoiceField(choices=ERRORS, allow_null=True),
     detail=serializers.CharField(allow_null=True),
-    answer=serializers.CharField(allow_blank=True, help_text="The first 16 KiB of it."),
+    answer=serializers.CharField(
+        allow_blank=True, help_text="The first 16 KiB of the response body."
+    ),
 )
 
 
 class DeliveryDetailRow(DeliveryRow):
     webhook_id = serializers.IntegerField()
-    body = serializers.CharField(allow_null=True, help_text="The exact text that is sent.")
+    body = serializers.CharField(allow_null=True, help_text="The exact body that we send.")
     log = AttemptRow(many=True)
 
 
@@ -75,11 +79,11 @@ class HealthRow(serializers.Serializer[Any]):
     condition = serializers.ChoiceField(choices=["well", "failing", "resting", "paused"])
     failures_in_a_row = serializers.IntegerField()
     failing_since = Time(allow_null=True)
-    resting_until = Time(allow_null=True, help_text="No attempt is made before.")
-    attempts = serializers.IntegerField(help_text="Of the last 1000 deliveries.")
+    resting_until = Time(allow_null=True, help_text="No attempt is made before this time.")
+    attempts = serializers.IntegerField(help_text="Attempts of the last 1000 deliveries.")
     success_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
     duration_ms = Durations()
-    waiting = serializers.IntegerField(help_text="Deliveries not finished, up to 10000.")
+    waiting = serializers.IntegerField(help_text="Unfinished deliveries, counted up to 10000.")
     oldest_waiting = Time(allow_null=True)
 
 
@@ -138,7 +142,7 @@ webhook_deliveries = extend_schema_view(
 webhook_health = extend_schema_view(
     get=operation(
         "readHealth",
-        "How a webhook's receiver does.",
+        "Check a webhook's health.",
         tag=TAG,
         answer=HealthAnswer,
         shows={
@@ -181,7 +185,7 @@ redeliver = extend_schema_view(
         "redeliver",
         "Send a delivery again now.",
         tag=TAG,
-        about="Under the same X-Webhook-Id. One that waits for a retry is sent now instead.",
+        about="The X-Webhook-Id stays the same. A delivery that waits for a retry is sent now.",
         answer=Done,
         shows={"data": True},
         errors={404: None, 422: "The webhook of this delivery is deleted."},
@@ -192,7 +196,7 @@ redeliver = extend_schema_view(
 recover = extend_schema_view(
     post=operation(
         "recover",
-        "Send again, in order, everything given up in a window of time.",
+        "Send every delivery that was given up in a period again, in order.",
         tag=TAG,
         body=Window,
         sends={"a morning": {"since": "2026-01-02T06:00:00Z", "until": "2026-01-02T12:00:00Z"}},

@@ -87,7 +87,7 @@ class Engine:
                 attempts += self.record_due()
                 self.give_back()
             except (OperationalError, InterfaceError) as error:
-                logger.warning("the database does not answer, trying again: %s", error)
+                logger.warning("cannot reach the database, trying again: %s", error)
                 self.wait_for_database()
             self.start_held()
             self.take(self.transport.wait(LOOK_EVERY_SECONDS))
@@ -161,7 +161,9 @@ class Engine:
             return 0
         kept = recording.record_attempts(self.results, self.unwell)
         if kept < len(self.results):
-            logger.warning("%d results came after their lease", len(self.results) - kept)
+            logger.warning(
+                "%d results arrived after their lease had ended", len(self.results) - kept
+            )
         gone = {result.webhook_id for result in self.results if result.status == GONE}
         recorded, self.results, self.recorded_at = len(self.results), [], now
         self.unwell.clear()

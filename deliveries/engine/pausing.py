@@ -54,5 +54,5 @@ def pause_and_notify(webhook_id: int, reason: str) -> bool:
             send_mail(f"Webhook {webhook.pk} is paused", letter, None, [address])
         except OSError as error:
             # The reason stands on the webhook; a letter that fails must not stop the engine.
-            logger.warning("the letter about webhook %d was not sent: %s", webhook_id, error)
+            logger.warning("the email about webhook %d was not sent: %s", webhook_id, error)
     return True

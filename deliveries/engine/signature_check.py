@@ -16,15 +16,20 @@ class SecretStatus(StrEnum):
     """What can be said of the secret that signed an attempt."""
 
     NOT_SIGNED = "Events of this type are not signed."
-    THE_SAME = "The secret of then signs still: its signature can be checked."
-    ROTATED = "The secret was rotated since: its signature cannot be checked any more."
-    PERHAPS = "A rotation was under way; its signature can be checked unless there was one before."
+    THE_SAME = "The secret is unchanged, so signatures can be checked."
+    ROTATED = "The secret has been rotated since, so signatures can no longer be checked."
+    PERHAPS = (
+        "A rotation was in progress; signatures can be checked unless there was an earlier one."
+    )
 
 
 class Verdict(StrEnum):
-    GENUINE = "It is ours, over this very body."
-    NOT_OURS = "It is not ours: another body, another time or another secret."
-    GONE = "It cannot be told any more: no secret still held made it, and one was rotated."
+    GENUINE = "The signature is ours and matches this body."
+    NOT_OURS = "The signature is not ours: the body, the timestamp or the secret differs."
+    GONE = (
+        "We can no longer tell: the secret has been rotated, and no secret that we still hold made"
+        " this signature."
+    )
     NOT_SIGNED = "Events of this type are not signed."
 
 

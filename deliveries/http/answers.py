@@ -37,20 +37,20 @@ class Failure(StrEnum):
 
 # libcurl's codes where there is no answer, in our words; every other code is a fault of ours.
 _CURL_FAILURES = {
-    0: (Failure.RESET, "The connection was closed within the headers"),
-    1: (Failure.PROTOCOL, "What came back is not HTTP/1.1"),
-    6: (Failure.DNS, "The name cannot be looked up"),
-    7: (Failure.REFUSED, "Nobody accepts connections there"),
-    8: (Failure.PROTOCOL, "What came back is not HTTP/1.1"),
-    18: (Failure.RESET, "The connection was closed within the headers"),
-    28: (Failure.TIMEOUT, "No answer in the time allowed"),
-    35: (Failure.TLS, "No encrypted connection"),
-    52: (Failure.RESET, "The connection was closed without an answer"),
-    55: (Failure.RESET, "The connection broke while we were sending"),
-    56: (Failure.RESET, "The connection broke before the answer"),
-    60: (Failure.TLS, "The certificate does not prove who is there"),
-    61: (Failure.PROTOCOL, "The answer has an encoding we did not ask for"),
-    100: (Failure.PROTOCOL, "The headers are longer than we take"),
+    0: (Failure.RESET, "The connection closed while sending headers"),
+    1: (Failure.PROTOCOL, "The response is not valid HTTP/1.1"),
+    6: (Failure.DNS, "The host name cannot be resolved"),
+    7: (Failure.REFUSED, "The connection was refused"),
+    8: (Failure.PROTOCOL, "The response is not valid HTTP/1.1"),
+    18: (Failure.RESET, "The connection closed while sending headers"),
+    28: (Failure.TIMEOUT, "No response within the time limit"),
+    35: (Failure.TLS, "The TLS handshake failed"),
+    52: (Failure.RESET, "The connection closed without a response"),
+    55: (Failure.RESET, "The connection broke while we were sending the request"),
+    56: (Failure.RESET, "The connection broke before the response arrived"),
+    60: (Failure.TLS, "The certificate is not valid for this host"),
+    61: (Failure.PROTOCOL, "The response has an encoding we did not request"),
+    100: (Failure.PROTOCOL, "The response headers are too long"),
 }
 _OURS = (Failure.INTERNAL, "The request failed on our side")
 # The headers contradict each other: we cannot tell where the body ends, but we have the status.
@@ -104,12 +104,12 @@ class Incoming:
         """Take a line of the headers, with status lines and the empty last one among them."""
         self._header_weight += len(line) + HEADER_WEIGHT
         if self._header_weight > MAX_HEADERS:
-            return self.refuse(Failure.PROTOCOL, "The headers are longer than we take.")
+            return self.refuse(Failure.PROTOCOL, "The response headers are too long.")
         if self._status is None:
             match = _STATUS_LINE.match(line)
             if match is None or match[1] == b"101":
                 return self.refuse(
-                    Failure.PROTOCOL, "The answer does not begin with a status of HTTP/1.1."
+                    Failure.PROTOCOL, "The response does not start with an HTTP/1.1 status line."
                 )
             self._status = int(match[1])
         elif line[0] in b"\r\nrR":

@@ -36,8 +36,10 @@ class Answer:
     detail: str = ""
 
 
-NOT_PUBLIC = Answer((), Failure.FORBIDDEN_ADDRESS, "The name leads to an address of our own.")
-LATE = Answer((), Failure.DNS, "The name was not looked up in the time allowed.")
+NOT_PUBLIC = Answer(
+    (), Failure.FORBIDDEN_ADDRESS, "The host name resolves to one of our own addresses."
+)
+LATE = Answer((), Failure.DNS, "The host name was not resolved within the time limit.")
 
 
 def system_lookup(host: str) -> list[str]:
@@ -171,12 +173,12 @@ class Resolver(Generic[Waiter]):
             addresses = tuple(dict.fromkeys(self._lookup(host)))
         except Exception as error:  # of any kind: a thread that died would leave its name hanging
             reason = getattr(error, "strerror", None) or error
-            return Answer((), Failure.DNS, f"The name cannot be looked up: {reason}.")
+            return Answer((), Failure.DNS, f"The host name cannot be resolved: {reason}.")
         if not addresses:
-            return Answer((), Failure.DNS, "The name has no address.")
+            return Answer((), Failure.DNS, "The host name has no address.")
         for address in addresses:
             if reason := self._policy.why_forbidden(address):
                 # Which address stays with us: names of an inner network may tell about it.
-                detail = f"The name leads to an address that is not public ({reason})."
+                detail = f"The host name resolves to an address that is not public ({reason})."
                 return Answer((), Failure.FORBIDDEN_ADDRESS, detail)
         return Answer(addresses[:MAX_ADDRESSES])

@@ -262,7 +262,7 @@ class Migration(migrations.Migration):
                         ("detail", models.CharField(blank=True, max_length=300)),
                         (
                             "answer",
-                            models.BinaryField(help_text="The first 16 KiB of what came back."),
+                            models.BinaryField(help_text="The first 16 KiB of the response body."),
                         ),
                         (
                             "delivery",
@@ -291,11 +291,14 @@ class Migration(migrations.Migration):
                         to="webhooks.webhook",
                     ),
                 ),
-                ("failures", models.PositiveIntegerField(default=0, help_text="In a row.")),
+                (
+                    "failures",
+                    models.PositiveIntegerField(default=0, help_text="Consecutive failures."),
+                ),
                 (
                     "rests",
                     models.PositiveIntegerField(
-                        default=0, help_text="Taken since the last success."
+                        default=0, help_text="Deliveries since the last success."
                     ),
                 ),
                 ("failing_since", models.DateTimeField(null=True)),

@@ -76,11 +76,11 @@ def read_cursor(cursor: str) -> tuple[datetime, int]:
     microseconds, _, event_id = cursor.partition("-")
     numbers = (microseconds, event_id)
     if not all(each.isascii() and each.isdigit() and len(each) < 20 for each in numbers):
-        raise BadCursor("This is not a cursor of this list.")
+        raise BadCursor("This is not a valid cursor for this list.")
     try:
         return EPOCH + timedelta(microseconds=int(microseconds)), int(event_id)
     except OverflowError as error:
-        raise BadCursor("This is not a cursor of this list.") from error
+        raise BadCursor("This is not a valid cursor for this list.") from error
 
 
 def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def cached(key: str, seconds: int, make: Callable[[], T]) -> T:
     try:
         found: T | None = cache.get(f"desk:{key}")
     except Exception as error:  # whatever the cache's client calls "away"
-        logger.warning("nothing is kept for the desk, the cache does not answer: %s", error)
+        logger.warning("cannot reach the cache, nothing is cached for the desk: %s", error)
         return make()
     if found is None:
         found = make()

@@ -118,15 +118,15 @@ class AssignForm(forms.Form):
 
     to = AgentChoice(
         required=False,
-        label="Give to",
-        empty_label="Whom the rule finds",
+        label="Assign to",
+        empty_label="Assign automatically (least busy)",
         widget=UnfoldAdminSelectWidget,
     )
     reason = forms.CharField(
         required=False,
         max_length=2000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text="History keeps it, for agents only.",
+        help_text="Shown in the history, to agents only.",
     )
 
     def __init__(self, *args: Any, excluding: Agent | None = None, **kwargs: Any) -> None:

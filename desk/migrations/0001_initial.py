@@ -41,13 +41,14 @@ class Migration(migrations.Migration):
                 (
                     "text",
                     models.TextField(
-                        help_text="{ticket}, {company}, {tracking} and {agent} are filled in."
+                        help_text="{ticket}, {company}, {tracking} and {agent} are replaced."
                     ),
                 ),
                 (
                     "public",
                     models.BooleanField(
-                        default=True, help_text="A reply to the company, else a note."
+                        default=True,
+                        help_text="Sent to the company as a reply; otherwise an internal note.",
                     ),
                 ),
                 (
@@ -56,14 +57,14 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "requested",
-                    models.TextField(blank=True, help_text="Documents to ask for, one a line."),
+                    models.TextField(blank=True, help_text="Documents to request, one per line."),
                 ),
                 ("active", models.BooleanField(default=True)),
                 (
                     "types",
                     models.ManyToManyField(
                         blank=True,
-                        help_text="Ticket types it is offered for; none means all.",
+                        help_text="Ticket types that offer this macro; none means all.",
                         to="tickets.tickettype",
                     ),
                 ),
@@ -106,8 +107,8 @@ class Migration(migrations.Migration):
                 ID,
                 ("carrier_name", models.CharField(max_length=100)),
                 ("hour", models.DateTimeField()),
-                ("found", models.PositiveIntegerField(help_text="Tickets in that hour.")),
-                ("usual", models.FloatField(help_text="Tickets in such an hour, otherwise.")),
+                ("found", models.PositiveIntegerField(help_text="Tickets opened in that hour.")),
+                ("usual", models.FloatField(help_text="Tickets usually opened in that hour.")),
                 (
                     "state",
                     models.CharField(
@@ -156,12 +157,14 @@ class Migration(migrations.Migration):
                 (
                     "closed",
                     models.PositiveIntegerField(
-                        default=0, help_text="Decided before their turn came."
+                        default=0, help_text="Decided before the reply reached them."
                     ),
                 ),
                 (
                     "stopped",
-                    models.CharField(blank=True, help_text="Why it ended early.", max_length=200),
+                    models.CharField(
+                        blank=True, help_text="Why the reply stopped early.", max_length=200
+                    ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("finished_at", models.DateTimeField(null=True)),

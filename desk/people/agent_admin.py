@@ -94,11 +94,11 @@ class AgentAdmin(ModelAdmin):
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(ASSIGN)
 
-    @admin.display(boolean=True, description="at work now")
+    @admin.display(boolean=True, description="available now")
     def there(self, agent: "WithAnnotations[Agent, Workload]") -> bool:
         return agent.there
 
-    @admin.display(description="running tickets")
+    @admin.display(description="active tickets")
     def carries(self, agent: "WithAnnotations[Agent, Workload]") -> str:
         return f"{agent.load} of {agent.capacity}"
 
@@ -127,12 +127,12 @@ class AgentAdmin(ModelAdmin):
                 messages.error(request, str(refusal))
             else:
                 if not left:
-                    messages.success(request, f"{agent} holds no open tickets any more.")
+                    messages.success(request, f"{agent} has no open tickets left.")
                     return redirect(PAGE, agent_id)
-                messages.warning(request, f"{left} are left: go on.")
+                messages.warning(request, f"{left} tickets are left. Submit again to continue.")
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Hand over the tickets of {agent}",
+            "title": f"Reassign the tickets of {agent}",
             "original": agent,
             "held": open_tickets(agent).count(),
             "most": reassigning.MOST_AT_ONCE,
@@ -149,7 +149,9 @@ class AgentAdmin(ModelAdmin):
             agents.set_available(agent, "there" in request.POST, user=request.user)
         except NotAllowed as refusal:
             raise PermissionDenied from refusal
-        change = "gets tickets again" if agent.available else "gets no more tickets"
+        change = (
+            "is set as available" if agent.available else "is set as away and gets no new tickets"
+        )
         messages.success(request, f"{agent} {change}.")
         return redirect("admin:index")
 
@@ -161,10 +163,10 @@ def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
         return
     text = f"{agent} keeps {held} open ticket{'' if held == 1 else 's'}."
     if request.user.has_perm(ASSIGN):
-        link = '{} If they left, <a class="underline" href="{}">hand them over</a>.'
+        link = '{} If they left, <a class="underline" href="{}">reassign them</a>.'
         messages.warning(request, format_html(link, text, reverse(HAND_OVER, args=[agent.pk])))
     else:
-        messages.warning(request, f"{text} Leads can hand them over.")
+        messages.warning(request, f"{text} A lead can reassign them.")
 
 
 def open_tickets(agent: Agent) -> QuerySet[Ticket]:

@@ -34,7 +34,7 @@ def begin_setup(user: User) -> TOTPDevice:
     """The device that waits to be confirmed, made when there is none. Raises Refused."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_on(user):
-        raise Refused("The second factor is on already.")
+        raise Refused("The second factor is already on.")
     return pending_device(user) or TOTPDevice.objects.create(
         user=user, name="phone", confirmed=False
     )
@@ -77,8 +77,8 @@ def check_code(user: User, code: str) -> None:
 def refusal_text(device: ThrottlingMixin | None) -> str:
     """What to tell somebody whose code is refused."""
     if device is not None and not device.verify_is_allowed()[0]:
-        return "This code is not right. Wait a little before the next one: each wait is longer."
-    return "This code is not right."
+        return "The code is incorrect. Wait before you try again; each wait is longer."
+    return "The code is incorrect."
 
 
 @transaction.atomic

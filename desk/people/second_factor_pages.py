@@ -32,7 +32,7 @@ class PasswordForm(forms.Form):
 
 @never_cache
 def code_page(request: StaffRequest) -> HttpResponse:
-    """The second step of a login. Every other page of the desk leads here until it is done."""
+    """Enter your code of a login. Every other page of the desk leads here until it is done."""
     if request.session.get(OWES) != A_CODE:
         return redirect("admin:index")
     if not second_factor.is_on(request.user):
@@ -49,7 +49,7 @@ def code_page(request: StaffRequest) -> HttpResponse:
             request.session.cycle_key()
             del request.session[OWES]
             return redirect("admin:index")
-    return second_factor_page(request, "code", "The second step", form=form)
+    return second_factor_page(request, "code", "Enter your code", form=form)
 
 
 @never_cache
@@ -77,7 +77,7 @@ def account_page(request: StaffRequest) -> HttpResponse:
     return second_factor_page(
         request,
         "device",
-        "Switch on a second factor",
+        "Set up a second factor",
         form=form,
         picture=picture,
         key=device.config_url.partition("secret=")[2].partition("&")[0],
@@ -93,7 +93,7 @@ def switch_off_page(request: StaffRequest) -> HttpResponse:
             second_factor.remove_devices(request.user)
             messages.success(request, "The second factor is off.")
             return redirect("admin:index")
-        form.add_error("password", "This is not your password.")
+        form.add_error("password", "The password is incorrect.")
     return second_factor_page(request, "off", "The second factor is on", form=form)
 
 

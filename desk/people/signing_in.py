@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from unfold.forms import AuthenticationForm
 
 LOCKED = (
-    "Too many attempts. Nobody can sign in with this name from here for "
+    "Too many attempts. Signing in with this user name from this address is blocked for "
     f"{settings.AXES_COOLOFF_TIME.seconds // 60} minutes."
 )
 

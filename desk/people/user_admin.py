@@ -128,7 +128,7 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
             raise PermissionDenied
         return super().user_change_password(request, id, form_url)
 
-    @admin.action(description="Remove the second factor (a lost phone)", permissions=["change"])
+    @admin.action(description="Remove the second factor (lost phone)", permissions=["change"])
     def remove_second_factor(self, request: StaffRequest, queryset: QuerySet[User]) -> None:
         chosen = [user for user in queryset if may_manage(request.user, user)]
         removed = sum(second_factor.remove_devices(user) for user in chosen)

@@ -165,7 +165,7 @@ class TicketRows(ModelAdmin):
     def due(self, ticket: Ticket) -> SafeString | str:
         return as_html(due_deadline(ticket, timezone.now()))
 
-    @admin.display(description="claim by", ordering="filing_due_at")
+    @admin.display(description="claim deadline", ordering="filing_due_at")
     def filing(self, ticket: Ticket) -> SafeString | str:
         return as_html(claim_deadline(ticket, timezone.now()))
 

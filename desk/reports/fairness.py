@@ -1,4 +1,4 @@
-"""Who was given how much, and how even that is. Its arithmetic needs no database."""
+"""Tickets received per agent, and how even that is. Its arithmetic needs no database."""
 
 from collections import Counter
 from collections.abc import Sequence

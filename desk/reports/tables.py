@@ -70,7 +70,7 @@ def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
     tiles = [
         ("Open now", str(open_now)),
         ("Overdue", str(overdue)),
-        ("Filing within 3 days", str(near)),
+        ("Claim deadline within 3 days", str(near)),
         ("Unassigned", str(backlog.unassigned)),
         ("Opened", str(opened.by_day.total())),
         ("Decided", str(done)),
@@ -99,7 +99,7 @@ def volume(
     days = [(scope.since(now) + timedelta(days=n)).date() for n in range(scope.days)]
     rows = [(day.isoformat(), opened.get(day, 0), decided.get(day, 0)) for day in days]
     charted = [(day.strftime("%d %b"), row[1:]) for day, row in zip(days, rows, strict=True)]
-    chart = charts.columns("Tickets a day", ("opened", "decided"), charted)
+    chart = charts.columns("Tickets per day", ("opened", "decided"), charted)
     return Table("volume", "Volume", ("Day", "Opened", "Decided"), rows, chart)
 
 
@@ -127,18 +127,27 @@ def waiting_times(
         "Type",
         "Answered",
         "Median",
-        "9 of 10 within",
+        "90th percentile",
         "Decided",
         "Median",
-        "9 of 10 within",
+        "90th percentile",
     )
     return Table("times", "Time to first response and to decision", columns, rows)
 
 
 def per_type(types: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
-    columns = ("Type", "Opened", "Decided", "Accepted", "Late", "Open", "Overdue", "Filing near")
+    columns = (
+        "Type",
+        "Opened",
+        "Decided",
+        "Accepted",
+        "Late",
+        "Open",
+        "Overdue",
+        "Claim deadline near",
+    )
     rows = [(types.get(key, key), *numbers[key]) for key in sorted(numbers)]
-    return Table("types", "Per type", columns, rows)
+    return Table("types", "By type", columns, rows)
 
 
 def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
@@ -151,9 +160,18 @@ def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> T
         (names.get(key, "nobody"), (numbers[key].open, numbers[key].overdue))
         for key in order[:MOST_CHARTED]
     ]
-    chart = charts.columns("Open tickets of agents", ("open", "overdue"), charted)
-    columns = ("Agent", "Opened", "Decided", "Accepted", "Late", "Open", "Overdue", "Filing near")
-    return Table("agents", "Per agent", columns, rows, chart)
+    chart = charts.columns("Open tickets by agent", ("open", "overdue"), charted)
+    columns = (
+        "Agent",
+        "Opened",
+        "Decided",
+        "Accepted",
+        "Late",
+        "Open",
+        "Overdue",
+        "Claim deadline near",
+    )
+    return Table("agents", "By agent", columns, rows, chart)
 
 
 def per_carrier(numbers: Mapping[str, GroupCounts]) -> Table:
@@ -175,8 +193,16 @@ def per_carrier(numbers: Mapping[str, GroupCounts]) -> Table:
         if name and counts.decided:
             charted.append((name, (round(100 * counts.accepted / counts.decided),)))
     chart = charts.columns("Claims accepted", ("accepted",), charted[:MOST_CHARTED], "%")
-    columns = ("Carrier", "Opened", "Decided", "Accepted", "Acceptance", "Open", "Filing near")
-    return Table("carriers", "Per carrier", columns, rows, chart)
+    columns = (
+        "Carrier",
+        "Opened",
+        "Decided",
+        "Accepted",
+        "Acceptance",
+        "Open",
+        "Claim deadline near",
+    )
+    return Table("carriers", "By carrier", columns, rows, chart)
 
 
 def fairness_table(report: Report) -> Table:
@@ -203,7 +229,7 @@ def fairness_table(report: Report) -> Table:
         "Decided",
         "First response, median",
     )
-    return Table("fairness", "Who was given how much", columns, rows)
+    return Table("fairness", "Tickets received per agent", columns, rows)
 
 
 def total(numbers: Iterable[Triple]) -> tuple[int, ...]:

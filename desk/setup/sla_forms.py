@@ -38,11 +38,13 @@ class HoursOfAWeek(BaseInlineFormSet[WorkingHours, Calendar]):
         super().clean()
         filled = [form for form in self.forms if self.is_filled(form)]
         if not filled and not any(form.errors for form in self.forms):
-            raise ValidationError("A calendar needs working hours: nothing would ever be due.")
+            raise ValidationError("Add working hours: without them nothing would ever be due.")
         for form in filled:
             starts, ends = form.cleaned_data["starts"], form.cleaned_data["ends"]
             if MIDNIGHT != ends <= starts:
-                form.add_error("ends", "It ends before it starts. A night is two intervals.")
+                form.add_error(
+                    "ends", "The end must be after the start. Enter a night shift as two intervals."
+                )
         self.refuse_overlaps([form for form in filled if form.is_valid()])
 
     def is_filled(self, form: "forms.ModelForm[WorkingHours]") -> bool:
@@ -55,7 +57,7 @@ class HoursOfAWeek(BaseInlineFormSet[WorkingHours, Calendar]):
             before, after = one.cleaned_data, following.cleaned_data
             same_day = before["weekday"] == after["weekday"]
             if same_day and (before["ends"] == MIDNIGHT or after["starts"] < before["ends"]):
-                following.add_error("starts", "Another interval of this day is not over by then.")
+                following.add_error("starts", "This interval overlaps another one on the same day.")
 
 
 class TargetForm(ModelForm[SLATarget]):
@@ -63,9 +65,11 @@ class TargetForm(ModelForm[SLATarget]):
         model = SLATarget
         fields = ("plan", "type", "calendar", "first_response_minutes", "resolution_minutes")
         help_texts = {
-            "type": "None means any.",
-            "first_response_minutes": "Of working time: 480 are eight hours.",
-            "resolution_minutes": "Of working time, while the company owes nothing.",
+            "type": "Leave empty for any type.",
+            "first_response_minutes": "In minutes of working time; 480 is eight hours.",
+            "resolution_minutes": (
+                "In minutes of working time, without the time spent waiting for the company."
+            ),
         }
 
     def clean(self) -> dict[str, Any]:
@@ -85,11 +89,11 @@ class TargetForm(ModelForm[SLATarget]):
         if minutes is None:
             return
         if minutes == 0:
-            self.add_error(field, "Give at least a minute.")
+            self.add_error(field, "Enter at least one minute.")
         try:
             calendars.add_business_time(calendar, timezone.now(), timedelta(minutes=minutes))
         except calendars.TooFar:
-            self.add_error(field, "That takes more than fifty years of the calendar.")
+            self.add_error(field, "In this calendar that takes more than fifty years.")
 
 
 class FilingRuleForm(ModelForm[FilingRule]):
@@ -108,5 +112,5 @@ class FilingRuleForm(ModelForm[FilingRule]):
         name, about = cleaned.get("carrier_name", ""), cleaned.get("type")
         others = FilingRule.objects.exclude(pk=self.instance.pk).exclude(carrier_name=name)
         if about and others.filter(carrier_name__iexact=name, type=about).exists():
-            self.add_error("carrier_name", "This carrier has a rule for the type already.")
+            self.add_error("carrier_name", "This carrier already has a rule for this type.")
         return cleaned

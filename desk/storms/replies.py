@@ -35,7 +35,7 @@ def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormRepl
     if (taken := StormReply.objects.filter(key=key).first()) is not None:
         return taken
     if storm.state != Storm.State.OPEN:
-        raise StormRefused(f"The storm is {storm.state}: only an open one is answered.")
+        raise StormRefused(f"The storm is {storm.state}. Only open storms can be answered.")
     links = Link.objects.filter(storm=storm)
     upto = links.aggregate(last=Max("pk"))["last"] or 0
     reply = StormReply.objects.create(storm=storm, key=key, text=text.strip(), user=user, upto=upto)

@@ -27,7 +27,7 @@ class StormRefused(Exception):
 def require_storm_lead(user: User) -> str:
     """The name of somebody who may decide on storms. Raises NotAllowed."""
     if not user.is_active or not user.has_perm("desk.answer_storm"):
-        raise NotAllowed(f"{user.get_username()} may not decide on storms.")
+        raise NotAllowed(f"{user.get_username()} is not allowed to manage storms.")
     return user.get_username()
 
 
@@ -123,7 +123,7 @@ def decide(storm_id: int, to: Storm.State, *, user: User, title: str = "") -> St
             raise StormRefused(f"The storm is {storm.state} already.")
         if to == Storm.State.OPEN:
             if not title:
-                raise StormRefused("Say what happened: agents see it on each ticket.")
+                raise StormRefused("Say what happened; agents see it on each ticket.")
             storm.title = title
         else:
             storm.closed_at = timezone.now()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PAGE = "admin:desk_storm_change"
 MOST_SHOWN = 25
 DONE = {
-    Storm.State.OPEN: "Open: its tickets are linked, and those that come will be.",
+    Storm.State.OPEN: "Storm opened. Its tickets are linked, and new ones will be.",
     Storm.State.DISMISSED: "Dismissed.",
     Storm.State.CLOSED: "Closed.",
 }
@@ -43,7 +43,7 @@ class OpenForm(forms.Form):
     title = forms.CharField(
         max_length=200,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What happened, for agents: it stands on each ticket.",
+        help_text="What happened. Agents see it on each ticket.",
     )
 
 
@@ -52,7 +52,7 @@ class ReplyForm(forms.Form):
     text = forms.CharField(
         max_length=LONGEST_TEXT,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 5}),
-        help_text="Every company with an open ticket in this storm reads it.",
+        help_text="Sent to every company with an open ticket in this storm.",
     )
 
 
@@ -162,7 +162,11 @@ class StormAdmin(ModelAdmin):
                 raise services.StormRefused("Write something.")
             text, key = form.cleaned_data["text"], UUID(str(form.cleaned_data["key"]))
             made = replies.start_reply(storm_id, text, user=request.user, key=key)
-            return f"{made}." if made.finished_at else "The reply is on its way: see below how far."
+            return (
+                f"{made}."
+                if made.finished_at
+                else "The reply is being sent. Its progress is shown below."
+            )
 
         return self.do(request, storm_id, reply)
 

@@ -31,7 +31,7 @@ def pause_webhook(webhook_id: int, reason: str, *, user: User) -> bool:
     require_permission(user, PAUSE)
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
-        raise ValueError(f"Say why, in at most {LONGEST_REASON} characters.")
+        raise ValueError(f"Give a reason of at most {LONGEST_REASON} characters.")
     if not services.pause(webhook_id, reason):
         return False
     log_act(user, webhook_id, f"Paused: {reason}")
@@ -45,14 +45,16 @@ def resume_webhook(webhook_id: int, *, user: User) -> bool:
     was = Webhook.objects.filter(pk=webhook_id).values_list("paused_reason", flat=True).first()
     if not services.resume(webhook_id):
         return False
-    log_act(user, webhook_id, f"Resumed. It was paused: {was}" if was else "Resumed.")
+    log_act(
+        user, webhook_id, f"Resumed. The reason for the pause was: {was}" if was else "Resumed."
+    )
     return True
 
 
 def require_permission(user: User, permission: str) -> None:
     # Asked here as well as by the pages: a page that forgets to ask must not open the door.
     if not user.is_active or not user.has_perm(permission):
-        raise NotAllowed(f"{user.get_username()} has not the permission {permission}.")
+        raise NotAllowed(f"{user.get_username()} does not have the permission {permission}.")
 
 
 def log_act(user: User, webhook_id: int, message: str) -> None:
@@ -76,5 +78,5 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> int:
     chosen = list(present.order_by("event_id").only("id"))
     again = redelivery.redeliver([delivery.pk for delivery in chosen])
     if chosen:
-        LogEntry.objects.log_actions(user.pk, chosen, CHANGE, "Asked to send it again.")
+        LogEntry.objects.log_actions(user.pk, chosen, CHANGE, "Sent again.")
     return again

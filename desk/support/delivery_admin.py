@@ -158,9 +158,11 @@ class DeliveryAdmin(ReadOnlyAdmin):
         if not self.get_queryset(request).filter(pk=delivery_id).exists():
             raise Http404
         if actions.send_again([delivery_id], user=request.user):
-            messages.success(request, "It is sent again now, under the same X-Webhook-Id.")
+            messages.success(
+                request, "The delivery is being sent again, with the same X-Webhook-Id."
+            )
         else:
-            messages.warning(request, "It was not sent again: it is on its way this moment.")
+            messages.warning(request, "Not sent again: an attempt is in progress right now.")
         return redirect(PAGE, delivery_id)
 
     def proof_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
@@ -180,7 +182,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
             verdict = signature_check.check_signature(delivery, event, **form.cleaned_data)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Is this signature ours?",
+            "title": "Check a signature",
             "form": form,
             "verdict": verdict,
             "genuine": verdict == signature_check.Verdict.GENUINE,

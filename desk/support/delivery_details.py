@@ -11,16 +11,16 @@ from webhooks.models import Webhook
 SHOWN = 25
 LONGEST_BODY = 64 * 1024
 WORDS: dict[str, str] = {
-    Failure.BAD_TARGET: "The URL breaks the rules for targets.",
-    Failure.DNS: "The host's name cannot be looked up.",
-    Failure.FORBIDDEN_ADDRESS: "The host's name leads to an address that is not public.",
-    Failure.REFUSED: "Nobody accepts connections there.",
-    Failure.TIMEOUT: "No answer in the time allowed.",
-    Failure.TLS: "No encrypted connection to a server that proves its name.",
+    Failure.BAD_TARGET: "The URL is not an allowed target.",
+    Failure.DNS: "The host name cannot be resolved.",
+    Failure.FORBIDDEN_ADDRESS: "The host name resolves to an address that is not public.",
+    Failure.REFUSED: "The connection was refused.",
+    Failure.TIMEOUT: "No response within the time limit.",
+    Failure.TLS: "The TLS handshake failed, or the certificate is not valid for this host.",
     Failure.TLS_EXPIRED: "The certificate has expired, or is not yet valid.",
-    Failure.RESET: "The connection broke before there was an answer.",
-    Failure.PROTOCOL: "What came back is not HTTP that we can take.",
-    Failure.INTERNAL: "Our own fault; the receiver was not asked.",
+    Failure.RESET: "The connection broke before a response arrived.",
+    Failure.PROTOCOL: "The response is not valid HTTP.",
+    Failure.INTERNAL: "An error on our side; no request was sent.",
 }
 
 
@@ -29,7 +29,7 @@ def attempt_outcome(status: int | None, error: str) -> str:
     if error:
         return WORDS.get(error, error)
     if status is None:
-        return "Not yet attempted."
+        return "Not attempted yet."
     return f"Answered {status}." if 200 <= status < 300 else f"Answered {status}, not 2xx."
 
 

@@ -60,14 +60,14 @@ def export_shipment(shipment: Shipment, *, user: User) -> bytes:
     """The same of a shipment without a ticket; its own log keeps who took it. Raises NotAllowed."""
     require_evidence_permission(user, NEEDED_WITHOUT_TICKET)
     content = archive(files(shipment.company, shipment))
-    said = f"Took the evidence, SHA-256 {hashlib.sha256(content).hexdigest()}."
+    said = f"Downloaded the evidence, SHA-256 {hashlib.sha256(content).hexdigest()}."
     LogEntry.objects.log_actions(user.pk, [shipment], CHANGE, said)
     return content
 
 
 def require_evidence_permission(user: User, needed: list[str]) -> None:
     if not user.is_active or not user.has_perms(needed):
-        raise NotAllowed(f"{user.get_username()} may not take evidence.")
+        raise NotAllowed(f"{user.get_username()} is not allowed to download evidence.")
 
 
 def files(

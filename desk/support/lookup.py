@@ -53,7 +53,7 @@ def find_events(
         if shipment is None or company not in (None, shipment.company):
             whose = f" of {company}" if company else ""
             return EventMatches(
-                company, says=[f"The platform told of no shipment {shipment_id}{whose}."]
+                company, says=[f"The platform has not reported a shipment {shipment_id}{whose}."]
             )
         found = by_tracking_number(shipment.tracking_number, shipment.company, type_id)
         found.shipment = shipment
@@ -63,7 +63,7 @@ def find_events(
         found.shipment = shipment_called(tracking_number, found.company)
         return found
     if company is None:
-        return EventMatches(says=["Say of which company."])
+        return EventMatches(says=["Select a company."])
     webhooks = webhooks_of(company)
     chosen = [one.pk for one in webhooks if type_id in (None, one.type_id)]
     return add_explanations(EventMatches(company, newest_deliveries(chosen), webhooks), type_id)
@@ -80,7 +80,9 @@ def shipment_called(tracking_number: str, company: Company | None) -> Shipment |
 def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
     delivery = Delivery.objects.select_related("webhook__company").filter(pk=delivery_id).first()
     if delivery is None or company not in (None, delivery.webhook.company):
-        return EventMatches(company, says=[f"There is no delivery {delivery_id}, or no more."])
+        return EventMatches(
+            company, says=[f"There is no delivery {delivery_id}, or it has been deleted."]
+        )
     found = EventMatches(delivery.webhook.company, [delivery], [delivery.webhook])
     if delivery.shipment_id is not None:
         own = Shipment.objects.filter(pk=delivery.shipment_id, company=found.company)
@@ -108,7 +110,7 @@ def by_tracking_number(
     found.cut = cut or len(deliveries) > MOST_DELIVERIES
     if not chosen:
         found.says.append(
-            f"No event of {tracking_number} is kept: nothing happened to it, it is past its "
+            f"No event of {tracking_number} is stored: nothing has happened to it, it is past its "
             "retention, or no webhook of the type was registered when it happened."
         )
     return add_explanations(found, type_id)
@@ -122,7 +124,7 @@ def add_explanations(found: EventMatches, type_id: int | None) -> EventMatches:
             f"{found.company} has no webhook{'' if type_id is None else ' of this type'}."
         )
     elif not any(one.active for one in fitting):
-        found.says.append("All of its webhooks that would get it are paused: deliveries wait.")
+        found.says.append("All matching webhooks are paused, so their deliveries are waiting.")
     return found
 
 

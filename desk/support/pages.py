@@ -29,7 +29,7 @@ class MissingEventForm(forms.Form):
     company = forms.CharField(
         required=False,
         max_length=200,
-        help_text="Its id or its whole name.",
+        help_text="The company's ID or full name.",
         widget=UnfoldAdminTextInputWidget,
     )
     shipment_id = forms.IntegerField(
@@ -59,7 +59,7 @@ class MissingEventForm(forms.Form):
         else:
             company = Company.objects.filter(name__iexact=text).order_by("pk").first()
         if company is None:
-            raise forms.ValidationError("There is no such company.")
+            raise forms.ValidationError("Company not found.")
         return company
 
 
@@ -87,7 +87,7 @@ class SupportPages(ModelAdmin):
         form = MissingEventForm(request.GET if asked else None)
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
-            "title": "Why did we not get the event?",
+            "title": "Find a missing event",
             "form": form,
         }
         if asked and form.is_valid():

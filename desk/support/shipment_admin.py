@@ -42,7 +42,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
     list_display = ("id", "tracking_number", "company", "carrier_name", "status", "created_at")
     list_select_related = ("company",)
     search_fields = ("id__exact", "tracking_number__exact")
-    search_help_text = "A shipment's id or its whole tracking number."
+    search_help_text = "A shipment's ID or full tracking number."
     fields = (
         "id",
         "company",
@@ -71,7 +71,7 @@ class IncidenceAdmin(ReadOnlyAdmin):
     list_filter = ("open",)
     list_select_related = ("shipment__company",)
     search_fields = ("id__exact", "shipment_id__exact")
-    search_help_text = "An incidence's id or a shipment's."
+    search_help_text = "The ID of an incidence or a shipment."
     fields = ("id", "shipment", "company", "kind", "description", "open", "created_at")
     readonly_fields = ("company",)
     ordering = ("-id",)

@@ -31,7 +31,7 @@ MOST_AT_ONCE = 200
 class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=actions.LONGEST_REASON,
-        help_text="The company reads this.",
+        help_text="Shown to the company.",
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
     )
 
@@ -58,7 +58,7 @@ class WebhookAdmin(ReadOnlyAdmin):
     list_filter = ("active", EventTypeFilter)
     list_select_related = ("company",)
     search_fields = ("id__exact", "company__name__istartswith", "url__startswith")
-    search_help_text = "A webhook's id, or how its company's name or its URL begins."
+    search_help_text = "A webhook's ID, or the start of its company's name or URL."
     fields = (
         "company",
         "event_type",
@@ -180,7 +180,7 @@ class WebhookAdmin(ReadOnlyAdmin):
         self, request: StaffRequest, webhooks: list[Webhook], form: ReasonForm
     ) -> HttpResponse:
         context = {"webhooks": webhooks, "form": form}
-        return self.page(request, "pause", "Pause deliveries: why?", context)
+        return self.page(request, "pause", "Reason for the pause", context)
 
     def page(
         self, request: StaffRequest, name: str, title: str, context: dict[str, Any]

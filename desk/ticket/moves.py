@@ -51,9 +51,10 @@ def picked_by(request: HttpRequest, most: int) -> list[Picked]:
 def move_action(to: Status) -> Action:
     """The action of the list that asks whether, and why, to move what was selected."""
 
-    verb = AGENT_MOVES[to].verb
+    move = AGENT_MOVES[to]
+    label = f"{move.bulk_verb or move.verb} selected tickets"
 
-    @admin.action(description=f"{verb} the selected tickets", permissions=["change"])
+    @admin.action(description=label, permissions=["change"])
     def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
             messages.error(request, f"Move at most {MOST_AT_ONCE} tickets at a time.")
@@ -163,7 +164,7 @@ def move_all(
         except (StaleTicket, MoveRefused) as error:
             refused[one.ticket_id] = str(error)
         except Ticket.DoesNotExist:
-            refused[one.ticket_id] = "There is no such ticket."
+            refused[one.ticket_id] = "Ticket not found."
         else:
             moved += 1
     if moved:

@@ -19,16 +19,16 @@ def take_page(request: StaffRequest) -> HttpResponse:
     try:
         taken = taking.take_next(request.user)
         if taken is not None:
-            messages.success(request, f"Ticket {taken.pk} is yours.")
+            messages.success(request, f"Ticket {taken.pk} is now assigned to you.")
             return redirect(PAGE, taken.pk)
         own = taking.next_of(taking.agent_of(request.user))
     except (NotAllowed, NotGiven) as error:
         messages.error(request, str(error))
         return redirect(LIST)
     if own is None:
-        messages.info(request, "Nothing waits for you.")
+        messages.info(request, "You have no waiting tickets.")
         return redirect(LIST)
-    messages.info(request, "Nobody's tickets are all taken: this is your most urgent one.")
+    messages.info(request, "No unassigned tickets left. Here is your most urgent one.")
     return redirect(PAGE, own.pk)
 
 

@@ -112,6 +112,6 @@ def clocks_of(ticket: Ticket, now: datetime) -> list[DueClock]:
     told = (
         ("First response", ticket.first_response_due_at, clocks.first_response(ticket, now)),
         ("Resolution", ticket.resolution_due_at, clocks.resolution(ticket, now)),
-        ("Filing with the carrier", ticket.filing_due_at, clocks.filing_state(ticket, now)),
+        ("Claim deadline", ticket.filing_due_at, clocks.filing_state(ticket, now)),
     )
     return [DueClock(*clock) for clock in told if clock[2] != ClockState.NONE]

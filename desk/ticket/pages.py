@@ -133,7 +133,7 @@ class TicketPages(MovePages):
         except (StaleTicket, MoveRefused, ValueError) as error:
             fresh = self.working_on(request, ticket_id)
             return self.show(request, fresh, form=form, refusal=str(error), status=409)
-        messages.success(request, "The company reads it." if public else "Noted.")
+        messages.success(request, "Sent to the company." if public else "Noted.")
         answer = next_ticket.next_page(request, ticket_id)
         if reply.key:
             # Tells the page's script which draft has arrived and can go.
@@ -161,7 +161,7 @@ class TicketPages(MovePages):
         except (NotAllowed, NotGiven) as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, "It is yours.")
+            messages.success(request, "The ticket is now assigned to you.")
         return redirect(next_ticket.PAGE, ticket_id)
 
     def take_page(self, request: StaffRequest) -> HttpResponse:

@@ -34,10 +34,10 @@ class ReassignPages(ModelAdmin):
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("tickets.assign_ticket")
 
-    @admin.action(description="Give the selected tickets to…", permissions=["assign"])
+    @admin.action(description="Assign selected tickets…", permissions=["assign"])
     def give(self, request: StaffRequest, queryset: QuerySet[Ticket]) -> HttpResponse | None:
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
-            messages.error(request, f"Give at most {MOST_AT_ONCE} tickets at a time.")
+            messages.error(request, f"Assign at most {MOST_AT_ONCE} tickets at a time.")
             return None
         return self.give_dialog(request, queryset, AssignForm())
 
@@ -67,7 +67,7 @@ class ReassignPages(ModelAdmin):
     ) -> HttpResponse:
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
-            "title": "Give tickets to an agent",
+            "title": "Assign tickets",
             "tickets": [(one, (refused or {}).get(one.pk)) for one in tickets],
             "form": form,
         }

@@ -58,7 +58,7 @@ def platform_marks(shipment: Shipment) -> list[TimelineMark]:
     incidence = Concat(
         Cast("pk", CharField()),
         Value(": "),
-        Case(When(kind="", then=Value("any kind")), default=F("kind")),
+        Case(When(kind="", then=Value("any incidence")), default=F("kind")),
         output_field=CharField(),
     )
     scans = mark_rows(

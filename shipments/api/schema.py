@@ -60,7 +60,7 @@ general_track = extend_schema_view(
         "trackShipments",
         "Look up shipments by tracking number.",
         tag=TAG,
-        about="Numbers that are unknown, or another company's, are left out of the answer.",
+        about="Unknown numbers and other companies' numbers are left out of the response.",
         body=TrackShipments,
         sends={"two": {"trackingNumbers": ["TEST0004101", "TEST0004102"]}},
         answer=Tracked,
@@ -97,9 +97,9 @@ webhook_test = extend_schema_view(
         "testWebhook",
         "Send a sample payload to a URL now.",
         tag=TAG,
-        about="Of the type of your webhook with this URL, else tracking.simple. The request"
-        " carries Content-Type and Authorization, never X-Webhook headers. The answer is 200"
-        " also when the receiver fails.",
+        about="The sample is of the type of your webhook with this URL, otherwise"
+        " tracking.simple. The request carries Content-Type and Authorization, but no X-Webhook"
+        " headers. The response is 200 even if the receiver fails.",
         body=SendSample,
         sends={
             "a test": {

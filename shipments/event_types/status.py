@@ -117,7 +117,7 @@ TRACKING_FIELDS: dict[str, Schema] = {
     "shipment_id": NUMBER,
     "tracking_number": TEXT,
     "carrier_name": TEXT,
-    "status": {"type": "string", "description": "Lower case, such as delivered."},
+    "status": {"type": "string", "description": "In lower case, for example delivered."},
     "status_description": TEXT,
     "location": TEXT,
 }

@@ -114,7 +114,7 @@ def apply_surcharge(batch: Batch, line: SurchargeLine) -> Effect:
         if other := [name for name, value in said.items() if getattr(known, name) != value]:
             raise BadLine(
                 f"{', '.join(other)}: {line.transaction_type} {line.surcharge_id} is known "
-                "with another content, and money is not corrected in place"
+                "with different content; amounts are never corrected in place"
             )
         return NOTHING
     charge = Surcharge(

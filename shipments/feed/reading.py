@@ -44,4 +44,4 @@ def read(number: int, raw: bytes) -> Line | None:
     except UnicodeDecodeError as error:
         raise BadLine(f"the line is not UTF-8 (byte {error.start + 1})") from error
     except strict_json.BadJSON as error:
-        raise BadLine(f"the line is not JSON as we take it: {error}") from error
+        raise BadLine(f"the line is not valid JSON: {error}") from error

@@ -36,7 +36,7 @@ def record_facts(lines: Sequence[Line]) -> BatchOutcome:
         except saving.Raced:
             # The other run has committed by now, so that this time its rows are found.
             continue
-    raise saving.Raced("Other runs keep writing the same rows.")
+    raise saving.Raced("Other ingest runs keep writing the same rows. Try again.")
 
 
 @transaction.atomic

@@ -100,6 +100,6 @@ def test_a_refusal_has_no_violation_either(tab: Tab) -> None:
     for theme in THEMES:
         tab.theme(theme)
         assert tab.visit("/admin/nothing/") == 404
-        tab.sees("h1", "There is nothing here")
+        tab.sees("h1", "Page not found")
         assert tab.violations() == []
         assert "404" in tab.complaints.pop()

@@ -130,7 +130,7 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     open_from_the_queue(tab, number)
     tab.sees("#new", "New since you last looked")
     tab.sees(".desk-company:has(.desk-new)", "invoice.pdf")
-    tab.sees(".desk-left", "the company has answered since")
+    tab.sees(".desk-left", "the company has replied since")
 
     tab.press("a")
     tab.focused("#reason-accepted")

@@ -20,7 +20,7 @@ def test_makes_a_company(db: None) -> None:
 
 
 def test_refuses_a_company_without_a_name(db: None) -> None:
-    with pytest.raises(CommandError, match="needs a name"):
+    with pytest.raises(CommandError, match="must have a name"):
         run("create_company", "  ")
     assert not Company.objects.exists()
 

@@ -51,7 +51,7 @@ def test_refuses_the_key_for_another_body(api: APIClient) -> None:
     status, answer = post(api, "one", {"url": "https://other.example.com/in"})
 
     assert (status, Webhook.objects.count()) == (422, 1)
-    assert answer["message"] == "This Idempotency-Key was used for another request."
+    assert answer["message"] == "This Idempotency-Key was used for a different request."
 
 
 def test_keeps_keys_apart_by_company(api: APIClient, birch_api: APIClient) -> None:

@@ -102,7 +102,7 @@ def test_is_not_ready_when_deliveries_pile_up(
     Delivery.objects.update(due_at=now - timedelta(minutes=3))
 
     check = client.get("/readyz").json()["checks"]["oldest_due_delivery"]
-    assert check == {"ok": False, "detail": "due for 180 s: workers do not keep up"}
+    assert check == {"ok": False, "detail": "due for 180 s: the workers cannot keep up"}
 
 
 def test_a_paused_webhook_does_not_make_it_unready(client: Client, company: Company) -> None:

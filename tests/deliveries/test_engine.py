@@ -256,5 +256,5 @@ def test_a_secret_that_no_key_opens_harms_no_other_webhook(
 
     assert [received.path for received in receiver.log] == ["/well"]
     failed = Attempt.objects.get(error="internal")
-    assert failed.detail == "No key of FIELD_KEYS opens a stored secret."
+    assert failed.detail == "No key in FIELD_KEYS can decrypt a stored secret."
     assert Delivery.objects.open().get().pk == failed.delivery_id

@@ -215,7 +215,7 @@ def test_agents_see_their_own_day_and_no_figures(
     day = {key: answer.context["day"][key] for key in ("open", "overdue", "waiting")}
     assert day == {"open": 2, "overdue": 1, "waiting": 1}
     assert "figures" not in answer.context
-    assert "I am away" in answer.content.decode()
+    assert "Set as away" in answer.content.decode()
 
 
 def test_who_works_no_tickets_still_has_a_first_page(operator: Client) -> None:
@@ -227,7 +227,7 @@ def test_shows_who_left_with_open_tickets(lead: Client, company: Company, agent:
     agent.user.is_active = False
     agent.user.save()
 
-    assert "ada has left and holds open tickets." in lead.get(DESK).content.decode()
+    assert "ada is no longer active but has open tickets." in lead.get(DESK).content.decode()
 
 
 def exported(client: Client, slug: str, **query: str) -> list[list[str]]:

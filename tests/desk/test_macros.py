@@ -123,7 +123,7 @@ def test_does_not_tell_the_company_a_note(desk: Client, ticket: Ticket, to: int)
 
     assert answer.status_code == 409
     html = answer.content.decode()
-    assert "needs a reason" in html
+    assert "it is required to move" in html
     assert "They lie.</textarea>" in html
     assert Ticket.objects.get().status == Status.IN_REVIEW
     assert not Comment.objects.exists()

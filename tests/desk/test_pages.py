@@ -134,5 +134,5 @@ def test_shows_a_reported_incidence_on_the_ticket(desk: Client, company: Company
     build.fact("incidence", incidence_id=9, shipment_id=shipment.pk, description="wet")
 
     html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
-    for text in ("<strong>9: any kind</strong>", "wet", ">open</span>"):
+    for text in ("<strong>9: any incidence</strong>", "wet", ">open</span>"):
         assert text in html

@@ -102,7 +102,7 @@ def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> 
 
     html = switch_off(client, agent)
 
-    assert "ada keeps 2 open tickets. Leads can hand them over." in html
+    assert "ada keeps 2 open tickets. A lead can reassign them." in html
     assert "hand-over" not in html
 
 

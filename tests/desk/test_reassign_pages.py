@@ -65,7 +65,7 @@ def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bo
     html = answer.content.decode()
     assert answer.status_code == 409
     assert "1 given, 1 had changed." in html
-    assert "The ticket has changed: it is with ada now." in html
+    assert "The ticket has changed: it is now assigned to ada." in html
     # What was typed is there, and the page now knows the newer version.
     assert "Mine &amp; yours" in html
     assert f'value="{tickets[0].pk}:2"' in html
@@ -91,7 +91,7 @@ def test_is_closed_to_agents(desk: Client, company: Company, agent: Agent, bob: 
     assert desk.post(GIVE, {"ticket": picked(ticket), "to": bob.pk}).status_code == 403
     assert desk.post(hand_over, {"to": bob.pk}).status_code == 403
     listed = desk.post(LIST, {"action": "give", "_selected_action": [ticket.pk]})
-    assert "Give tickets to an agent" not in listed.content.decode()
+    assert "Assign tickets" not in listed.content.decode()
 
     assert with_whom() == ["ada"]
     assert not HistoryEntry.objects.exists()
@@ -131,11 +131,11 @@ def test_hands_over_what_is_left_behind(
     for status in (1, 4, 2):
         build.ticket(company, agent=agent, status=status)
     address = f"/admin/tickets/agent/{agent.pk}/hand-over/"
-    assert "ada holds 2 open tickets" in lead.get(address).content.decode()
+    assert "ada has 2 open tickets" in lead.get(address).content.decode()
 
     answer = lead.post(address, {"to": bob.pk, "reason": "Left."}, follow=True)
 
-    assert "ada holds no open tickets any more." in answer.content.decode()
+    assert "ada has no open tickets left." in answer.content.decode()
     assert with_whom() == ["bob", "bob", "ada"]
 
 
@@ -175,7 +175,7 @@ def test_lets_a_lead_write_shifts_and_absences(lead: Client, agent: Agent) -> No
     ("wrong", "said"),
     [
         ({"time_zone": "Mars/Base"}, "There is no time zone Mars/Base."),
-        ({"shifts-0-starts": "22:00", "shifts-0-ends": "06:00"}, "write a night as two"),
+        ({"shifts-0-starts": "22:00", "shifts-0-ends": "06:00"}, "Enter a night shift as two"),
         ({"shifts-0-starts": "soon"}, "Enter a valid time."),
         ({"capacity": "-1"}, "greater than or equal to 0"),
     ],

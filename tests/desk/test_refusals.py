@@ -15,8 +15,8 @@ LIST = "/admin/tickets/ticket/"
 @pytest.mark.parametrize(
     ("address", "status", "words"),
     [
-        ("/admin/auth/user/", 403, "ada has no permission for it."),
-        ("/admin/nothing/", 404, "There is nothing here"),
+        ("/admin/auth/user/", 403, "ada does not have permission for this page."),
+        ("/admin/nothing/", 404, "Page not found"),
         (f"{LIST}take/", 405, "You were probably signed out when you sent it"),
     ],
 )
@@ -28,7 +28,7 @@ def test_a_refusal_is_a_page_that_leads_back(
     assert answer.status_code == status
     html = answer.content.decode()
     assert words in html
-    assert '<a href="/admin/">To the desk</a>' in html
+    assert '<a href="/admin/">Go to the desk</a>' in html
 
 
 def test_who_comes_to_where_a_reply_is_sent_is_led_to_the_ticket(
@@ -49,7 +49,7 @@ def test_a_form_from_before_the_sign_in_is_refused_in_words(agent: Agent) -> Non
     answer = strict.post(f"{LIST}take/")
 
     assert answer.status_code == 403
-    assert "This was not taken" in answer.content.decode()
+    assert "Your change was not saved" in answer.content.decode()
 
 
 def test_a_crash_at_the_desk_tells_nothing_but_what_to_do() -> None:
@@ -71,7 +71,7 @@ def test_refusals_need_nothing_that_the_policy_forbids(desk: Client) -> None:
 def test_says_that_one_is_signed_out(desk: Client) -> None:
     html = desk.post("/admin/logout/").content.decode()
 
-    assert "You are signed out" in html
+    assert "You have signed out" in html
     assert 'href="/admin/"' in html
 
 

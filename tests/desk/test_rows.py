@@ -51,8 +51,8 @@ def test_has_what_the_script_of_the_actions_looks_for(desk: Client, company: Com
 
 def test_says_that_there_is_nothing(desk: Client) -> None:
     assert "This queue is empty." in page(desk)
-    assert "Nothing is found." in page(desk, q="x")
-    assert "Nothing fits these filters." in page(desk, status="6")
+    assert "No tickets found." in page(desk, q="x")
+    assert "No tickets match these filters." in page(desk, status="6")
 
 
 def test_does_not_show_another_company_s_parcel(

@@ -50,13 +50,13 @@ def test_a_page_of_its_own_says_what_it_is_for(
     asked = f"?ticket={ticket.pk}:{ticket.version}"
 
     assert heading(lead, f"{LIST}move/3/{asked}") == f"Decline: ticket {ticket.pk}"
-    assert heading(lead, f"{LIST}give/{asked}") == "Give tickets to an agent"
-    assert heading(lead, f"{LIST}events/") == "Why did we not get the event?"
+    assert heading(lead, f"{LIST}give/{asked}") == "Assign tickets"
+    assert heading(lead, f"{LIST}events/") == "Find a missing event"
     assert heading(lead, f"/admin/webhooks/webhook/pause/?webhook={hook.pk}") == (
-        "Pause deliveries: why?"
+        "Reason for the pause"
     )
     assert heading(lead, f"/admin/tickets/agent/{agent.pk}/hand-over/") == (
-        "Hand over the tickets of ada"
+        "Reassign the tickets of ada"
     )
 
 

@@ -209,7 +209,7 @@ def test_stops_when_the_lead_is_one_no_more(
     replies.continue_reply(reply.pk)
 
     reply.refresh_from_db()
-    assert (reply.answered, reply.stopped) == (0, "eve may not decide on storms.")
+    assert (reply.answered, reply.stopped) == (0, "eve is not allowed to manage storms.")
     assert reply.finished_at
     assert not Comment.objects.exists()
 
@@ -223,7 +223,7 @@ def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> Non
 
     assert "Open the storm" in lead.get(f"{STORM}{known.pk}/change/").content.decode()
     assert "Say what happened" in post("decide/open", title=" ")
-    assert "2 tickets of 1 company" in post("decide/open", title="Strike")
+    assert "2 tickets from 1 company" in post("decide/open", title="Strike")
 
     body = {"key": uuid4(), "text": "The carrier is on <strike>."}
     html = post("reply", **body)
@@ -233,7 +233,7 @@ def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> Non
     assert Comment.objects.count() == 2
     assert "Write something." in post("reply", key=uuid4())
 
-    assert "Nothing: it is closed." in post("decide/closed")
+    assert "No further steps: the storm is closed." in post("decide/closed")
     assert Storm.objects.get().closed_at
 
 
@@ -244,7 +244,7 @@ def test_agents_read_and_decide_nothing(desk: Client, company: Company) -> None:
     page = f"{STORM}{known.pk}/"
 
     html = desk.get(f"{page}change/").content.decode()
-    assert "2 tickets of 1 company" in html
+    assert "2 tickets from 1 company" in html
     assert "Reply to all" not in html
     before = list(Storm.objects.values())
     for way, body in (("open", {"title": "x"}), ("closed", {}), ("dismissed", {})):

@@ -59,7 +59,7 @@ def inside(client: Client) -> bool:
 def test_is_switched_on_with_a_picture_a_code_and_ten_recovery_codes() -> None:
     client = sign_in()
     assert not TOTPDevice.objects.exists()
-    assert "Begin" in client.get(ACCOUNT).content.decode()
+    assert "Set up" in client.get(ACCOUNT).content.decode()
     assert not TOTPDevice.objects.exists()
 
     codes = switch_on(client)
@@ -75,7 +75,7 @@ def test_is_not_on_before_a_right_code(ada: User) -> None:
 
     html = client.post(ACCOUNT, {"code": "000000"}).content.decode()
 
-    assert "not right" in html
+    assert "incorrect" in html
     assert not second_factor.is_on(ada)
     assert inside(sign_in())
 
@@ -137,7 +137,7 @@ def test_codes_are_not_guessed(codes: list[str]) -> None:
 
     html = client.post(STEP, {"code": code_of(TOTPDevice.objects.get())}).content.decode()
 
-    assert "Wait a little" in html
+    assert "Wait before you try again" in html
     assert not inside(client)
 
 
@@ -191,7 +191,7 @@ def test_may_be_asked_of_everybody(settings: Settings) -> None:
     settings.REQUIRE_TOTP = True
     client = sign_in()
     assert client.get("/admin/tickets/ticket/").headers["Location"] == ACCOUNT
-    assert "Everybody at this desk" in client.get(ACCOUNT).content.decode()
+    assert "Everyone who uses this desk" in client.get(ACCOUNT).content.decode()
 
     switch_on(client)
 

@@ -128,7 +128,7 @@ def test_sends_one_again(browser: Browser, given_up: Delivery, role: str) -> Non
     given_up.refresh_from_db()
     assert given_up.state == State.WAITING
     assert (
-        "Asked to send it again."
+        "Sent again."
         in client.get(f"/admin/deliveries/delivery/{given_up.pk}/history/").content.decode()
     )
 
@@ -204,7 +204,7 @@ def test_a_lead_pauses_with_a_reason_that_the_company_reads(
 ) -> None:
     lead, webhook = browser("lead"), build.webhook(company)
     assert (
-        "why?"
+        "Reason for the pause"
         in lead.get("/admin/webhooks/webhook/pause/", {"webhook": webhook.pk}).content.decode()
     )
     assert lead.post("/admin/webhooks/webhook/pause/", {"webhook": webhook.pk}).status_code == 200
@@ -233,7 +233,7 @@ def test_selected_webhooks_are_asked_about_before_they_are_paused(
         "/admin/webhooks/webhook/", {"action": "pause", "_selected_action": webhook.pk}
     )
 
-    assert "Pause deliveries: why?" in answer.content.decode()
+    assert "Reason for the pause" in answer.content.decode()
     assert Webhook.objects.get().active
 
 
@@ -298,10 +298,10 @@ def verdict(client: Client, delivery: Delivery, timestamp: str, signature: str) 
 def test_tells_whether_a_signature_is_ours(desk: Client, given_up: Delivery) -> None:
     ours = sign(SECRET, 1700000000000, "tracking.simple", b'{"a":"Le\xc3\xb3n"}')
 
-    assert "It is ours" in verdict(desk, given_up, "1700000000000", ours)
-    assert "It is not ours" in verdict(desk, given_up, "1700000000001", ours)
-    assert "It is not ours" in verdict(desk, given_up, "1700000000000", "v1=é")
-    assert "It is not ours" in verdict(desk, given_up, "soon", ours)
+    assert "The signature is ours" in verdict(desk, given_up, "1700000000000", ours)
+    assert "The signature is not ours" in verdict(desk, given_up, "1700000000001", ours)
+    assert "The signature is not ours" in verdict(desk, given_up, "1700000000000", "v1=é")
+    assert "The signature is not ours" in verdict(desk, given_up, "soon", ours)
     Webhook.objects.update(secret="77" * 32, next_secret="78" * 32, next_secret_at=timezone.now())
-    assert "cannot be told any more" in verdict(desk, given_up, "1700000000000", ours)
-    assert "cannot be checked any more" in desk.get(page(given_up)).content.decode()
+    assert "can no longer tell" in verdict(desk, given_up, "1700000000000", ours)
+    assert "can no longer be checked" in desk.get(page(given_up)).content.decode()

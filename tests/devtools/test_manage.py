@@ -40,7 +40,7 @@ def test_prints_the_commands_own_output_alone_also_on_a_new_database(data: Path)
 
     assert command.returncode == 0, err
     assert json.loads(out) == {"company_id": 1, "name": "Acme"}
-    assert "dev: bringing the new database up to date\n" in err
+    assert "dev: migrating the new database\n" in err
 
 
 def test_hands_on_what_the_command_reads_says_and_returns(data: Path) -> None:

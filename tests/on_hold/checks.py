@@ -166,7 +166,7 @@ def test_the_page_offers_the_move_with_its_key_and_colour(desk: Client, fresh: T
 def test_the_offered_moves_come_in_the_order_of_the_rows(desk: Client, fresh: Ticket) -> None:
     verbs = re.findall(r'id="open-[a-z-]+"[^>]*>([^<]*)</a>', page(desk, fresh))
 
-    assert verbs == ["Accept", "Decline", "Ask for more", "Take into review", "Put on hold"]
+    assert verbs == ["Accept", "Decline", "Request information", "Review", "Put on hold"]
 
 
 def test_a_ticket_on_hold_has_its_badge_and_goes_anywhere(desk: Client, ticket: Ticket) -> None:
@@ -174,7 +174,7 @@ def test_a_ticket_on_hold_has_its_badge_and_goes_anywhere(desk: Client, ticket: 
 
     assert '<span class="desk-pill desk-tint-amber">On hold</span>' in html
     verbs = re.findall(r'id="open-[a-z-]+"[^>]*>([^<]*)</a>', html)
-    assert verbs == ["Accept", "Decline", "Ask for more", "Take into review"]
+    assert verbs == ["Accept", "Decline", "Request information", "Review"]
 
 
 def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: Ticket) -> None:
@@ -195,7 +195,7 @@ def test_the_list_moves_many(desk: Client, fresh: Ticket) -> None:
 
     html = desk.post(f"{LIST}?queue=mine", picked).content.decode()
 
-    assert "Put on hold the selected tickets" in desk.get(LIST).content.decode()
+    assert "Put on hold selected tickets" in desk.get(LIST).content.decode()
     assert f'name="ticket" value="{fresh.pk}:1"' in html
 
 

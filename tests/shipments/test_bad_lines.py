@@ -21,17 +21,17 @@ from tests.shipments.feeding import (
 
 Feed = Callable[..., Fed]
 
-NOT_JSON = "the line is not JSON as we take it: "
+NOT_JSON = "the line is not valid JSON: "
 ID = "send an integer from 1 to 2^63-1"
 TIME = "send an ISO 8601 time such as 2026-01-02T15:04:05Z"
 BAD_BYTES = [
     (b"{", f"{NOT_JSON}Expecting property name enclosed in double quotes at line 1 column 2"),
     (b'{"kind":"tracking"', f"{NOT_JSON}Expecting ',' delimiter at line 1 column 19"),
     (b"\xff\xfe", "the line is not UTF-8 (byte 1)"),
-    (b'{"kind":"tracking","kind":"tracking"}', f"{NOT_JSON}the key 'kind' is given twice"),
+    (b'{"kind":"tracking","kind":"tracking"}', f"{NOT_JSON}the key 'kind' appears twice"),
     (b'{"a":NaN}', f"{NOT_JSON}NaN is not a JSON number"),
-    (b'{"a":"\\u0000"}', f"{NOT_JSON}'\\x00' holds a NUL character"),
-    (b'{"a":"\\ud800"}', f"{NOT_JSON}'\\ud800' holds half of a surrogate pair"),
+    (b'{"a":"\\u0000"}', f"{NOT_JSON}'\\x00' contains a NUL character"),
+    (b'{"a":"\\ud800"}', f"{NOT_JSON}'\\ud800' contains half of a surrogate pair"),
     (b"[" * 1000 + b"]" * 1000, f"{NOT_JSON}it is nested deeper than 10 levels"),
     (b'"' + b"x" * 70_000 + b'"', "the line is longer than 64 KiB"),
     (b'"' + b"x" * 300_000 + b'"', "the line is longer than 64 KiB"),

@@ -51,8 +51,8 @@ def test_a_failure_is_told_in_a_general_sentence(
 
     assert {name: each["error"] for name, each in told.items()} == {
         "closed": UNREACHABLE,
-        "rude": "The receiver broke off, or did not answer in HTTP.",
-        "mute": "The receiver did not answer in the time allowed.",
+        "rude": "The receiver closed the connection or did not answer in HTTP.",
+        "mute": "The receiver did not answer within the time limit.",
     }
     assert all(each["delivered"] is False for each in told.values())
     assert all(each["status"] is None for each in told.values())

@@ -180,7 +180,7 @@ def test_stops_when_the_recipient_has_left(
     ticket = build.ticket(company, agent=agent)
     User.objects.filter(pk=bob.user_id).update(is_active=False)
 
-    with pytest.raises(NotGiven, match="bob has left"):
+    with pytest.raises(NotGiven, match="bob is no longer active"):
         reassign_all_of(agent, bob, user=eve)
 
     assert agents_of(ticket) == ["ada"]

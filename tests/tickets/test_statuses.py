@@ -111,8 +111,8 @@ def test_offers_the_moves_of_agents_in_their_order() -> None:
     assert {to.value: (move.verb, move.key) for to, move in AGENT_MOVES.items()} == {
         2: ("Accept", "a"),
         3: ("Decline", "d"),
-        4: ("Ask for more", "i"),
-        6: ("Take into review", "v"),
+        4: ("Request information", "i"),
+        6: ("Review", "v"),
     }
 
 

@@ -19,7 +19,7 @@ class TicketCreated(serializers.Serializer[Any]):
 
 
 class DuplicateTicket(Error):
-    ticket_id = serializers.IntegerField(required=False, help_text="The ticket in the way.")
+    ticket_id = serializers.IntegerField(required=False, help_text="The existing ticket.")
 
 
 class DocumentRow(serializers.Serializer[Any]):
@@ -38,8 +38,12 @@ class LastComment(serializers.Serializer[Any]):
 
 class CommentRow(serializers.Serializer[Any]):
     id = serializers.IntegerField()
-    type = serializers.ChoiceField(choices=["client", "admin"], help_text="client is you.")
-    status_id = serializers.ChoiceField(choices=STATUSES, help_text="The ticket's, at that time.")
+    type = serializers.ChoiceField(
+        choices=["client", "admin"], help_text="`client` is you, `admin` is an agent."
+    )
+    status_id = serializers.ChoiceField(
+        choices=STATUSES, help_text="The ticket's status at that time."
+    )
     status_name = serializers.ChoiceField(choices=SLUGS)
     description = serializers.CharField()
     created_by_name = serializers.CharField()
@@ -107,9 +111,10 @@ TicketList = shape(
     "TicketList",
     data=TicketRow(many=True),
     total_rows=serializers.IntegerField(),
-    counts=Counts(help_text="Of all that matches but the status."),
+    counts=Counts(help_text="Counts of all matching tickets, whatever the status filter."),
     next_cursor=serializers.IntegerField(
-        allow_null=True, help_text="Send it as cursor for the rows behind; null at the end."
+        allow_null=True,
+        help_text="Send it as `cursor` to get the next page; null on the last page.",
     ),
 )
 

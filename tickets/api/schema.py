@@ -32,10 +32,10 @@ LIMITED = " ".join(
     if sources != OPEN
 )
 IGNORED = f"{joined(labels(TERMINAL), 'and')} tickets ignore the request."
-CLOSED = f"The ticket is {joined(labels(TERMINAL), 'or')}: closed to comments."
+CLOSED = f"The ticket is {joined(labels(TERMINAL), 'or')} and closed to comments."
 CHANGED = header(
     "X-Ticket-Changed",
-    "1 where the request changed something, 0 where it was ignored.",
+    "1 if the request changed the ticket, 0 if it was ignored.",
     [200],
     {"type": "integer", "enum": [0, 1]},
 )
@@ -109,8 +109,8 @@ tickets = extend_schema_view(
         "openTicket",
         "Open a ticket.",
         tag=TAG,
-        about="What a type needs is in GET /tickets/types: `guide` is shipment_id, `credit` is"
-        " credit_id, `legal-credit` is documents.",
+        about="GET /tickets/types says what each type requires: `guide` means"
+        " shipment_id, `credit` means credit_id, `legal-credit` means documents.",
         body=OpenTicket,
         sends={
             "damaged": {
@@ -147,7 +147,7 @@ one_ticket = extend_schema_view(
     ),
     put=operation(
         "updateTicket",
-        "Ask for another status, with a message and new variables.",
+        "Request another status, with a message and new variables.",
         tag=TAG,
         about=f"{LIMITED} {IGNORED}",
         body=UpdateTicket,
@@ -164,7 +164,7 @@ ticket_comments = extend_schema_view(
         "addComment",
         "Reply on a ticket.",
         tag=TAG,
-        about=f"On a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} this may bring it to"
+        about=f"A reply can move a ticket from {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} to"
         f" {Status.FOLLOW_UP.label}.",
         body=AddComment,
         sends={"reply": {"comment": "Here is the invoice."}},
@@ -218,7 +218,10 @@ ratings = extend_schema_view(
         sends={"good": {"rating": 5, "comment": "Quick."}},
         answer=TicketRated,
         shows={"data": True, "message": "Successful."},
-        errors={404: None, 422: "The ticket is not decided yet, or rated already."},
+        errors={
+            404: None,
+            422: "The ticket has not been decided yet, or it has already been rated.",
+        },
         idempotent=True,
     )
 )

@@ -31,7 +31,7 @@ class Data(Text):
         except strict_json.BadJSON as error:
             raise serializers.ValidationError(f"This is not valid JSON: {error}.") from error
         if not isinstance(value, dict):
-            raise serializers.ValidationError("Send a string that holds a JSON object.")
+            raise serializers.ValidationError("Send a JSON object as a string.")
         return text
 
 
@@ -150,11 +150,9 @@ class DetailQuery(Query):
 class ListQuery(DetailQuery):
     page = QueryInteger(required=False)
     limit = QueryInteger(required=False, default=20, max_value=LARGEST_PAGE)
-    cursor = QueryInteger(
-        required=False, help_text="The last answer's next_cursor: goes on behind that row."
-    )
+    cursor = QueryInteger(required=False, help_text="The next_cursor of the previous page.")
     status_group = Word(choices=["active", "resolved"], required=False)
-    status = StatusNumber(required=False, help_text="Wins over status_group.")
+    status = StatusNumber(required=False, help_text="Takes precedence over status_group.")
     ticket_status_id = StatusNumber(required=False, help_text="The same as status.")
     type = QueryInteger(required=False)
     ticket_type_id = QueryInteger(required=False, help_text="The same as type.")

@@ -36,7 +36,7 @@ class Reassigned(NamedTuple):
 def require_assigner(user: User) -> Actor:
     """The user as history will name them. Raises NotAllowed."""
     if not user.is_active or not user.has_perm("tickets.assign_ticket"):
-        raise NotAllowed(f"{user.get_username()} may not give tickets to agents.")
+        raise NotAllowed(f"{user.get_username()} is not allowed to assign tickets.")
     return Actor(By.LEAD, user.get_username())
 
 
@@ -60,7 +60,7 @@ def reassign(
     ticket = Ticket.objects.hold(ticket_id)
     had = ticket.agent
     if version is not None and version != ticket.version:
-        raise StaleTicket(f"The ticket has changed: it is with {had or 'nobody'} now.")
+        raise StaleTicket(f"The ticket has changed: it is now assigned to {had or 'nobody'}.")
     check_assignable(ticket, to, only_from)
     facts: dict[str, object] = {
         "agent": [had and str(had), to and str(to)],
@@ -80,11 +80,11 @@ def reassign(
 def check_assignable(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
     """Raises NotGiven."""
     if ticket.status in TERMINAL:
-        raise NotGiven(f"The ticket is in {Status(ticket.status).label}.")
+        raise NotGiven(f"The ticket is {Status(ticket.status).label}.")
     if only_from and ticket.agent_id != only_from.pk:
-        raise NotGiven(f"The ticket is with {ticket.agent or 'nobody'} now.")
+        raise NotGiven(f"The ticket is now assigned to {ticket.agent or 'nobody'}.")
     if to and ticket.agent_id == to.pk:
-        raise NotGiven(f"The ticket is with {to} already.")
+        raise NotGiven(f"The ticket is already assigned to {to}.")
 
 
 def lock_and_assign(ticket: Ticket, to: Agent) -> AgentLoad:
@@ -92,7 +92,7 @@ def lock_and_assign(ticket: Ticket, to: Agent) -> AgentLoad:
     # As assignment does: nobody else's count may fall between this one and the commit.
     locked = Agent.objects.filter(pk=to.pk, user__is_active=True)
     if not locked.select_for_update(of=("self",), no_key=True).exists():
-        raise NotGiven(f"{to} has left.")
+        raise NotGiven(f"{to} is no longer active.")
     before = AgentLoad(*automatic.agent_load_fields(Agent.objects.filter(pk=to.pk)).get())
     automatic.assign_to(ticket, before)
     return before
@@ -110,7 +110,7 @@ def reassign_all(
         except (StaleTicket, NotGiven) as error:
             refused[ticket_id] = str(error)
         except Ticket.DoesNotExist:
-            refused[ticket_id] = "There is no such ticket."
+            refused[ticket_id] = "Ticket not found."
         else:
             given += 1
     return Reassigned(given, refused)

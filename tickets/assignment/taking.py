@@ -16,7 +16,7 @@ def agent_of(user: User) -> Agent:
     """Raises NotAllowed for those who work tickets and never get any."""
     agent = Agent.objects.filter(user=user).select_related("user").first()
     if agent is None:
-        raise NotAllowed(f"{user.get_username()} is no agent and gets no tickets.")
+        raise NotAllowed(f"{user.get_username()} is not an agent and cannot be assigned tickets.")
     return agent
 
 
@@ -46,9 +46,9 @@ def take_ticket(ticket_id: int, user: User) -> Ticket:
     actor, agent = actor_for(user), agent_of(user)
     ticket = Ticket.objects.hold(ticket_id)
     if ticket.agent_id is not None:
-        raise NotGiven(f"The ticket is with {ticket.agent} already.")
+        raise NotGiven(f"The ticket is already assigned to {ticket.agent}.")
     if ticket.status in TERMINAL:
-        raise NotGiven(f"The ticket is in {Status(ticket.status).label}.")
+        raise NotGiven(f"The ticket is {Status(ticket.status).label}.")
     assign_taken(ticket, agent, actor, Rule.AGENT_CHOICE)
     return ticket
 

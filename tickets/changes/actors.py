@@ -36,6 +36,6 @@ def actor_for(user: User) -> Actor:
     Asked here as well as by the pages: a page that forgets to ask must not open the door.
     """
     if not user.is_active or not user.has_perm("tickets.change_ticket"):
-        raise NotAllowed(f"{user.get_username()} may not work on tickets.")
+        raise NotAllowed(f"{user.get_username()} is not allowed to work on tickets.")
     by = By.LEAD if user.has_perm("tickets.reopen_ticket") else By.AGENT
     return Actor(by, user.get_username())

@@ -47,10 +47,10 @@ def change_status(
 
 def refusal_reason(was: Status, to: Status, by: By) -> str:
     if was == to:
-        return f"The ticket is already in {was.label}."
+        return f"The ticket is already {was.label}."
     if by == By.AGENT and allows(was, to, By.LEAD):
-        return f"The ticket is in {was.label}. Only a lead may reopen it."
-    return f"A ticket in {was.label} cannot be moved to {to.label}."
+        return f"The ticket is {was.label}. Only a lead can reopen it."
+    return f"A ticket cannot move from {was.label} to {to.label}."
 
 
 def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:

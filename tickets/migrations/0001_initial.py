@@ -169,7 +169,7 @@ class Migration(migrations.Migration):
                 ID,
                 (
                     "capacity",
-                    models.PositiveIntegerField(default=50, help_text="Running tickets at a time."),
+                    models.PositiveIntegerField(default=50, help_text="Active tickets at a time."),
                 ),
                 ("available", models.BooleanField(default=True)),
                 ("last_assigned_at", models.DateTimeField(editable=False, null=True)),
@@ -183,7 +183,7 @@ class Migration(migrations.Migration):
                     "skills",
                     models.ManyToManyField(
                         blank=True,
-                        help_text="Ticket types they take; none chosen means all.",
+                        help_text="Ticket types the agent takes; none means all.",
                         to="tickets.tickettype",
                     ),
                 ),
@@ -191,7 +191,7 @@ class Migration(migrations.Migration):
                     "time_zone",
                     models.CharField(
                         default="UTC",
-                        help_text="Of their shifts, such as Europe/Madrid.",
+                        help_text="Time zone of the shifts, for example Europe/Madrid.",
                         max_length=50,
                         validators=[check_zone],
                     ),
@@ -204,7 +204,7 @@ class Migration(migrations.Migration):
                 ID,
                 ("weekday", models.PositiveSmallIntegerField(choices=WEEKDAYS)),
                 ("starts", models.TimeField()),
-                ("ends", models.TimeField(help_text="00:00 is the end of the day.")),
+                ("ends", models.TimeField(help_text="00:00 means the end of the day.")),
                 (
                     "agent",
                     models.ForeignKey(
@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                 (
                     "time_zone",
                     models.CharField(
-                        default="UTC", help_text="Such as Europe/Madrid.", max_length=50
+                        default="UTC", help_text="For example Europe/Madrid.", max_length=50
                     ),
                 ),
             ],
@@ -266,7 +266,7 @@ class Migration(migrations.Migration):
                 ID,
                 ("weekday", models.PositiveSmallIntegerField(choices=WEEKDAYS)),
                 ("starts", models.TimeField()),
-                ("ends", models.TimeField(help_text="00:00 is the end of the day.")),
+                ("ends", models.TimeField(help_text="00:00 means the end of the day.")),
                 (
                     "calendar",
                     models.ForeignKey(
@@ -303,7 +303,9 @@ class Migration(migrations.Migration):
                 (
                     "plan",
                     models.CharField(
-                        blank=True, help_text="A company's; empty means any.", max_length=50
+                        blank=True,
+                        help_text="A company's plan; leave empty for any.",
+                        max_length=50,
                     ),
                 ),
                 ("first_response_minutes", models.PositiveIntegerField()),
@@ -342,7 +344,9 @@ class Migration(migrations.Migration):
                 ID,
                 (
                     "carrier_name",
-                    models.CharField(blank=True, help_text="Empty means any.", max_length=100),
+                    models.CharField(
+                        blank=True, help_text="Leave empty for any carrier.", max_length=100
+                    ),
                 ),
                 (
                     "days",
@@ -428,8 +432,8 @@ class Migration(migrations.Migration):
             options={
                 "permissions": [
                     ("reopen_ticket", "Can reopen a decided ticket"),
-                    ("assign_ticket", "Can give tickets to other agents"),
-                    ("export_ticket", "Can take lists of tickets away as files"),
+                    ("assign_ticket", "Can assign tickets to other agents"),
+                    ("export_ticket", "Can export lists of tickets"),
                 ],
                 "indexes": [
                     models.Index(

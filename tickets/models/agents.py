@@ -68,16 +68,16 @@ class Agent(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agent"
     )
-    capacity = models.PositiveIntegerField(default=50, help_text="Running tickets at a time.")
+    capacity = models.PositiveIntegerField(default=50, help_text="Active tickets at a time.")
     available = models.BooleanField(default=True)
     skills = models.ManyToManyField(
-        TicketType, blank=True, help_text="Ticket types they take; none chosen means all."
+        TicketType, blank=True, help_text="Ticket types the agent takes; none means all."
     )
     time_zone = models.CharField(
         max_length=50,
         default="UTC",
         validators=[check_zone],
-        help_text="Of their shifts, such as Europe/Madrid.",
+        help_text="Time zone of the shifts, for example Europe/Madrid.",
     )
     last_assigned_at = models.DateTimeField(null=True, editable=False)
 
@@ -93,7 +93,7 @@ class Shift(models.Model):
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="shifts")
     weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
     starts = models.TimeField()
-    ends = models.TimeField(help_text="00:00 is the end of the day.")
+    ends = models.TimeField(help_text="00:00 means the end of the day.")
 
     class Meta:
         ordering = ["weekday", "starts"]
@@ -109,7 +109,9 @@ class Shift(models.Model):
 
     def clean(self) -> None:
         if self.starts and self.ends and self.ends != time(0) and self.ends <= self.starts:
-            raise ValidationError({"ends": "A shift ends on its day: write a night as two."})
+            raise ValidationError(
+                {"ends": "A shift must end on the same day. Enter a night shift as two."}
+            )
 
 
 class Absence(models.Model):
@@ -133,4 +135,4 @@ class Absence(models.Model):
 
     def clean(self) -> None:
         if self.starts_at and self.ends_at and self.ends_at <= self.starts_at:
-            raise ValidationError({"ends_at": "An absence ends after it has begun."})
+            raise ValidationError({"ends_at": "The end must be after the start."})

@@ -14,7 +14,9 @@ class Calendar(models.Model):
     """The hours in which somebody is at work, in their own time zone."""
 
     name = models.CharField(max_length=50, unique=True)
-    time_zone = models.CharField(max_length=50, default="UTC", help_text="Such as Europe/Madrid.")
+    time_zone = models.CharField(
+        max_length=50, default="UTC", help_text="For example Europe/Madrid."
+    )
 
     class Meta:
         ordering = ["name"]
@@ -29,7 +31,7 @@ class WorkingHours(models.Model):
     calendar = models.ForeignKey(Calendar, on_delete=models.CASCADE, related_name="hours")
     weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
     starts = models.TimeField()
-    ends = models.TimeField(help_text="00:00 is the end of the day.")
+    ends = models.TimeField(help_text="00:00 means the end of the day.")
 
     class Meta:
         ordering = ["weekday", "starts"]
@@ -62,7 +64,9 @@ class SLATarget(models.Model):
     The most specific one counts: plan and type, then plan, then type, then neither.
     """
 
-    plan = models.CharField(max_length=50, blank=True, help_text="A company's; empty means any.")
+    plan = models.CharField(
+        max_length=50, blank=True, help_text="A company's plan; leave empty for any."
+    )
     type = models.ForeignKey(
         TicketType, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )
@@ -87,7 +91,9 @@ class SLATarget(models.Model):
 class FilingRule(models.Model):
     """How long a carrier takes claims of a type; after that the right to claim is dead."""
 
-    carrier_name = models.CharField(max_length=100, blank=True, help_text="Empty means any.")
+    carrier_name = models.CharField(
+        max_length=100, blank=True, help_text="Leave empty for any carrier."
+    )
     type = models.ForeignKey(TicketType, on_delete=models.CASCADE, related_name="+")
     days = models.PositiveIntegerField(
         help_text="Days after the shipment was handed over, or delivered."

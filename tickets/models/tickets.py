@@ -114,8 +114,8 @@ class Ticket(models.Model):
     class Meta:
         permissions = [
             ("reopen_ticket", "Can reopen a decided ticket"),
-            ("assign_ticket", "Can give tickets to other agents"),
-            ("export_ticket", "Can take lists of tickets away as files"),
+            ("assign_ticket", "Can assign tickets to other agents"),
+            ("export_ticket", "Can export lists of tickets"),
         ]
         indexes = [
             # A company's list, also between two dates, and the counts beside it.

@@ -62,7 +62,7 @@ def set_due_dates(ticket: Ticket, rules: policy.SLARules, moves: list[Move]) -> 
         try:
             found = clocks.compute_due(moves, ticket.first_responded_at, promise)
         except TooFar as error:
-            logger.warning("nothing is due on ticket %s: %s", ticket.pk or "to come", error)
+            logger.warning("cannot set due dates on ticket %s: %s", ticket.pk or "to come", error)
     ticket.first_response_due_at, ticket.resolution_due_at, ticket.due_at = found
     ticket.clock_digest = rules.digest(plan)
 

@@ -87,7 +87,7 @@ def read_calendars() -> dict[int, calendars.BusinessHours]:
             found[row.pk] = read_calendar(row)
         except calendars.BadCalendar as error:
             # Tickets are opened all the same; until it is mended nothing is due by it.
-            logger.warning("the calendar %s is left out: %s", row, error)
+            logger.warning("ignoring the invalid calendar %s: %s", row, error)
     return found
 
 

@@ -42,7 +42,8 @@ class NewWebhook(serializers.Serializer[Any]):
     url = serializers.CharField()
     active = FlagValue()
     secret = Secret(
-        required=False, help_text="Only for signed types, and only here and on rotation: keep it."
+        required=False,
+        help_text="Only for signed types. Shown only here and on rotation, so store it.",
     )
 
 
@@ -59,13 +60,13 @@ class WebhookRow(serializers.Serializer[Any]):
     type_id = serializers.IntegerField()
     url = serializers.CharField()
     auth_token = serializers.CharField(
-        allow_null=True, help_text="Its last four characters behind …, or null."
+        allow_null=True, help_text="The last four characters after …, or null."
     )
     active = FlagValue()
     paused_reason = serializers.CharField(
-        allow_null=True, help_text="Why the service paused it, if it did."
+        allow_null=True, help_text="Why the service paused the webhook, if it did."
     )
-    secret_activates_at = Time(allow_null=True, help_text="When the rotated secret begins to sign.")
+    secret_activates_at = Time(allow_null=True, help_text="When the new secret starts to sign.")
     created_at = Time()
     updated_at = Time()
 
@@ -158,9 +159,9 @@ one_webhook = extend_schema_view(
     ),
     put=operation(
         "changeWebhook",
-        "Change its URL or delivery token, pause or resume it.",
+        "Change a webhook's URL or delivery token, pause or resume it.",
         tag=TAG,
-        about="At least one field. What is refused changes nothing.",
+        about="Send at least one field. A rejected request changes nothing.",
         body=ChangeWebhook,
         sends={"pause": {"active": 0}, "another URL": {"url": URL}},
         answer=Done,
@@ -169,7 +170,7 @@ one_webhook = extend_schema_view(
     ),
     delete=operation(
         "deleteWebhook",
-        "Delete it. Waiting deliveries are cancelled.",
+        "Delete a webhook. Waiting deliveries are cancelled.",
         tag=TAG,
         answer=Done,
         shows={"data": True},
@@ -182,7 +183,7 @@ webhook_secret = extend_schema_view(
         "rotateSecret",
         "Make a new signing secret.",
         tag=TAG,
-        about="The old one signs until `activates_at`. Every request carries one signature.",
+        about="The old secret signs until `activates_at`. Every request carries one signature.",
         body=RotateSecret,
         sends={"in an hour": {"activates_in": 3600}},
         answer=SecretRotated,

@@ -39,7 +39,7 @@ class RegisterWebhook(Body):
         default = registry.default
         type_id = fields["type_id"]
         type_id.default = default.id
-        type_id.help_text = f"A webhook type's id; {default.id} ({default.name}) when left out."
+        type_id.help_text = f"The ID of a webhook type; default {default.id} ({default.name})."
         return fields
 
 
@@ -60,5 +60,5 @@ class RotateSecret(Body):
         default=86400,
         min_value=0,
         max_value=A_YEAR,
-        help_text="Seconds until the new secret signs; the old one signs until then.",
+        help_text="Seconds until the new secret signs. The old one signs until then.",
     )

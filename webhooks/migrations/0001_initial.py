@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
                     "paused_reason",
                     models.CharField(
                         blank=True,
-                        help_text="Why the service paused it; empty if it did not.",
+                        help_text="Why the service paused the webhook; empty if it did not.",
                         max_length=300,
                     ),
                 ),

@@ -7,11 +7,13 @@ from companies import services
 
 
 class Command(BaseCommand):
-    help = "Make a company. Prints it as one line of JSON."
+    help = "Create a company. Prints it as one line of JSON."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--contact-email", default="", help="hears when a webhook is paused")
+        parser.add_argument(
+            "--contact-email", default="", help="we email this address when a webhook is paused"
+        )
 
     def handle(self, *args: Any, name: str, contact_email: str, **options: Any) -> None:
         try:

@@ -7,11 +7,13 @@ from companies import services
 
 
 class Command(BaseCommand):
-    help = "Issue an API token for a company. Prints the token alone, this once."
+    help = "Issue an API token for a company. Prints only the token; it cannot be shown again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("company_id", type=int)
-        parser.add_argument("--expires-in", type=float, metavar="DAYS", help="default: never")
+        parser.add_argument(
+            "--expires-in", type=float, metavar="DAYS", help="default: never expires"
+        )
 
     def handle(self, *args: Any, company_id: int, expires_in: float | None, **options: Any) -> None:
         if expires_in is not None and not 0 < expires_in <= 36500:

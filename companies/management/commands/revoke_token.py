@@ -6,7 +6,7 @@ from companies import services
 
 
 class Command(BaseCommand):
-    help = "Revoke an API token, named by itself or by the prefix that the admin shows."
+    help = "Revoke an API token, given in full or by the prefix that the admin shows."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("prefix_or_token")

@@ -10,11 +10,13 @@ from deliveries import pruning
 
 
 class Command(BaseCommand):
-    help = "Forget attempts, finished deliveries and their events older than so many days."
+    help = "Delete attempts, finished deliveries and their events older than a number of days."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--older-than", type=float, required=True, metavar="DAYS")
-        parser.add_argument("--dry-run", action="store_true", help="say what would go, keep it")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="show what would be deleted, delete nothing"
+        )
 
     def handle(self, *args: Any, older_than: float, dry_run: bool, **options: Any) -> None:
         if not 0 <= older_than <= 36500:

@@ -24,16 +24,20 @@ class Command(BaseCommand):
     help = "Send deliveries again: one, or those of a webhook or a window that were given up."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--delivery", type=UUID, metavar="ID", help="its X-Webhook-Id")
+        parser.add_argument(
+            "--delivery", type=UUID, metavar="ID", help="the delivery's X-Webhook-Id"
+        )
         parser.add_argument("--webhook", type=int, metavar="ID")
         parser.add_argument(
-            "--since", type=iso_time, metavar="T", help="made at T (ISO 8601) or later"
+            "--since", type=iso_time, metavar="T", help="created at this time (ISO 8601) or later"
         )
-        parser.add_argument("--until", type=iso_time, metavar="T", help="made before T")
+        parser.add_argument(
+            "--until", type=iso_time, metavar="T", help="created before this time (ISO 8601)"
+        )
         parser.add_argument(
             "--state", choices=STATES, default=State.GIVEN_UP.label, help="default: %(default)s"
         )
-        parser.add_argument("--dry-run", action="store_true", help="only count them")
+        parser.add_argument("--dry-run", action="store_true", help="only count the deliveries")
 
     def handle(self, *args: Any, delivery: UUID | None, dry_run: bool, **options: Any) -> None:
         window = {name: options[name] for name in ("since", "until")}
@@ -42,7 +46,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no delivery {delivery}.")
             ids = [delivery]
         elif options["webhook"] is None and not any(window.values()):
-            raise CommandError("Say which: --delivery, --webhook, or --since and --until.")
+            raise CommandError("Give --delivery, --webhook, or --since and --until.")
         else:
             ids = redelivery.find_deliveries(
                 webhook_id=options["webhook"], state=STATES[options["state"]], **window

@@ -7,7 +7,7 @@ from desk.people import second_factor
 
 
 class Command(BaseCommand):
-    help = "Forget the second factor of somebody whose phone and recovery codes are lost."
+    help = "Remove the second factor of a user who has lost their phone and recovery codes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

@@ -8,7 +8,10 @@ from tickets import agents
 
 
 class Command(BaseCommand):
-    help = "Make an agent, who signs in to the desk. AGENT_PASSWORD or a prompt gives the password."
+    help = (
+        "Create an agent who can sign in to the desk. The password comes from AGENT_PASSWORD or a "
+        "prompt."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
@@ -20,10 +23,14 @@ class Command(BaseCommand):
             action="extend",
             default=[],
             metavar="TYPE_ID",
-            help="a ticket type they take; without any they take all",
+            help="a ticket type the agent takes; repeat for more; default: all types",
         )
-        parser.add_argument("--capacity", type=int, help="running tickets at a time; default 50")
-        parser.add_argument("--lead", action="store_true", help="may reopen decided tickets")
+        parser.add_argument("--capacity", type=int, help="active tickets at a time; default 50")
+        parser.add_argument(
+            "--lead",
+            action="store_true",
+            help="make the agent a lead, who can reopen decided tickets",
+        )
 
     def handle(self, *args: Any, username: str, **options: Any) -> None:
         try:
@@ -44,4 +51,4 @@ def ask_password(username: str) -> str:
     try:
         return getpass(f"Password for {username}: ")
     except EOFError as error:
-        raise CommandError("Set AGENT_PASSWORD, or run this where it can ask.") from error
+        raise CommandError("Set AGENT_PASSWORD, or run this in a terminal.") from error

@@ -8,7 +8,7 @@ from tickets.management.commands.create_agent import ask_password
 
 
 class Command(BaseCommand):
-    help = "Make an auditor or an operator. AGENT_PASSWORD or a prompt gives the password."
+    help = "Create an auditor or an operator. The password comes from AGENT_PASSWORD or a prompt."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

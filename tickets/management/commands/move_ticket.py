@@ -11,7 +11,7 @@ from tickets.statuses import AGENT_MOVES, Status
 
 
 class Command(BaseCommand):
-    help = "Move a ticket for an agent, as the desk does. Prints its status after it."
+    help = "Move a ticket on behalf of an agent. Prints the new status."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("ticket_id", type=int)

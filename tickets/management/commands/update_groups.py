@@ -7,10 +7,10 @@ from tickets import roles
 
 
 class Command(BaseCommand):
-    help = "Say which permissions of this version the desk's groups lack; --apply gives them."
+    help = "List the permissions that this version adds to the desk's groups; --apply grants them."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--apply", action="store_true", help="give them; takes nothing away")
+        parser.add_argument("--apply", action="store_true", help="grant them; nothing is removed")
 
     def handle(self, *args: Any, apply: bool, **options: Any) -> None:
         for name in roles.GROUPS:
