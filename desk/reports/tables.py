@@ -27,6 +27,17 @@ class Table(NamedTuple):
     chart: charts.Chart | None = None
 
 
+GROUP_COLUMNS = (
+    "Opened",
+    "Decided",
+    "Accepted",
+    "Late",
+    "Open",
+    "Overdue",
+    "Claim deadline near",
+)
+
+
 class GroupCounts(NamedTuple):
     """The tickets of one type, agent or carrier, in the order of the columns."""
 
@@ -136,16 +147,7 @@ def waiting_times(
 
 
 def per_type(types: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
-    columns = (
-        "Type",
-        "Opened",
-        "Decided",
-        "Accepted",
-        "Late",
-        "Open",
-        "Overdue",
-        "Claim deadline near",
-    )
+    columns = ("Type", *GROUP_COLUMNS)
     rows = [(types.get(key, key), *numbers[key]) for key in sorted(numbers)]
     return Table("types", "By type", columns, rows)
 
@@ -161,16 +163,7 @@ def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> T
         for key in order[:MOST_CHARTED]
     ]
     chart = charts.columns("Open tickets by agent", ("open", "overdue"), charted)
-    columns = (
-        "Agent",
-        "Opened",
-        "Decided",
-        "Accepted",
-        "Late",
-        "Open",
-        "Overdue",
-        "Claim deadline near",
-    )
+    columns = ("Agent", *GROUP_COLUMNS)
     return Table("agents", "By agent", columns, rows, chart)
 
 

@@ -218,7 +218,7 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page.leave_by("Control+Enter")
 
     page.refused()
-    page.sees(".desk-refusal", "Not sent. The ticket has changed: it is in Incomplete now.")
+    page.sees(".desk-refusal", "Not sent. The ticket has changed: it is now Incomplete.")
     page.sees(".desk-refusal", "ben moved it from In review to Incomplete. Reason: Which box?")
     assert page.value("#text") == "We look into it."
     assert [text for _, text, _ in said(ticket)] == ["Which box?"]
@@ -238,7 +238,7 @@ def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:
     page.leave_by("Control+Enter")
 
     page.refused()
-    page.sees("[role=alert]", "The ticket has changed: it is in Accepted now.")
+    page.sees("[role=alert]", "The ticket has changed: it is now Accepted.")
     assert page.value("#id_reason") == "The box was not ours."
     ticket.refresh_from_db()
     assert (ticket.status, said(ticket)) == (Status.ACCEPTED, [])

@@ -71,7 +71,7 @@ def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.M
 
     assert answer.status_code == 503
     assert answer.json()["checks"]["broker"] == {"ok": False, "detail": "Connection refused"}
-    assert answer.json()["checks"]["beat"]["detail"].startswith("no pulse yet")
+    assert answer.json()["checks"]["beat"]["detail"].startswith("no heartbeat yet")
     assert answer.json()["checks"]["database"]["ok"]
 
 
@@ -88,7 +88,7 @@ def test_logs_no_failure_for_who_asks_whether_it_is_ready(
 def test_is_not_ready_when_beat_is_silent(client: Client, db: None, now: datetime) -> None:
     Pulse.objects.update_or_create(name="sweep", defaults={"at": now - timedelta(minutes=1)})
 
-    assert "last pulse 60 s ago" in client.get("/readyz").json()["checks"]["beat"]["detail"]
+    assert "last heartbeat 60 s ago" in client.get("/readyz").json()["checks"]["beat"]["detail"]
 
 
 def test_is_not_ready_when_deliveries_pile_up(

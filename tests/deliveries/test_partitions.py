@@ -183,7 +183,7 @@ def test_redelivers_by_delivery_webhook_and_window(company: Company) -> None:
 
 
 def test_redelivers_nothing_unless_told_what(db: None) -> None:
-    with pytest.raises(CommandError, match="Say which"):
+    with pytest.raises(CommandError, match="Give --delivery"):
         run("redeliver")
     with pytest.raises(CommandError, match="There is no delivery"):
         run("redeliver", "--delivery", "01a1fa12-91b9-736b-934f-6c5b515fd1da")

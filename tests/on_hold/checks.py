@@ -179,7 +179,7 @@ def test_a_ticket_on_hold_has_its_badge_and_goes_anywhere(desk: Client, ticket: 
 
 def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: Ticket) -> None:
     sent = {"ticket": f"{fresh.pk}:{fresh.version}", "reason": ""}
-    assert "Only agents read this." in desk.get(f"{LIST}move/7/", sent).content.decode()
+    assert "Shown to agents only." in desk.get(f"{LIST}move/7/", sent).content.decode()
     assert desk.post(f"{LIST}move/7/", sent).status_code == 409
 
     assert desk.post(f"{LIST}move/7/", {**sent, "reason": "The carrier asks."}).status_code == 302

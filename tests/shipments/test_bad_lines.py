@@ -160,7 +160,7 @@ def test_refuses_a_surcharge_that_says_something_else_later(company: Company, fe
     )
     later = feed(surcharge(1, 5, reason="Scale"))
 
-    end = "surcharge 1 is known with another content, and money is not corrected in place"
+    end = "surcharge 1 is known with different content; amounts are never corrected in place"
     assert fed.reasons == [f"line 4: amount, currency: {end}", f"line 5: shipment_id: {end}"]
     assert fed.counts == counts(read=6, changed=3, events=1, bad=2)
     assert later.reasons == [f"line 1: reason: {end}"]
