@@ -27,11 +27,24 @@ from tickets.sla import policy
 from webhooks import target_policy
 from webhooks.targets import Policy
 
+TESTS = Path(__file__).resolve().parent
+
 # How long an example takes is the machine's affair. What else is set, as for CI, stays so.
 examples.register_profile(
     "unhurried", examples(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 examples.load_profile("unhurried")
+
+
+# They start programs and wait for them. Begun first, they wait while the others compute; begun
+# last, one process waits alone.
+PATIENT = ("bench", "devtools", "on_hold", "upgrades", "walks")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the patient ones first; within both halves pytest-django's order stays."""
+    items.sort(key=lambda item: item.path.relative_to(TESTS).parts[0] not in PATIENT)
 
 
 def signed_in(company: Company) -> APIClient:
