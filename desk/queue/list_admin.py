@@ -29,7 +29,7 @@ class ListPages(AutocompletePages, ExportPages, TicketRows):
     show_facets = admin.ShowFacets.NEVER
     # Named so that there is a box to search with; TicketList is what searches.
     search_fields = ("id",)
-    search_help_text = "Search by ID, tracking number, company or text"
+    search_help_text = "ID, tracking number, company or text"
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketChangeList]:
         return TicketChangeList
