@@ -18,7 +18,7 @@ class Shipment(models.Model):
     created_at = models.DateTimeField()
     shipped_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)
-    # Digests of the lines about the shipment itself, the latest hundred: see applying.hear.
+    # Digests of the lines about the shipment itself, the latest hundred: see applying.is_new_line.
     heard = models.BinaryField(default=bytes)
 
     class Meta:

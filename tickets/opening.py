@@ -45,7 +45,7 @@ def open_ticket(
 ) -> Ticket:
     """Open a ticket of `fields` of the model: comments, data and the ids it is about.
 
-    Winds its clocks, writes its history, links incidences and finds an agent. Raises
+    Sets its due dates, writes its history, links incidences and finds an agent. Raises
     InvalidTicket and DuplicateTicket.
     """
     ticket_type = find_type(type_id, {**fields, "documents": documents})

@@ -11,7 +11,7 @@ def assign_waiting() -> None:
 
 @shared_task
 def recalculate_stale() -> int:
-    """Wind the tickets that other rules have wound: a change of rules rings, beat makes sure."""
+    """Recalculate due dates that follow old rules. A change of rules rings; beat makes sure."""
     return recalculation.recalculate_stale()
 
 

@@ -32,7 +32,7 @@ class PasswordForm(forms.Form):
 
 @never_cache
 def code_page(request: StaffRequest) -> HttpResponse:
-    """Enter your code of a login. Every other page of the desk leads here until it is done."""
+    """The second step of a login. Every other page of the desk leads here until it is done."""
     if request.session.get(OWES) != A_CODE:
         return redirect("admin:index")
     if not second_factor.is_on(request.user):

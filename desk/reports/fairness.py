@@ -1,4 +1,4 @@
-"""Tickets received per agent, and how even that is. Its arithmetic needs no database."""
+"""How many tickets each agent received, and how even that is. Its arithmetic needs no database."""
 
 from collections import Counter
 from collections.abc import Sequence

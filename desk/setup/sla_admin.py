@@ -14,7 +14,7 @@ from tickets.sla import recalculation
 
 
 class RulesAdmin(ModelAdmin):
-    """What clocks depend on: every change has the open tickets wound again."""
+    """What due dates depend on: every change recalculates those of open tickets."""
 
     list_per_page = 25
     show_full_result_count = False

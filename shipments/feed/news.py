@@ -9,7 +9,7 @@ from shipments.event_types.surcharge import SURCHARGE
 from shipments.models import Shipment, Surcharge
 from webhooks.event_types import Payload
 
-# (company id, event type id), as publishing.listened() finds them
+# (company id, event type id), as publishing.listening_types() finds them
 Listened = set[tuple[int, int]]
 
 

@@ -1,7 +1,7 @@
 """The writes that everybody shares: a status, the variables, a comment.
 
 Each takes a ticket that its caller holds (`Ticket.objects.hold`), in the caller's transaction,
-and winds its clocks.
+and sets its due dates.
 """
 
 from typing import Any
@@ -80,8 +80,8 @@ def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True)
     )
     if public:
         ticket.updated_at = now
-        wound = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
-        ticket.save(update_fields=["updated_at", *wound])
+        due = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
+        ticket.save(update_fields=["updated_at", *due])
 
 
 def save_change(ticket: Ticket, *fields: str) -> None:

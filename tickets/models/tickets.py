@@ -93,7 +93,7 @@ class Ticket(models.Model):
     )
     # As the shipment said when the ticket was opened: the desk counts and searches by it.
     carrier_name = models.CharField(max_length=100, blank=True, editable=False)
-    # What the clocks say (tickets.clocks): wound by every change of state, for the queues.
+    # Due dates (tickets/sla/due_dates.py), set at every change of state; the queues read them.
     first_response_due_at = models.DateTimeField(null=True, editable=False)
     resolution_due_at = models.DateTimeField(null=True, editable=False)
     # The earlier of the two that still run; null while none does.
@@ -102,7 +102,7 @@ class Ticket(models.Model):
     filing_due_at = models.DateTimeField(null=True, editable=False)
     first_responded_at = models.DateTimeField(null=True, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
-    # Of the rules by which its clocks were wound: with others it is wound again (rewinding).
+    # Of the rules behind its due dates: when they change, these are recalculated.
     clock_digest = models.BigIntegerField(default=0, editable=False)
     # Counts every change of state; a page that shows an older one is stale.
     version = models.PositiveIntegerField(default=1, editable=False)

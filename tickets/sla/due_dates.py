@@ -1,6 +1,6 @@
-"""Winds the clocks of tickets: puts on them what is due, by their moves and the targets of now.
+"""Sets the due dates of a ticket from its moves and the targets of now.
 
-One ticket at a time, in the transaction of its change; `rewinding` does it for many.
+One ticket at a time, in the transaction of its change; `recalculation` does it for many.
 """
 
 import logging
@@ -28,7 +28,7 @@ def set_for_new_ticket(ticket: Ticket) -> None:
 
 
 def update_after_move(ticket: Ticket, by: By, at: datetime) -> list[str]:
-    """Wind a ticket that came to another status at this instant; returns the fields to save."""
+    """Set the due dates of a ticket that has just moved; returns the fields to save."""
     ticket.decided_at = at if ticket.status in TERMINAL else None
     if ticket.first_responded_at is None and clocks.answers(by, Status(ticket.status)):
         ticket.first_responded_at = at
@@ -36,7 +36,7 @@ def update_after_move(ticket: Ticket, by: By, at: datetime) -> list[str]:
 
 
 def update_after_answer(ticket: Ticket, at: datetime) -> list[str]:
-    """Wind a ticket on which an agent wrote to the company; returns the fields to save."""
+    """Set the due dates of a ticket whose company was just answered; returns the fields to save."""
     if ticket.first_responded_at is not None:
         return []
     ticket.first_responded_at = at

@@ -1,4 +1,4 @@
-"""Winds many tickets again: after a change of targets, and when news of shipments came late.
+"""Recalculates due dates of many tickets: after new targets, and when news of shipments came late.
 
 The rows say what is left to do: an open ticket whose digest is not that of the rules. So it does
 not matter who changed them, when a task died, or that a ticket was opened by the rules of before.
@@ -46,7 +46,7 @@ WHERE ticket.id = new.id
 
 
 def rules_changed() -> None:
-    """Have all open tickets wound again, once that is committed."""
+    """Recalculate all open tickets, once the change of rules is committed."""
     transaction.on_commit(request_recalculation, robust=True)
 
 
@@ -56,7 +56,7 @@ def request_recalculation() -> None:
 
 
 def recalculate_stale() -> int:
-    """Wind every open ticket that other rules have wound; returns how many.
+    """Recalculate every open ticket whose due dates follow other rules; returns how many.
 
     A transaction for some hundreds of them. Several may run at a time.
     """
@@ -118,7 +118,7 @@ def has_news_for(shipment: Shipment, ticket: Ticket, rules: policy.SLARules) -> 
 
 
 def recalculate_tickets(tickets: QuerySet[Ticket], rules: policy.SLARules) -> int:
-    """Wind these, in the order of their ids, as all do who lock several."""
+    """Recalculate these, in the order of their ids: whoever locks several takes that order."""
     left = list(tickets.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(left), BATCH):
         with transaction.atomic(durable=True):
