@@ -1,23 +1,26 @@
 """An engine loop's statements without its network, timed."""
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
 
 from django.db import connection
 from django.utils import timezone
 
 from bench.explain import plan
 from deliveries import statements
-from deliveries.engine import claiming, recording
-from deliveries.engine.loans import Claimed, Lane
-from deliveries.engine.loop import ENOUGH_HELD, LANES_AT_ONCE, RECORD_AT_ONCE
+from deliveries.engine import claiming, lanes, leases, recording
+from deliveries.engine.lane_book import ENOUGH_HELD, LANES_AT_ONCE
+from deliveries.engine.loans import Claimed
+from deliveries.engine.loop import RECORD_AT_ONCE
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import LARGEST_ROOM, STOCK
+from deliveries.engine.turns import WAKEUPS_AT_ONCE
 from deliveries.models import State
+
+FAILING_ROOM = 1
 
 
 @dataclass
@@ -49,14 +52,19 @@ class Claimer:
 
     def __init__(self, dead: Collection[int] = ()) -> None:
         self.dead = set(dead)
-        self.before = 0
+        self.loop_id = ""
+        self.lanes: deque[int] = deque()
 
     def claim(self, timed: Timed) -> int:
         """Claim once; returns how many were delivered."""
+        if not self.loop_id or not leases.renew(self.loop_id):
+            self.begin()
         started = time.perf_counter()
-        lanes, self.before = claiming.lanes(self.before, LANES_AT_ONCE)
+        woken, _ = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+        self.lanes += [each.webhook_id for each in woken if each.webhook_id not in self.lanes]
         found = time.perf_counter()
-        claimed = claiming.claim(rooms(lanes)) if lanes else []
+        rooms = self.rooms()
+        claimed = claiming.claim(self.loop_id, rooms).claimed if rooms else []
         timed.claim.append(time.perf_counter() - found)
         timed.lanes.append(found - started)
         timed.claimed += len(claimed)
@@ -69,12 +77,22 @@ class Claimer:
         claiming.give_back([each for each in claimed if each.webhook_id in self.dead])
         return len(healthy)
 
+    def begin(self) -> None:
+        """As a new loop that has all that waits; those of the last queue are over."""
+        with connection.cursor() as cursor:
+            cursor.execute("TRUNCATE deliveries_loop, deliveries_lane")
+        self.loop_id = leases.join(1) or ""
+        more = True
+        while more:
+            woken, more = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+            self.lanes += [each.webhook_id for each in woken if each.taken]
 
-def rooms(lanes: Sequence[Lane]) -> dict[int, int]:
-    """What an engine asks for whose receivers are all fast, but for those that fail."""
-    share = max(1, 2 * ENOUGH_HELD // max(1, len(lanes)))
-    largest = min(share, LARGEST_ROOM + STOCK)
-    return {lane.webhook_id: 1 if lane.failing else largest for lane in lanes}
+    def rooms(self) -> dict[int, int]:
+        """What an engine asks for whose receivers are all fast, but for those that fail."""
+        turn = [self.lanes.popleft() for _ in range(min(len(self.lanes), LANES_AT_ONCE))]
+        self.lanes += turn
+        share = max(1, ENOUGH_HELD // max(1, len(turn)))
+        return {each: FAILING_ROOM if each in self.dead else share for each in turn}
 
 
 def delivered(claimed: Claimed) -> AttemptResult:
@@ -96,19 +114,21 @@ def delivered(claimed: Claimed) -> AttemptResult:
 
 
 def plans() -> list[str]:
-    """How PostgreSQL finds the lanes and makes the claim just now; nothing is claimed."""
-    lanes, _ = claiming.lanes(0, LANES_AT_ONCE)
-    asked = rooms(lanes)
+    """How PostgreSQL finds what has woken up and makes the claim just now; nothing is claimed."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT webhook_id, loop_id FROM deliveries_lane LIMIT %s", [LANES_AT_ONCE])
+        found = cursor.fetchall()
+    loop_id = found[0][1] if found else None
     values: dict[str, Any] = {
-        "webhooks": list(asked),
-        "rooms": list(asked.values()),
-        "claim": uuid4(),
+        "webhooks": [webhook_id for webhook_id, _ in found],
+        "rooms": [ENOUGH_HELD // max(1, len(found)) for _ in found],
+        "loop": loop_id,
         "lease": claiming.lease_seconds(),
         "hold": claiming.HOLD_SECONDS,
         "park": claiming.PARK_SECONDS,
         "longest": claiming.LONGEST_PARK_SECONDS,
     }
     return [
-        f"Lanes\n{plan(claiming.LANES, {'before': claiming.ANY_WEBHOOK, 'most': LANES_AT_ONCE})}",
+        f"Take\n{plan(lanes.TAKE, {'loop': loop_id, 'most': WAKEUPS_AT_ONCE})}",
         f"Claim\n{plan(claiming.CLAIM, values)}",
     ]

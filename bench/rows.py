@@ -11,7 +11,7 @@ from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks.models import Webhook
 from webhooks.services import make_secret
 
-TABLES = "deliveries_event, deliveries_delivery, deliveries_attempt"
+TABLES = "deliveries_event, deliveries_delivery, deliveries_attempt, deliveries_wakeup"
 WAITING = """
 WITH webhook AS (
   SELECT id, company_id, row_number() OVER (ORDER BY id) - 1 AS turn
@@ -23,6 +23,8 @@ WITH webhook AS (
   FROM generate_series(1, %(size)s) AS number
   JOIN webhook ON webhook.turn = (number - 1) %% %(count)s
   RETURNING id, company_id, shipment_id, created_at
+), wakeup AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT id, clock_timestamp() FROM webhook
 )
 INSERT INTO deliveries_delivery
   (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)

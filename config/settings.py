@@ -157,6 +157,10 @@ RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_som
 # Decision T19: who hears of an incidence, in its transaction. Shipments do not know tickets.
 INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
 
+# Called with the id of a webhook that is resumed, in its transaction. Webhooks do not know
+# deliveries.
+WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
+
 # Newest first: the first encrypts, all of them decrypt.
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
 WEBHOOK_ALLOWED_NETWORKS = tuple(

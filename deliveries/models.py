@@ -128,6 +128,51 @@ class Health(models.Model):
         return f"health of webhook {self.pk}"
 
 
+class Wakeup(models.Model):
+    """From when on a webhook is to be looked at (deliveries.engine.lanes)."""
+
+    # Not unique on disk, where the table has no key: rows are added, and deleted by their place.
+    webhook_id = models.BigIntegerField(primary_key=True)
+    due_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "deliveries_wakeup"
+
+    def __str__(self) -> str:
+        return f"wake-up of webhook {self.webhook_id}"
+
+
+class Lane(models.Model):
+    """A webhook that an engine loop works on just now."""
+
+    webhook_id = models.BigIntegerField(primary_key=True)
+    loop_id = models.UUIDField()
+
+    class Meta:
+        db_table = "deliveries_lane"
+
+    def __str__(self) -> str:
+        return f"webhook {self.webhook_id}"
+
+
+class Loop(models.Model):
+    """An engine loop and its lease (deliveries.engine.leases)."""
+
+    id = models.UUIDField(primary_key=True)
+    host = models.CharField(max_length=255)
+    process_id = models.IntegerField()
+    started_at = models.DateTimeField()
+    lease_until = models.DateTimeField()
+    # Given up by the other loops: what it worked on is theirs.
+    lost = models.BooleanField()
+
+    class Meta:
+        db_table = "deliveries_loop"
+
+    def __str__(self) -> str:
+        return f"loop {self.process_id} on {self.host}"
+
+
 class Pulse(models.Model):
     """When a periodic task last ran: beat sent it and a worker did it."""
 

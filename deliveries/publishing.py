@@ -40,6 +40,10 @@ WITH news AS (
   WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM listener)
   ORDER BY position
   RETURNING id, company_id, type_id, shipment_id, created_at
+), wakeup AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT id, clock_timestamp() FROM listener
+  WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM event)
 )
 INSERT INTO deliveries_delivery
   (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)

@@ -11,14 +11,30 @@ from deliveries.models import Delivery, State
 
 BATCH = 1_000
 
+WAKE = "INSERT INTO deliveries_wakeup (webhook_id, due_at) VALUES (%s, statement_timestamp())"
+
 # Back to the open partition, at the start of the retry ladder. What is in flight just now keeps
 # its claim: its receiver is being asked this very moment.
 AGAIN = """
-UPDATE deliveries_delivery SET state = 0, step = 0, first_attempt_at = NULL,
-  due_at = statement_timestamp(), finished_at = NULL, archived_on = '9999-12-31',
-  claimed_by = NULL, claimed_until = NULL
-WHERE id = ANY(%s) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
+WITH again AS (
+  UPDATE deliveries_delivery SET state = 0, step = 0, first_attempt_at = NULL,
+    due_at = statement_timestamp(), finished_at = NULL, archived_on = '9999-12-31',
+    claimed_by = NULL, claimed_until = NULL
+  WHERE id = ANY(%s) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
+  RETURNING webhook_id
+), woken AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT DISTINCT webhook_id, statement_timestamp() FROM again
+)
+SELECT count(*) FROM again
 """
+
+
+def catch_up(webhook_id: int) -> None:
+    """Have the engine look at a webhook that is resumed; `settings.WEBHOOK_RESUMED` names this."""
+    with connection.cursor() as cursor:
+        cursor.execute(WAKE, [webhook_id])
+    transaction.on_commit(doorbell.ring_engine, robust=True)
 
 
 def redeliver(delivery_ids: Iterable[UUID]) -> int:
@@ -39,7 +55,7 @@ def reopen(ids: list[UUID]) -> int:
         try:
             with transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute(AGAIN, [ids])
-                return int(cursor.rowcount)
+                return int(cursor.fetchone()[0])
         except OperationalError:
             # A row was finished, and so moved to another partition, while we waited for it.
             if last:

@@ -1,60 +1,49 @@
 """A task is a doorbell: rows are the truth, and ringing twice is harmless."""
 
-import multiprocessing
-from contextlib import closing
-
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
-from deliveries import doorbell, partitions
-from deliveries.engine import pausing, slots
-from deliveries.engine.loop import CONCURRENCY, Engine
-from deliveries.http.transport import Transport
+from deliveries import partitions
+from deliveries.engine import pausing
+from deliveries.engine.bell import Bell
+from deliveries.engine.processes import LoopKeeper
 from deliveries.models import Pulse
-from deliveries.monitoring import backlog
-from webhooks import target_policy
 
-# Shared with the children that Celery forks: only their parent hears of a shutdown.
-shutting_down = multiprocessing.Event()
+# Made before a worker forks, so that all of its processes share them.
+bells = [Bell() for _ in range(settings.DELIVERY_LOOPS)]
+keeper = LoopKeeper(bells)
+
+
+@worker_init.connect
+def start_loops(**_: object) -> None:
+    """A worker runs its loops itself: sending needs neither the broker nor beat."""
+    keeper.start()
 
 
 @worker_shutting_down.connect
-def stop_engines(**_: object) -> None:
-    shutting_down.set()
+def begin_to_stop_loops(**_: object) -> None:
+    keeper.ask_to_stop()
+
+
+@worker_shutdown.connect
+def stop_loops(**_: object) -> None:
+    keeper.stop()
 
 
 @shared_task
-def deliver() -> str:
-    """Run an engine loop, unless enough of them run already."""
-    with slots.engine_slot(settings.DELIVERY_LOOPS) as slot:
-        if slot is None:
-            return "enough engine loops are running"
-        transport = Transport(
-            target_policy.current_policy(),
-            ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
-            timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
-            concurrency=CONCURRENCY,
-        )
-        with closing(transport):
-            attempts = Engine(transport, stop=shutting_down.is_set).run()
-    # What the engine told its connection about planning is not for other tasks.
-    connection.close()
-    # One that was busy to its end is followed by another at once.
-    if backlog.oldest_due() is not None:
-        doorbell.ring_engine()
-    return f"{attempts} attempts"
+def deliver() -> None:
+    """Have the engine loops of this worker look at once for what is due."""
+    for bell in bells:
+        bell.ring()
 
 
 @shared_task
 def sweep() -> None:
-    """Beat's pulse: ring for whatever a lost ring or a dead worker left due."""
+    """Beat's pulse, and what is left over from webhooks that were deleted."""
     Pulse.objects.update_or_create(name="sweep", defaults={"at": timezone.now()})
     partitions.cancel_deliveries_of_deleted_webhooks()
-    if backlog.oldest_due() is not None:
-        doorbell.ring_engine()
 
 
 @shared_task

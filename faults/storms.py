@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine.loop import CONCURRENCY
+from deliveries.engine.rooms import SLOTS
 from faults import ledger
 from faults.feeding import Feed
 from faults.receiver import Receiver
@@ -57,7 +57,7 @@ def storm(
             service.start(victim.partition("-")[0], victim)
     feeder.join()
     seconds = until(patiently(nothing_waits))
-    in_flight = sum(killed[name] for name in (*WORKERS, "backend")) * CONCURRENCY
+    in_flight = sum(killed[name] for name in (*WORKERS, "backend")) * SLOTS
     return {
         **ledger.summary(receiver.log, feed.updates),
         "kills": dict(killed),

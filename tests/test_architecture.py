@@ -19,6 +19,7 @@ PURE = [
     "companies/times",
     "companies/tokens",
     "deliveries/engine/loans",
+    "deliveries/engine/pace",
     "deliveries/engine/rooms",
     "deliveries/engine/schedule",
     "deliveries/engine/signing",

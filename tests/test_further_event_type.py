@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,13 +17,12 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import loop
-from deliveries.http.transport import Transport
 from deliveries.models import Delivery
 from deliveries.publishing import News, encode
 from faults.receiver import Receiver
 from tests import builders as build
 from tests.described import Schema, conforms
+from tests.sending import deliver
 from webhooks.envelope import TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload, registry
 from webhooks.targets import Policy
@@ -84,7 +82,6 @@ def test_is_registered_published_and_delivered_with_a_signature(
     loopback: Policy,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
     answer = api.post("/webhooks", {"type_id": 6, "url": f"{receiver.url}/labels"})
     assert answer.status_code == 200, answer.json()
     webhook = answer.json()["data"]
@@ -92,8 +89,7 @@ def test_is_registered_published_and_delivered_with_a_signature(
     body = encode(LABEL_PRINTED.payload("León", timezone.now()))
 
     publishing.publish([News(company.pk, LABEL_PRINTED.id, None, "", body)])
-    with closing(Transport(loopback, concurrency=loop.CONCURRENCY)) as transport:
-        assert loop.Engine(transport, stop=lambda: False).run() == 1
+    assert deliver(loopback) == 1
 
     (received,) = receiver.log
     headers = received.headers

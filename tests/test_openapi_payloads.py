@@ -7,13 +7,13 @@ from django.utils import timezone
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import claiming
 from deliveries.engine.rendering import addresses, render
 from shipments.event_types.status import STATUS_EVENTS, Change, StatusEvent
 from shipments.event_types.surcharge import SURCHARGE
 from shipments.models import Surcharge
 from tests import builders as build
 from tests.described import Schema, conforms, schema, webhooks
+from tests.sending import claim
 from tests.shipments.feeding import ORDER
 from webhooks.event_types import EventType, registry
 
@@ -75,7 +75,7 @@ def test_samples_are_as_told(company: Company, event_type: EventType, number: st
 def test_the_headers_are_as_told(company: Company, event_type: EventType) -> None:
     webhook = build.webhook(company, event_type.id, auth_token="tok-1234")
     publishing.publish([build.news(company, type=event_type.id)])
-    (delivery,) = claiming.claim({webhook.pk: 1})
+    (delivery,) = claim(1)
 
     request = render(delivery, addresses([webhook.pk])[webhook.pk], timezone.now())
 

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,14 +14,13 @@ from django.conf import settings as configured
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import loop
 from deliveries.engine.rendering import API_VERSION
-from deliveries.http.transport import Transport
 from faults.receiver import Receiver
 from shipments import statuses
 from tests import builders as build
 from tests.described import conforms
 from tests.programs import program
+from tests.sending import deliver
 from webhooks.event_types import registry
 from webhooks.targets import Policy
 
@@ -155,18 +153,12 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_samples_accept_what_is_delivered_now(
-    sample: Sample,
-    company: Company,
-    receiver: Receiver,
-    loopback: Policy,
-    monkeypatch: pytest.MonkeyPatch,
+    sample: Sample, company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
     webhook = build.webhook(company, url=receiver.url)
     publishing.publish([build.news(company, body=BODY.encode())])
 
-    with closing(Transport(loopback, concurrency=loop.CONCURRENCY)) as transport:
-        loop.Engine(transport, stop=lambda: False).run()
+    deliver(loopback)
 
     (received,) = receiver.log
     headers = {name: received.headers[name] for name in HEADERS}

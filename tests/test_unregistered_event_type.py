@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,11 +11,10 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import loop
-from deliveries.http.transport import Transport
 from deliveries.models import Attempt, Delivery, Health, State
 from faults.receiver import Receiver
 from tests import builders as build
+from tests.sending import deliver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 
@@ -70,15 +68,13 @@ def test_webhooktest_sends_the_default_type(
 
 
 def test_their_deliveries_wait_and_hold_up_no_other(
-    company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
+    company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
     build.webhook(company, UNKNOWN, url=f"{receiver.url}/unknown")
     build.webhook(company, url=f"{receiver.url}/known")
     publishing.publish([build.news(company, type=UNKNOWN), build.news(company)])
 
-    with closing(Transport(loopback, concurrency=loop.CONCURRENCY)) as transport:
-        assert loop.Engine(transport, stop=lambda: False).run() == 2
+    assert deliver(loopback) == 2
 
     assert [received.path for received in receiver.log] == ["/known"]
     attempt = Attempt.objects.get(error="internal")

@@ -4,8 +4,10 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from companies.models import Company
 from webhooks import target_policy, targets
@@ -54,9 +56,12 @@ def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook
         targets.check_target(changes["url"], target_policy.current_policy())
     if "active" in changes:
         changes.update(activation(webhook, changes["active"]))
+    resumed = not webhook.active and changes.get("active", False)
     for name, value in changes.items():
         setattr(webhook, name, value)
     webhook.save(update_fields=[*changes, "updated_at"])
+    if resumed:
+        import_string(settings.WEBHOOK_RESUMED)(webhook.pk)
     return webhook
 
 

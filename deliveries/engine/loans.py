@@ -1,21 +1,15 @@
-"""What claiming hands to the loop: webhooks that may be sent to, and deliveries on loan. Pure."""
+"""What the database hands to the loop: deliveries on loan, and where they go. Pure."""
 
 from typing import NamedTuple
 
-
-class Lane(NamedTuple):
-    """A webhook with deliveries waiting, that may be sent to now.
-
-    `failing`: its last attempt failed. `probe`: it comes from a rest, one attempt goes ahead.
-    """
-
-    webhook_id: int
-    failing: bool
-    probe: bool
+Headers = list[tuple[str, str]]
 
 
 class Claimed(NamedTuple):
-    """A delivery on loan. `id` and `claim` are UUIDs as text: they are only ever passed on."""
+    """A delivery on loan. `id` and `claim` are UUIDs as text: they are only ever passed on.
+
+    `claimed_at` is of this process's monotonic clock.
+    """
 
     id: str
     webhook_id: int
@@ -26,3 +20,21 @@ class Claimed(NamedTuple):
     body: bytes
     claim: str
     claimed_at: float
+
+
+class Address(NamedTuple):
+    """Where a webhook's deliveries go now, and what signs them now; or why they cannot.
+
+    `headers` are those that every delivery carries, signed or not. `host` names the server, with
+    its port. `failing`: the last attempt failed. `probe`: it comes from a rest, so one attempt goes
+    ahead.
+    """
+
+    company_id: int
+    url: str
+    host: str
+    headers: Headers
+    secret: str | None
+    failing: bool
+    probe: bool
+    trouble: str = ""

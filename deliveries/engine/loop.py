@@ -1,227 +1,204 @@
-"""The engine room: claim, sign, send and record until nothing is due.
+"""The engine room: claim, sign, send and record, for as long as the process runs.
 
-One loop, one thread, one database connection. No statement here spans the network: a transfer
-never holds a lock. What a killed loop had claimed comes back by itself when its lease ends; what
-it had sent but not recorded is sent again, under the same X-Webhook-Id.
+Two threads: this one sends and receives, the other speaks to the database (see turns). No statement
+spans the network: a transfer never holds a lock. What a killed loop had claimed goes to others when
+its lease has run out. What it had sent and not recorded is sent again, under the same X-Webhook-Id.
 """
 
-import logging
 import random
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future
 from datetime import datetime
-from http import HTTPStatus
 from typing import cast
 
-from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from deliveries import statements
-from deliveries.engine import claiming, pausing, recording, rendering
-from deliveries.engine.loans import Claimed
-from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rendering import Address, Sent
-from deliveries.engine.rooms import Rooms
-from deliveries.engine.schedule import next_wait
-from deliveries.http.answers import Failure, Reply
+from deliveries.engine import claiming, judging, rendering
+from deliveries.engine.bell import Bell
+from deliveries.engine.judging import Sent
+from deliveries.engine.lane_book import LaneBook
+from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.rooms import Lane, Rooms
+from deliveries.engine.turns import Database, Turn
+from deliveries.http.answers import Reply
 from deliveries.http.transport import Transport
-from deliveries.models import State
 
-logger = logging.getLogger(__name__)
-
-CONCURRENCY = 256
-# Beyond this many claimed and not yet sent, no more are claimed.
-ENOUGH_HELD = 160
-LANES_AT_ONCE = 256
+# Between two looks at the network no more are started, so that no answer waits for many requests.
+STARTS_AT_ONCE = 64
 RECORD_AT_ONCE = 200
 RECORD_AFTER_SECONDS = 0.02
-# Every answer wakes the loop; it asks the database for more at this pace, and at once only after
-# a find that says that more is waiting.
+# While it finds something, and for a while afterwards, a loop looks at the database at this pace;
+# then once a second.
 LOOK_EVERY_SECONDS = 0.01
-PLENTY = 32
-# After its last find a loop goes on looking for so long; the doorbell relies on it.
 LINGER_SECONDS = 2.0
-# Then it makes room for another, so that nothing in it grows for ever.
-LONGEST_RUN_SECONDS = 900
-DATABASE_PAUSE_SECONDS = 0.5
-# Once for all results: looking up a member of an enum takes longer than the comparison.
-DELIVERED, GONE = State.DELIVERED, HTTPStatus.GONE
-# None is an answer, whatever its status. The others end before anybody was asked.
-NOT_THE_RECEIVERS_FAULT = (None, Failure.INTERNAL, Failure.BAD_TARGET)
+IDLE_SECONDS = 1.0
+# After a claim of so many there is more to claim at once.
+PLENTY = 32
 
 
 class Engine:
-    """`stop` is asked at every turn; once it says yes nothing more is claimed or started."""
+    """`stop` is asked at every turn; once it says yes, nothing more is claimed or started.
 
-    def __init__(self, transport: Transport, stop: Callable[[], bool]) -> None:
+    `executor` takes the turns at the database, one at a time. Whoever rings `bell` makes the loop
+    look at the database at once.
+    """
+
+    def __init__(
+        self, transport: Transport, stop: Callable[[], bool], executor: Executor, bell: Bell
+    ) -> None:
         self.transport = transport
         self.stop = stop
+        self.executor = executor
+        self.bell = bell
+        self.turn_bell = Bell()
+        self.database = Database(stop)
+        self.loop_id: str | None = None
         self.rooms = Rooms()
-        self.unwell: set[int] = set()
-        self.addresses: dict[int, rendering.Address] = {}
-        self.results: list[AttemptResult] = []
-        self.back: list[Claimed] = []
-        self.recorded_at = self.look_at = time.monotonic()
-        self.cursor = 0
-        self.tuned = False
+        self.book = LaneBook(self.rooms)
+        self.next = Turn()
+        self.turn: Future[Turn] | None = None
+        self.attempts = 0
+        self.found = False
+        self.look_at = self.claim_at = self.tidy_at = 0.0
+        self.recorded_at = self.found_at = time.monotonic()
+        for each in (self.bell, self.turn_bell):
+            transport.wake_for(each.fileno())
 
-    def run(self) -> int:
-        """Work until nothing has been due for LINGER_SECONDS, told to stop, or for long enough.
+    def run(self, *, until_idle: bool = False) -> int:
+        """Work until told to stop, or with `until_idle` until nothing is due.
 
         Returns how many attempts were recorded.
         """
-        attempts = 0
-        started = idle_since = time.monotonic()
         while True:
-            stopping = self.stop() or time.monotonic() - started > LONGEST_RUN_SECONDS
-            found: int | None = 0
-            try:
-                if not self.tuned:
-                    statements.settle_plans()
-                    self.tuned = True
-                if stopping:
-                    self.back += self.rooms.drop_all()
-                else:
-                    found = self.claim_due()
-                attempts += self.record_due()
-                self.give_back()
-            except (OperationalError, InterfaceError) as error:
-                logger.warning("cannot reach the database, trying again: %s", error)
-                self.wait_for_database()
-            self.start_held()
-            self.take(self.transport.wait(LOOK_EVERY_SECONDS))
-            if found or self.transport.in_flight or self.results or self.rooms.holding:
-                idle_since = time.monotonic()
-            elif stopping or (found is not None and time.monotonic() - idle_since > LINGER_SECONDS):
-                return attempts
+            now = time.monotonic()
+            stopping = self.stop()
+            if self.turn and self.turn.done():
+                self.finish_turn(now)
+            if stopping:
+                self.next.back += self.book.drop_all()
+            if self.turn is None:
+                self.begin_turn(now, stopping)
+            more = not stopping and self.start_held(now)
+            if self.is_over(stopping, until_idle):
+                self.let_go()
+                return self.attempts
+            replies = self.transport.wait(0.0 if more else self.patience(now))
+            if self.transport.rung:
+                self.turn_bell.silence()
+                if self.bell.silence():
+                    self.look_at = 0.0
+            if replies:
+                self.take_replies(replies)
 
-    def claim_due(self) -> int | None:
-        """Claim what there is room for, to be sent in turn; returns how many.
+    def is_over(self, stopping: bool, until_idle: bool) -> bool:
+        if self.turn or self.rooms.in_flight or self.next.results or self.next.back:
+            return False
+        return stopping or (
+            until_idle and not (self.found or self.rooms.holding or len(self.rooms.to_claim))
+        )
 
-        None when it is too early to look again.
-        """
-        now = time.monotonic()
-        if now < self.look_at:
-            return None
-        if self.rooms.holding >= ENOUGH_HELD:
-            return 0
-        self.look_at = now + LOOK_EVERY_SECONDS
-        lanes, self.cursor = claiming.lanes(self.cursor, LANES_AT_ONCE)
-        self.unwell.update(lane.webhook_id for lane in lanes if lane.failing)
-        room = {lane.webhook_id: self.rooms.allowance(lane) for lane in lanes}
-        # An answer that says "leave me alone" holds from when it came, not from when it is written.
-        for result in self.results:
-            if result.rest or result.status == GONE:
-                room.pop(result.webhook_id, None)
-        room = {webhook_id: allowed for webhook_id, allowed in room.items() if allowed > 0}
-        if not room:
-            return 0
-        share = max(1, 2 * ENOUGH_HELD // len(room))
-        claimed = claiming.claim({id: min(share, allowed) for id, allowed in room.items()})
-        if claimed:
-            self.addresses |= rendering.addresses(list({each.webhook_id for each in claimed}))
-        for delivery in claimed:
-            self.rooms.hold(delivery)
-        if len(claimed) >= PLENTY:
-            self.look_at = now
-        return len(claimed)
+    def begin_turn(self, now: float, stopping: bool) -> None:
+        """Go to the database, if there is a reason to."""
+        turn, self.next = self.next, Turn()
+        waited = now - self.recorded_at > RECORD_AFTER_SECONDS
+        if len(turn.results) < RECORD_AT_ONCE and not (waited or self.book.silent or stopping):
+            turn.results, self.next.results = [], turn.results
+        if not stopping:
+            if now >= self.claim_at:
+                turn.claims = self.book.claims(now)
+                self.claim_at = now + LOOK_EVERY_SECONDS
+            if now >= self.tidy_at:
+                self.tidy_at = now + IDLE_SECONDS
+                self.book.release_idle(turn, now)
+            turn.listening = now >= self.look_at or bool(turn.claims)
+        if not turn.has_work:
+            turn.results, self.next = self.next.results, turn
+            return
+        if turn.results:
+            self.recorded_at = now
+            turn.failing = self.book.note(turn.results)
+            turn.gone = {each.webhook_id for each in turn.results if each.status == judging.GONE}
+        self.turn = self.executor.submit(self.database.take, turn)
+        self.turn.add_done_callback(lambda _: self.turn_bell.ring())
 
-    def start_held(self) -> None:
-        """Start what is held, in turn, as long as there is room."""
-        stale = time.monotonic() - claiming.lease_seconds() / 2
-        now = timezone.now()
-        while self.transport.in_flight < CONCURRENCY and (delivery := self.rooms.take()):
+    def finish_turn(self, now: float) -> None:
+        turn = cast("Future[Turn]", self.turn).result()
+        self.turn = None
+        self.attempts += turn.recorded
+        if turn.recorded:
+            self.book.silent.clear()
+        if self.loop_id != self.database.loop_id:
+            self.loop_id = self.database.loop_id
+            self.book.forget()
+        self.next.back += self.book.enter(turn, now)
+        self.found = bool(turn.claimed or turn.more or turn.woken) or not turn.listening
+        if self.found:
+            self.found_at = now
+        lively = now - self.found_at < LINGER_SECONDS
+        pace = LOOK_EVERY_SECONDS if lively else IDLE_SECONDS
+        self.look_at = now if turn.plenty else now + pace
+        # What has just woken up is claimed at once.
+        at_once = len(turn.claimed) >= PLENTY or turn.woken
+        self.claim_at = now if at_once else now + LOOK_EVERY_SECONDS
+
+    def start_held(self, now: float) -> bool:
+        """Start what is held, in turn, as long as there is room; True if there may be more."""
+        self.rooms.grow_old(now)
+        stale = now - claiming.lease_seconds() / 2
+        at = timezone.now()
+        for _ in range(STARTS_AT_ONCE):
+            started = self.rooms.next_start(now)
+            if started is None:
+                return False
+            lane, delivery = started
             if delivery.claimed_at < stale:
-                # What is left of its lease may not outlast the attempt.
-                self.back += [delivery, *self.rooms.failed(delivery.webhook_id)]
-                continue
-            address = self.addresses[delivery.webhook_id]
-            try:
-                request = rendering.render(delivery, address, now)
-            except rendering.CannotRender as error:
-                self.take([cannot_send(delivery, address, str(error), now)])
+                # What is left of its claim may not outlast the attempt.
+                self.next.back += [delivery, *self.book.drop(lane)]
+                self.book.wake(lane)
             else:
-                self.transport.start(request)
+                self.start(lane, delivery, at, now)
+        return True
 
-    def take(self, replies: Iterable[Reply]) -> None:
+    def start(self, lane: Lane, delivery: Claimed, at: datetime, now: float) -> None:
+        address = cast(Address, lane.address)
+        sent = Sent(delivery, address.url, at, self.rooms.start(lane, now))
+        try:
+            request = rendering.render(delivery, address, at, sent)
+        except rendering.CannotRender as error:
+            self.take_replies([judging.cannot_send(sent, str(error))])
+        else:
+            self.transport.start(request)
+
+    def take_replies(self, replies: Iterable[Reply]) -> None:
+        now = time.monotonic()
         for reply in replies:
             sent = cast(Sent, reply.key)
+            flight, lane = sent.flight, sent.flight.lane
+            self.rooms.end(flight, now)
+            seconds = reply.duration_ms / 1000
+            result = judging.judge(sent, reply, random.random())  # noqa: S311 - jitter
             if reply.ok:
-                self.rooms.succeeded(sent.delivery.webhook_id)
+                self.rooms.succeeded(flight, seconds, now)
+            elif reply.status is not None:
+                self.rooms.refused(flight, seconds)
             else:
-                self.back += self.rooms.failed(sent.delivery.webhook_id)
-            self.results.append(judge(sent, reply, random.random()))  # noqa: S311 - jitter
+                self.rooms.unanswered(flight, seconds)
+                self.next.back += self.book.drop(lane)
+            if judging.wants_silence(result):
+                self.book.silent.add(lane.webhook_id)
+                self.next.back += self.book.drop(lane)
+            self.next.results.append(result)
 
-    def record_due(self) -> int:
-        """Write down what is finished, once it is enough or has waited long enough."""
-        now = time.monotonic()
-        waited = now - self.recorded_at > RECORD_AFTER_SECONDS
-        if not self.results or (len(self.results) < RECORD_AT_ONCE and not waited):
-            return 0
-        kept = recording.record_attempts(self.results, self.unwell)
-        if kept < len(self.results):
-            logger.warning(
-                "%d results arrived after their lease had ended", len(self.results) - kept
-            )
-        gone = {result.webhook_id for result in self.results if result.status == GONE}
-        recorded, self.results, self.recorded_at = len(self.results), [], now
-        self.unwell.clear()
-        for webhook_id in gone:
-            pausing.pause_gone(webhook_id)
-        return recorded
+    def patience(self, now: float) -> float:
+        """For how long to wait for the network, in seconds: a bell ends it as well."""
+        if self.turn:
+            return IDLE_SECONDS
+        if self.next.results or self.rooms.in_flight or len(self.rooms.to_claim):
+            return LOOK_EVERY_SECONDS
+        return max(0.0, min(self.look_at, self.tidy_at) - now)
 
-    def give_back(self) -> None:
-        if self.back:
-            claiming.give_back(self.back)
-            self.back.clear()
-
-    def wait_for_database(self) -> None:
-        connection.close()
-        self.tuned = False
-        # Results older than their lease would be refused by the fence.
-        deadline = timezone.now().timestamp() - claiming.lease_seconds()
-        self.results = [
-            result for result in self.results if result.started_at.timestamp() > deadline
-        ]
-        time.sleep(DATABASE_PAUSE_SECONDS)
-
-
-def cannot_send(delivery: Claimed, address: Address, trouble: str, now: datetime) -> Reply:
-    """The reply to a delivery that cannot even be written: our own fault."""
-    return Reply(
-        key=Sent(delivery, address.url, now),
-        status=None,
-        error=Failure.INTERNAL,
-        detail=trouble,
-        answer=b"",
-        duration_ms=0,
-        retry_after=None,
-    )
-
-
-def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
-    """What a reply makes of its delivery (decision W19)."""
-    delivery = sent.delivery
-    state, wait, asked = DELIVERED, 0.0, None
-    if not reply.ok:
-        asked = reply.retry_after if reply.status in (429, 503) else None
-        until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
-        state = State.GIVEN_UP if until is None else State.WAITING
-        wait = until or 0.0
-    return AttemptResult(
-        delivery_id=delivery.id,
-        claim=delivery.claim,
-        webhook_id=delivery.webhook_id,
-        state=state,
-        wait=wait,
-        url=sent.url,
-        started_at=sent.at,
-        duration_ms=reply.duration_ms,
-        status=reply.status,
-        error=str(reply.error or ""),
-        detail=reply.detail,
-        answer=reply.answer,
-        unreachable=reply.error not in NOT_THE_RECEIVERS_FAULT,
-        rest=float(min(asked or 0, recording.LONGEST_REST_SECONDS)),
-    )
+    def let_go(self) -> None:
+        """Release every webhook, then the lease."""
+        self.executor.submit(self.database.take, self.book.release_all()).result()
+        self.executor.submit(self.database.close).result()

@@ -42,7 +42,8 @@ class AttemptResult:
 
 # Only a row that this claim still holds is changed: a worker that comes back late is too late.
 # A finished delivery moves to the partition of its week, and the next of its shipment, parked
-# behind it, becomes due. Rows are named by ANY, so that they are looked up whatever the planner
+# behind it, becomes due. What becomes due, now or later, has its wake-up; for retries one per
+# webhook and second. Rows are named by ANY, so that they are looked up whatever the planner
 # believes of the table's size; and a sum has no index, so that nobody looks for the next among
 # all that is due later.
 RECORD = """
@@ -69,7 +70,7 @@ WITH result AS (
   WHERE delivery.id = ANY(ARRAY(SELECT id FROM result)) AND delivery.id = result.id
     AND delivery.archived_on = '9999-12-31' AND delivery.claimed_by = result.claim
   RETURNING delivery.id, delivery.webhook_id, delivery.shipment_id, delivery.event_id,
-    delivery.state, delivery.attempts
+    delivery.state, delivery.attempts, delivery.due_at
 ), logged AS (
   INSERT INTO deliveries_attempt
     (delivery_id, number, started_at, duration_ms, url, status, error, detail, answer)
@@ -86,14 +87,24 @@ WITH result AS (
       WHERE webhook_id = head.webhook_id AND shipment_id = head.shipment_id
         AND event_id > head.event_id
       ORDER BY event_id LIMIT 1) AS next))
+  RETURNING webhook_id, due_at
+), wakeups AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT webhook_id, due_at FROM woken
+  UNION
+  SELECT webhook_id, date_trunc('second', due_at) + interval '1 second' FROM done WHERE state = 0
 )
 SELECT count(*) FROM done
 """
 
 WELL = """
-UPDATE deliveries_health SET failures = 0, rests = 0, failing_since = NULL, resting_until = NULL,
-  last_success_at = statement_timestamp()
-WHERE webhook_id = ANY(%s) AND failures > 0
+WITH well AS (
+  UPDATE deliveries_health SET failures = 0, rests = 0, failing_since = NULL, resting_until = NULL,
+    last_success_at = statement_timestamp()
+  WHERE webhook_id = ANY(%s) AND failures > 0 RETURNING webhook_id
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT webhook_id, statement_timestamp() FROM well
 """
 
 FAILING = """
@@ -106,20 +117,28 @@ ON CONFLICT (webhook_id) DO UPDATE SET
 """
 
 REST = """
-UPDATE deliveries_health SET rests = rests + 1,
-  resting_until = statement_timestamp()
-    + make_interval(secs => least(%s, power(2, least(rests, 10))))
-WHERE webhook_id = ANY(%s) AND failures >= %s
-  AND coalesce(resting_until <= statement_timestamp(), true)
+WITH rest AS (
+  UPDATE deliveries_health SET rests = rests + 1,
+    resting_until = statement_timestamp()
+      + make_interval(secs => least(%s, power(2, least(rests, 10))))
+  WHERE webhook_id = ANY(%s) AND failures >= %s
+    AND coalesce(resting_until <= statement_timestamp(), true)
+  RETURNING webhook_id, resting_until
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest
 """
 
 # A receiver that says when to come back is left alone until then, with all that waits for it.
 ASKED = """
-UPDATE deliveries_health AS health SET rests = greatest(health.rests, 1),
-  resting_until = greatest(
-    health.resting_until, statement_timestamp() + make_interval(secs => asked.rest))
-FROM unnest(%s::bigint[], %s::float8[]) AS asked(webhook_id, rest)
-WHERE health.webhook_id = asked.webhook_id
+WITH rest AS (
+  UPDATE deliveries_health AS health SET rests = greatest(health.rests, 1),
+    resting_until = greatest(
+      health.resting_until, statement_timestamp() + make_interval(secs => asked.rest))
+  FROM unnest(%s::bigint[], %s::float8[]) AS asked(webhook_id, rest)
+  WHERE health.webhook_id = asked.webhook_id
+  RETURNING health.webhook_id, health.resting_until
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest
 """
 
 

@@ -1,14 +1,15 @@
 """A claimed delivery as the request that its receiver gets (interface, Delivery headers)."""
 
+from collections.abc import Hashable
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from deliveries import statements
-from deliveries.engine.loans import Claimed
+from deliveries.engine.loans import Address, Claimed, Headers
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.transport import Request
 from webhooks import encryption
@@ -16,15 +17,20 @@ from webhooks.event_types import registry
 
 API_VERSION = "2025-09-01"
 
-Headers = list[tuple[str, str]]
-
 # Opening a secret costs more than a whole delivery: each ciphertext is opened once per process.
 opened = lru_cache(maxsize=20_000)(encryption.decrypt)
 
+# Of webhooks that may be sent to now.
 ADDRESSES = """
-SELECT id, url, auth_token,
-  CASE WHEN next_secret_at <= statement_timestamp() THEN next_secret ELSE secret END
-FROM webhooks_webhook WHERE id = ANY(%s)
+SELECT webhook.id, webhook.company_id, webhook.url, webhook.auth_token,
+  CASE WHEN webhook.next_secret_at <= statement_timestamp() THEN webhook.next_secret
+    ELSE webhook.secret END,
+  coalesce(health.failures > 0, false), coalesce(health.rests > 0, false)
+FROM webhooks_webhook AS webhook LEFT JOIN LATERAL (
+  SELECT failures, rests, resting_until FROM deliveries_health
+  WHERE webhook_id = webhook.id LIMIT 1) AS health ON true
+WHERE webhook.id = ANY(%s) AND webhook.active AND webhook.deleted_at IS NULL
+  AND coalesce(health.resting_until <= statement_timestamp(), true)
 """
 
 
@@ -32,44 +38,44 @@ class CannotRender(Exception):
     """A delivery that cannot even be written: our own fault. The message says why."""
 
 
-class Address(NamedTuple):
-    """Where a webhook's deliveries go now, and what signs them now; or why they cannot.
-
-    `headers` are those that every delivery carries, signed or not.
-    """
-
-    url: str
-    headers: Headers
-    secret: str | None
-    trouble: str = ""
-
-
-class Sent(NamedTuple):
-    """What comes back with the reply. `at`: the instant that it is signed with."""
-
-    delivery: Claimed
-    url: str
-    at: datetime
-
-
 def addresses(webhook_ids: list[int]) -> dict[int, Address]:
-    """Read at each claim, so that a change of URL, token or secret counts from the next attempt."""
+    """The addresses of those webhooks that may be sent to now: active, not deleted, not resting.
+
+    Read before each claim, so that a change of URL, token or secret counts from the next attempt.
+    """
     with statements.cursor() as cursor:
         cursor.execute(ADDRESSES, [webhook_ids])
         return {id: address(*columns) for id, *columns in cursor.fetchall()}
 
 
-def address(url: str, auth_token: str | None, secret: str | None) -> Address:
+def address(
+    company_id: int,
+    url: str,
+    auth_token: str | None,
+    secret: str | None,
+    failing: bool,
+    probe: bool,
+) -> Address:
+    headers: Headers = []
+    opened_secret, trouble = None, ""
     try:
         headers = plain_headers(auth_token and opened(auth_token))
-        return Address(url, headers, secret and opened(secret))
+        opened_secret = secret and opened(secret)
     except ImproperlyConfigured as error:
         # A key that is missing for one webhook must not stop the deliveries of the others.
-        return Address(url, [], None, str(error))
+        trouble = str(error)
+    return Address(company_id, url, host_of(url), headers, opened_secret, failing, probe, trouble)
 
 
-def render(delivery: Claimed, address: Address, now: datetime) -> Request:
-    """The signature and its timestamp are of this attempt, the id and the body of every one.
+@lru_cache(maxsize=20_000)
+def host_of(url: str) -> str:
+    """The server that a URL names, with its port if it says one."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = None) -> Request:
+    """The signature and its timestamp are of this attempt, which begins at `at`; the id and the
+    body are the same at every attempt. `key` comes back with the reply.
 
     Raises CannotRender.
     """
@@ -81,7 +87,7 @@ def render(delivery: Claimed, address: Address, now: datetime) -> Request:
         raise CannotRender(f"No event type {delivery.type_id} is registered.")
     headers = address.headers
     if event_type.signed and address.secret:
-        timestamp = timestamp_ms(now)
+        timestamp = timestamp_ms(at)
         headers = [
             *headers,
             ("X-Webhook-Event", event_type.name),
@@ -93,7 +99,7 @@ def render(delivery: Claimed, address: Address, now: datetime) -> Request:
                 sign(address.secret, timestamp, event_type.name, delivery.body),
             ),
         ]
-    return Request(address.url, delivery.body, headers, Sent(delivery, address.url, now))
+    return Request(address.url, delivery.body, headers, key)
 
 
 def plain_headers(auth_token: str | None) -> Headers:

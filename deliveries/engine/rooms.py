@@ -1,112 +1,247 @@
-"""Whose turn it is: how much of each webhook's traffic one engine loop carries. No database.
+"""Whose turn it is: how the slots of one engine loop are shared between webhooks. Pure.
 
-A webhook has a room of requests in flight. It grows by one with each success, which doubles it
-with each round of answers, and falls to one with a failure. While it is at its largest the
-webhook also has a stock of claimed deliveries at hand, so that a fast receiver is not kept
-waiting for the next claim.
+What is scarce is slots times seconds. A request holds its slot until it ends, so three rules keep
+those who are slow from those who are quick:
+- a webhook has a window of its own (deliveries.engine.pace);
+- a company may hold as many slots as are free, so that many companies with many slow webhooks
+  always leave some to the next;
+- slow and unknown webhooks together hold half of the slots at most. A request that is older than a
+  second is slow, whatever was expected of it.
+Companies take turns, and the webhooks of a company take turns among themselves.
+Why: decision page engine-slots-are-shared-by-time.
 """
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections import deque
+from dataclasses import dataclass, field
 
-from deliveries.engine.loans import Claimed, Lane
+from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.pace import SLOW_SECONDS, Pace
 
-FIRST_ROOM = 8
-LARGEST_ROOM = 32
+SLOTS = 2048
+SLOW_SLOTS = SLOTS // 2
+# So many deliveries of a webhook are claimed ahead at most, as many as it answers between claims.
 STOCK = 384
+# Requests in a row without an answer after which a host's webhooks share one request at a time.
+DEAD_AFTER = 3
 
 
-class Rooms:
-    def __init__(self) -> None:
-        self.room: defaultdict[int, int] = defaultdict(lambda: FIRST_ROOM)
-        self.in_flight: Counter[int] = Counter()
-        self.fresh = Turns()
-        self.again = Turns()
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class Host:
+    """What the webhooks of one host and port have in common."""
+
+    failures: int = 0
+    in_flight: int = 0
 
     @property
-    def holding(self) -> int:
-        return self.fresh.holding + self.again.holding
+    def dead(self) -> bool:
+        return self.failures >= DEAD_AFTER
 
-    def allowance(self, lane: Lane) -> int:
-        """How many more deliveries of this webhook may be claimed."""
-        webhook_id = lane.webhook_id
-        if lane.probe:
-            self.room[webhook_id] = 1
-        room = self.room[webhook_id]
-        stock = STOCK if room == LARGEST_ROOM else 0
-        held = self.fresh.of(webhook_id) + self.again.of(webhook_id)
-        return room + stock - self.in_flight[webhook_id] - held
 
-    def hold(self, delivery: Claimed) -> None:
-        """Keep a claimed delivery until its turn."""
-        (self.again if delivery.step else self.fresh).add(delivery)
+@dataclass(eq=False, slots=True)
+class Flight:
+    """A request in flight, as the rooms count it."""
 
-    def take(self) -> Claimed | None:
-        """The next delivery to send, first attempts before retries; it is in flight.
+    lane: "Lane"
+    host: Host
+    started: float
+    unloaded: bool
+    slow: bool
+    over: bool = False
 
-        Webhooks that have room take turns.
-        """
-        delivery = self.fresh.next(self.has_room) or self.again.next(self.has_room)
-        if delivery:
-            self.in_flight[delivery.webhook_id] += 1
-        return delivery
 
-    def has_room(self, webhook_id: int) -> bool:
-        return self.in_flight[webhook_id] < self.room[webhook_id]
+@dataclass(eq=False, slots=True)
+class Lane:
+    """A webhook whose deliveries this loop sends, and those that it has claimed."""
 
-    def succeeded(self, webhook_id: int) -> None:
-        self.in_flight[webhook_id] -= 1
-        self.room[webhook_id] = min(self.room[webhook_id] + 1, LARGEST_ROOM)
+    webhook_id: int
+    company_id: int
+    pace: Pace
+    idle_since: float
+    host: Host = field(default_factory=Host)
+    address: Address | None = None
+    most: int | None = None
+    in_flight: int = 0
+    # Since the last claim.
+    answered: int = 0
+    # Whether a claim may find something, and whether one is being made.
+    due: bool = True
+    claiming: bool = False
+    failing: bool = False
+    fresh: deque[Claimed] = field(default_factory=deque)
+    again: deque[Claimed] = field(default_factory=deque)
 
-    def failed(self, webhook_id: int) -> list[Claimed]:
-        """One at a time from now on; what was held for it is handed out, to be given back."""
-        self.in_flight[webhook_id] -= 1
-        self.room[webhook_id] = 1
-        return self.fresh.drop(webhook_id) + self.again.drop(webhook_id)
+    @property
+    def held(self) -> int:
+        return len(self.fresh) + len(self.again)
 
-    def drop_all(self) -> list[Claimed]:
-        return self.fresh.drop_all() + self.again.drop_all()
+    @property
+    def busy(self) -> bool:
+        return bool(self.due or self.claiming or self.in_flight or self.fresh or self.again)
+
+    def limit(self, now: float) -> int:
+        limit = self.pace.limit(now)
+        return limit if self.most is None else min(limit, self.most)
+
+    def drop(self) -> list[Claimed]:
+        """Hand out what is held, to be given back."""
+        dropped = [*self.fresh, *self.again]
+        self.fresh.clear()
+        self.again.clear()
+        return dropped
 
 
 class Turns:
-    """Claimed deliveries, and the order in which their webhooks come up."""
+    """Lanes in turn: companies one after the other, and the lanes of each one after the other."""
 
     def __init__(self) -> None:
-        self.held: defaultdict[int, deque[Claimed]] = defaultdict(deque)
-        self.turns: deque[int] = deque()
+        self._companies: dict[int, deque[Lane]] = {}
+        self._lanes: set[Lane] = set()
+
+    def __len__(self) -> int:
+        return len(self._lanes)
+
+    def add(self, lane: Lane) -> None:
+        """Put a lane last in its company, unless it has its turn to come."""
+        if lane not in self._lanes:
+            self._lanes.add(lane)
+            self._companies.setdefault(lane.company_id, deque()).append(lane)
+
+    def next(self) -> Lane:
+        """Take out the lane whose turn it is; its company is last from now on."""
+        company_id = next(iter(self._companies))
+        lanes = self._companies.pop(company_id)
+        lane = lanes.popleft()
+        if lanes:
+            self._companies[company_id] = lanes
+        self._lanes.discard(lane)
+        return lane
+
+    def discard(self, lane: Lane) -> None:
+        if lane in self._lanes:
+            self._lanes.discard(lane)
+            lanes = self._companies[lane.company_id]
+            lanes.remove(lane)
+            if not lanes:
+                del self._companies[lane.company_id]
+
+
+class Rooms:
+    """The slots of a loop. `now` is a monotonic clock."""
+
+    def __init__(self) -> None:
+        self.in_flight = 0
+        self.slow_in_flight = 0
         self.holding = 0
+        self._of_company: dict[int, int] = {}
+        self._quick: deque[Flight] = deque()
+        # Lanes that may be claimed from, and lanes with something claimed that may be started.
+        self.to_claim = Turns()
+        self.to_start = Turns()
 
-    def of(self, webhook_id: int) -> int:
-        held = self.held.get(webhook_id)
-        return len(held) if held else 0
+    def has_slot(self, lane: Lane) -> bool:
+        """Whether its company and its kind may hold one more slot."""
+        free = SLOTS - self.in_flight
+        if self._of_company.get(lane.company_id, 0) >= free:
+            return False
+        if lane.pace.slow and self.slow_in_flight >= SLOW_SLOTS:
+            return False
+        return not (lane.host.dead and lane.host.in_flight)
 
-    def add(self, delivery: Claimed) -> None:
-        held = self.held[delivery.webhook_id]
-        if not held:
-            self.turns.append(delivery.webhook_id)
-        held.append(delivery)
+    def allowance(self, lane: Lane, now: float) -> int:
+        """How many more deliveries of this webhook are worth claiming."""
+        if not self.has_slot(lane):
+            return 0
+        if lane.host.dead:
+            return 1 - lane.held
+        free = SLOTS - self.in_flight
+        if lane.pace.slow:
+            free = min(free, SLOW_SLOTS - self.slow_in_flight)
+        room = min(lane.limit(now) - lane.in_flight, free)
+        return room + min(2 * lane.answered, STOCK) - lane.held
+
+    def hold(self, lane: Lane, delivery: Claimed) -> None:
+        """Keep a claimed delivery until its turn."""
+        (lane.again if delivery.step else lane.fresh).append(delivery)
         self.holding += 1
+        self.to_start.add(lane)
 
-    def next(self, has_room: Callable[[int], bool]) -> Claimed | None:
-        for _ in range(len(self.turns)):
-            webhook_id = self.turns.popleft()
-            if not has_room(webhook_id):
-                self.turns.append(webhook_id)
+    def next_start(self, now: float) -> tuple[Lane, Claimed] | None:
+        """The next delivery to send, or None when nothing that is held may be sent now.
+
+        A webhook's first attempts go before its retries.
+        """
+        for _ in range(len(self.to_start)):
+            lane = self.to_start.next()
+            if lane.in_flight >= lane.limit(now):
+                # It gets its next turn when one of its requests ends.
                 continue
-            held = self.held[webhook_id]
-            delivery = held.popleft()
+            if not self.has_slot(lane):
+                self.to_start.add(lane)
+                continue
+            delivery = (lane.fresh or lane.again).popleft()
             self.holding -= 1
-            if held:
-                self.turns.append(webhook_id)
-            return delivery
+            if lane.held:
+                self.to_start.add(lane)
+            return lane, delivery
         return None
 
-    def drop(self, webhook_id: int) -> list[Claimed]:
-        dropped = list(self.held.pop(webhook_id, ()))
-        if dropped:
-            self.turns.remove(webhook_id)
-        self.holding -= len(dropped)
-        return dropped
+    def start(self, lane: Lane, now: float) -> Flight:
+        """Count a request that begins."""
+        lane.in_flight += 1
+        lane.host.in_flight += 1
+        self.in_flight += 1
+        self._of_company[lane.company_id] = self._of_company.get(lane.company_id, 0) + 1
+        flight = Flight(lane, lane.host, now, lane.pace.start(lane.in_flight), lane.pace.slow)
+        if flight.slow:
+            self.slow_in_flight += 1
+        else:
+            self._quick.append(flight)
+        return flight
 
-    def drop_all(self) -> list[Claimed]:
-        return [each for webhook_id in list(self.held) for each in self.drop(webhook_id)]
+    def grow_old(self, now: float) -> None:
+        """Count as slow what has been in flight for longer than SLOW_SECONDS."""
+        while self._quick and (self._quick[0].over or now - self._quick[0].started > SLOW_SECONDS):
+            flight = self._quick.popleft()
+            if not flight.over:
+                flight.slow = True
+                self.slow_in_flight += 1
+
+    def end(self, flight: Flight, now: float) -> None:
+        """Count a request that is over; what it says of its receiver comes with the others."""
+        lane = flight.lane
+        flight.over = True
+        lane.in_flight -= 1
+        lane.idle_since = now
+        flight.host.in_flight -= 1
+        self.in_flight -= 1
+        if flight.slow:
+            self.slow_in_flight -= 1
+        left = self._of_company[lane.company_id] - 1
+        if left:
+            self._of_company[lane.company_id] = left
+        else:
+            del self._of_company[lane.company_id]
+        if lane.held:
+            self.to_start.add(lane)
+
+    def succeeded(self, flight: Flight, seconds: float, now: float) -> None:
+        """Learn from a success that took so long."""
+        flight.host.failures = 0
+        flight.lane.answered += 1
+        flight.lane.pace.answered(seconds, flight.unloaded, now)
+
+    def refused(self, flight: Flight, seconds: float) -> None:
+        """Learn from an answer that was no success."""
+        flight.host.failures = 0
+        flight.lane.pace.refused(seconds)
+
+    def unanswered(self, flight: Flight, seconds: float) -> None:
+        """Learn from a request that got no answer."""
+        flight.host.failures += 1
+        flight.lane.pace.unanswered(seconds)
+
+    def drop(self, lane: Lane) -> list[Claimed]:
+        dropped = lane.drop()
+        self.holding -= len(dropped)
+        self.to_start.discard(lane)
+        return dropped

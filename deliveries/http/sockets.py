@@ -10,14 +10,22 @@ _READ_EVENTS = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
 
 
 class Sockets:
-    """Wakes for libcurl's sockets, and for one descriptor of ours, `bell`, without naming it."""
+    """Wakes for libcurl's sockets, and for descriptors of ours without naming them: for `bell`,
+    and for those of `add_bell`, of which `rung` tells whether the last wait met one.
+    """
 
     def __init__(self, bell: int) -> None:
         self._bell = bell
+        self._bells = {bell}
         self._epoll = select.epoll()
         self._epoll.register(bell, select.EPOLLIN)
+        self.rung = False
         self._watched: dict[int, int] = {}
         self._resting: set[int] = set()
+
+    def add_bell(self, bell: int) -> None:
+        self._bells.add(bell)
+        self._epoll.register(bell, select.EPOLLIN)
 
     def watch(self, what: int, descriptor: int, *_: object) -> None:
         """Take libcurl's word on what a socket waits for; its socket callback."""
@@ -43,12 +51,15 @@ class Sockets:
     def ready(self, seconds: float) -> list[tuple[int, int]]:
         """Wait so long at most; return the sockets with something to do and what that is."""
         ready = []
+        self.rung = False
         for descriptor, events in self._epoll.poll(seconds):
             if descriptor in self._resting:
                 # The other side has closed, or speaks unasked: libcurl sees when it comes back.
                 self.opened(descriptor)
                 self._epoll.unregister(descriptor)
-            elif descriptor != self._bell:
+            elif descriptor in self._bells:
+                self.rung = self.rung or descriptor != self._bell
+            else:
                 readable = READABLE if events & _READ_EVENTS else 0
                 writable = WRITABLE if events & select.EPOLLOUT else 0
                 ready.append((descriptor, readable | writable))

@@ -107,12 +107,21 @@ class Transport:
         if answer is not None:
             self._connect(transfer, answer)
 
+    def wake_for(self, descriptor: int) -> None:
+        """Have `wait` return, with `rung` true, as soon as this descriptor is readable as well."""
+        self._sockets.add_bell(descriptor)
+
+    @property
+    def rung(self) -> bool:
+        """Whether a descriptor of `wake_for` ended the last wait."""
+        return self._sockets.rung
+
     def wait(self, seconds: float) -> list[Reply]:
         """Send and receive until there is a reply or the time is over; return all there are."""
         until = time.monotonic() + seconds
         while not self._replies:
             self._pump(until)
-            if time.monotonic() >= until:
+            if self._sockets.rung or time.monotonic() >= until:
                 break
         replies, self._replies = self._replies, []
         return replies

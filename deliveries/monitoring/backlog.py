@@ -18,24 +18,35 @@ WITH RECURSIVE lane AS (
     WHERE webhook_id > lane.webhook_id ORDER BY webhook_id LIMIT 1) AS next
 )"""
 
-# The first due row of each webhook that may be sent to, first attempt or retry, found through
-# the index.
-OLDEST_DUE = f"""{LANE}
-SELECT min(first.due_at) FROM lane
+# The first due row, first attempt or retry, of each webhook that a loop works on or that has woken
+# up. Nothing is due of any other.
+OLDEST_DUE = """
+WITH woken AS (
+  SELECT webhook_id FROM deliveries_lane
+  UNION
+  (SELECT webhook_id FROM deliveries_wakeup AS wakeup
+   WHERE due_at <= statement_timestamp() AND EXISTS (
+     SELECT FROM webhooks_webhook
+     WHERE id = wakeup.webhook_id AND active AND deleted_at IS NULL)
+   ORDER BY due_at LIMIT %(most)s)
+)
+SELECT min(first.due_at) FROM woken
 CROSS JOIN LATERAL (
   SELECT 1 FROM webhooks_webhook
-  WHERE id = lane.webhook_id AND active AND deleted_at IS NULL LIMIT 1) AS webhook
+  WHERE id = woken.webhook_id AND active AND deleted_at IS NULL LIMIT 1) AS webhook
 LEFT JOIN LATERAL (
   SELECT resting_until FROM deliveries_health
-  WHERE webhook_id = lane.webhook_id LIMIT 1) AS health ON true
+  WHERE webhook_id = woken.webhook_id LIMIT 1) AS health ON true
 CROSS JOIN (VALUES (0), (1)) AS turn(again)
 CROSS JOIN LATERAL (
   SELECT due_at FROM deliveries_delivery_open
-  WHERE webhook_id = lane.webhook_id AND least(step, 1) = turn.again
+  WHERE webhook_id = woken.webhook_id AND least(step, 1) = turn.again
     AND due_at <= statement_timestamp()
   ORDER BY due_at LIMIT 1) AS first
 WHERE coalesce(health.resting_until <= statement_timestamp(), true)
-"""  # noqa: S608 - our own text
+"""
+# Wake-ups are consumed within moments. Should nobody consume them, the oldest tell enough.
+MOST_WOKEN = 1_000
 
 # Exact counting would read every row of a long backlog at every scrape.
 COUNT_EXACTLY_BELOW = 10_000
@@ -48,7 +59,7 @@ def oldest_due() -> datetime | None:
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:
-            cursor.execute(OLDEST_DUE)
+            cursor.execute(OLDEST_DUE, {"most": MOST_WOKEN})
             due: datetime | None = cursor.fetchone()[0]
             return due
 

@@ -11,11 +11,12 @@ from unittest.mock import patch
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries.engine import claiming, recording
+from deliveries.engine import recording
 from desk.storms import services
 from desk.ticket import visits
 from tests import builders as build
 from tests.deliveries.test_recording import failed, result
+from tests.sending import claim
 from tickets import opening, updating, working
 from tickets.changes.actors import Actor
 from tickets.models import Agent, Calendar, FilingRule, SLATarget, Ticket
@@ -277,10 +278,7 @@ class World:
     def sent(self, *, failing: bool = False) -> None:
         """Attempt what waits, as the engine would; `failing`: one receiver answers 503."""
         broken = {"status": 503, "error": "", "answer": READ_ONLY, "unreachable": False}
-        while lanes := claiming.lanes(0, 100)[0]:
-            claimed = claiming.claim({lane.webhook_id: 20 for lane in lanes})
-            if not claimed:
-                return
+        while claimed := claim(20):
             recording.record_attempts(
                 [
                     failed(one, wait=1800, duration_ms=2140, **broken)

@@ -13,15 +13,10 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming
-from deliveries.engine.loans import Claimed
-from deliveries.models import Delivery, Health
+from deliveries.models import Delivery, Health, Loop
 from tests import builders as build
+from tests.sending import claim, loop_id
 from webhooks import services
-
-
-def claim(room: int = 100) -> list[Claimed]:
-    ready, _ = claiming.lanes(0, 100)
-    return claiming.claim({lane.webhook_id: room for lane in ready})
 
 
 def publish(company: Company, *shipments: int | None) -> None:
@@ -55,17 +50,56 @@ def test_leaves_what_is_not_due(company: Company) -> None:
     assert claim() == []
 
 
-def test_gives_back_what_a_dead_worker_held(company: Company) -> None:
+def test_takes_what_a_lost_loop_held_at_once(company: Company) -> None:
     build.webhook(company)
     publish(company, 1)
     first = claim()
     assert claim() == []
 
-    Delivery.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+    Loop.objects.update(lost=True)
 
     again = claim()
     assert [each.id for each in again] == [each.id for each in first]
     assert again[0].claim != first[0].claim
+
+
+def test_a_lost_loop_claims_nothing(company: Company) -> None:
+    webhook = build.webhook(company)
+    publish(company, 1)
+    lost = loop_id()
+    Loop.objects.update(lost=True)
+
+    assert claiming.claim(lost, {webhook.pk: 10}) == ([], set())
+
+
+def test_a_claim_of_an_earlier_version_ends_with_its_own_time(company: Company) -> None:
+    build.webhook(company)
+    publish(company, 1)
+    later = timezone.now() + timedelta(seconds=30)
+    Delivery.objects.update(claimed_by=uuid4(), claimed_until=later)
+    assert claim() == []
+
+    Delivery.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+
+    assert len(claim()) == 1
+
+
+def test_says_of_which_webhooks_there_may_be_more(company: Company) -> None:
+    many, few = build.webhook(company), build.webhook(company, type_id=4)
+    publish(company, *range(5))
+    publishing.publish([build.news(company, type=4)])
+
+    found = claiming.claim(loop_id(), {many.pk: 5, few.pk: 5})
+
+    assert (len(found.claimed), found.more) == (6, {many.pk})
+
+
+def test_says_so_also_where_all_it_found_must_wait(company: Company) -> None:
+    webhook = build.webhook(company)
+    publish(company, *[1] * 4)
+    claim(room=1)
+
+    assert claiming.claim(loop_id(), {webhook.pk: 2}) == ([], {webhook.pk})
 
 
 def test_takes_one_of_a_shipment_at_a_time(company: Company) -> None:
@@ -135,18 +169,6 @@ def test_skips_webhooks_that_are_paused_deleted_or_resting(company: Company) -> 
     assert [each.webhook_id for each in claim()] == [well.pk]
 
 
-def test_goes_on_where_it_stopped_looking(company: Company) -> None:
-    webhooks = [build.webhook(company).pk for _ in range(5)]
-    publish(company, 1)
-
-    first, cursor = claiming.lanes(0, 2)
-    second, cursor = claiming.lanes(cursor, 2)
-    third, end = claiming.lanes(cursor, 2)
-
-    assert [lane.webhook_id for lane in (*first, *second, *third)] == webhooks[::-1]
-    assert end == 0
-
-
 def test_a_long_backlog_of_one_leaves_room_for_another(company: Company, birch: Company) -> None:
     build.webhook(company)
     build.webhook(birch)
@@ -189,7 +211,7 @@ def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Compan
         cursor.execute("ANALYZE deliveries_delivery_open")
     publish(company, *range(500))
     statements.settle_plans(transaction_only=True)
-    values = {"webhooks": [webhook.pk], "rooms": [20], "claim": str(uuid4())}
+    values = {"webhooks": [webhook.pk], "rooms": [20], "loop": str(uuid4())}
     spans = {"lease": 30.0, "hold": 3600, "park": 1, "longest": 300}
 
     with statements.cursor() as cursor:

@@ -13,13 +13,14 @@ from pytest_django import Settings
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import loop, signature_check
-from deliveries.engine.rooms import FIRST_ROOM
+from deliveries.engine import signature_check
+from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.transport import Transport
 from deliveries.models import Attempt, Delivery, Health, State
 from faults.receiver import Answer, Receiver
 from tests import builders as build
+from tests.sending import deliver, engine, make_due, wake_all
 from webhooks.targets import Policy
 
 
@@ -27,21 +28,6 @@ from webhooks.targets import Policy
 def receiver() -> Iterator[Receiver]:
     with Receiver() as receiver:
         yield receiver
-
-
-@pytest.fixture(autouse=True)
-def no_linger(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
-
-
-def deliver(policy: Policy, **options: float) -> int:
-    with closing(Transport(policy, concurrency=loop.CONCURRENCY, **options)) as transport:
-        return loop.Engine(transport, stop=lambda: False).run()
-
-
-def make_due() -> None:
-    Delivery.objects.open().update(due_at=timezone.now() - timedelta(seconds=1))
-    Health.objects.update(resting_until=None)
 
 
 def test_sends_the_stored_bytes_signed(
@@ -150,7 +136,7 @@ def test_leaves_a_busy_receiver_alone_for_up_to_five_minutes(
     deliver(loopback)
 
     met = len(receiver.log)
-    assert met <= FIRST_ROOM
+    assert met <= FIRST_SIZE
     resting = Health.objects.get().resting_until - timezone.now()
     assert timedelta(seconds=280) < resting <= timedelta(seconds=300)
 
@@ -158,6 +144,7 @@ def test_leaves_a_busy_receiver_alone_for_up_to_five_minutes(
     assert len(receiver.log) == met
 
     Health.objects.update(resting_until=timezone.now())
+    wake_all()
     receiver.answer = lambda _: Answer(200)
     deliver(loopback)
     assert Delivery.objects.open().count() == met
@@ -227,7 +214,7 @@ def test_stops_without_claiming_when_told_to(
     publishing.publish([build.news(company)])
 
     with closing(Transport(loopback, concurrency=8)) as transport:
-        assert loop.Engine(transport, stop=lambda: True).run() == 0
+        assert engine(transport, stop=lambda: True).run() == 0
 
     assert receiver.log == []
     assert Delivery.objects.get().claimed_by is None

@@ -9,16 +9,16 @@ from django.utils import timezone
 
 from companies.models import Company
 from deliveries import publishing, statements
-from deliveries.engine import claiming, recording
+from deliveries.engine import recording
 from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
-from deliveries.models import OPEN, Attempt, Delivery, Health, State
+from deliveries.models import OPEN, Attempt, Delivery, Health, Loop, State
 from tests import builders as build
+from tests.sending import claim
 
 
 def claim_one() -> Claimed:
-    ready, _ = claiming.lanes(0, 100)
-    return claiming.claim({lane.webhook_id: 1 for lane in ready})[0]
+    return claim(1)[0]
 
 
 def result(claimed: Claimed, **changes: Any) -> AttemptResult:
@@ -78,7 +78,7 @@ def test_refuses_the_word_of_a_worker_that_lost_its_claim(company: Company) -> N
     build.webhook(company)
     publishing.publish([build.news(company)])
     late = claim_one()
-    Delivery.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+    Loop.objects.update(lost=True)
     present = claim_one()
 
     assert recording.record_attempts([result(late)]) == 0
@@ -93,12 +93,10 @@ def test_refuses_the_word_of_a_worker_that_lost_its_claim(company: Company) -> N
 def test_wakes_the_next_of_the_shipment(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, 1, body=body) for body in (b"1", b"2", b"3")])
-    ready, _ = claiming.lanes(0, 100)
-    rooms = {lane.webhook_id: 10 for lane in ready}
     sent = []
 
     for _ in range(3):
-        (claimed,) = claiming.claim(rooms)
+        (claimed,) = claim(10)
         sent.append(claimed.body)
         recording.record_attempts([result(claimed)])
 
@@ -135,7 +133,7 @@ def test_rests_a_webhook_that_cannot_be_reached(company: Company) -> None:
     health = Health.objects.get(webhook=webhook)
     assert (health.failures, health.rests) == (3, 1)
     assert health.resting_until > timezone.now()
-    assert claiming.lanes(0, 100)[0] == []
+    assert claim() == []
 
 
 def test_rests_longer_each_time_up_to_five_minutes(company: Company) -> None:

@@ -1,126 +1,191 @@
+"""How the slots of a loop are shared, without a network: time is a number."""
+
 from collections import Counter
 from uuid import uuid4
 
-from deliveries.engine.loans import Claimed, Lane
-from deliveries.engine.rooms import FIRST_ROOM, LARGEST_ROOM, STOCK, Rooms
+from deliveries.engine.loans import Claimed
+from deliveries.engine.pace import FIRST_SIZE, SLOW_SECONDS, Pace
+from deliveries.engine.rooms import DEAD_AFTER, SLOTS, SLOW_SLOTS, STOCK, Flight, Host, Lane, Rooms
 
 
 def claimed(webhook_id: int, *, step: int = 0) -> Claimed:
     return Claimed(str(uuid4()), webhook_id, None, step, step, 3, b"{}", str(uuid4()), 0.0)
 
 
-def lane(webhook_id: int, *, probe: bool = False) -> Lane:
-    return Lane(webhook_id, failing=probe, probe=probe)
+def lane(
+    webhook_id: int, company_id: int = 0, *, size: float = FIRST_SIZE, slow: bool = False
+) -> Lane:
+    """A lane of a company of its own, unless said otherwise, that is known to be quick."""
+    made = Lane(webhook_id, company_id or webhook_id, Pace(0.0), 0.0)
+    made.pace.size = size
+    made.pace.seconds = 2 * SLOW_SECONDS if slow else 0.01
+    return made
 
 
-def fill(rooms: Rooms, webhook_id: int, count: int) -> None:
+def fill(rooms: Rooms, lane: Lane, count: int) -> None:
     for _ in range(count):
-        rooms.hold(claimed(webhook_id))
+        rooms.hold(lane, claimed(lane.webhook_id))
 
 
-def start_all(rooms: Rooms) -> Counter[int]:
-    started: Counter[int] = Counter()
-    while delivery := rooms.take():
-        started[delivery.webhook_id] += 1
-    return started
+def start_all(rooms: Rooms, now: float = 0.0) -> list[Flight]:
+    flights = []
+    while started := rooms.next_start(now):
+        flights.append(rooms.start(started[0], now))
+    return flights
 
 
-def test_a_stranger_gets_the_first_room() -> None:
+def of_each(flights: list[Flight]) -> Counter[int]:
+    return Counter(flight.lane.webhook_id for flight in flights)
+
+
+def test_sends_as_many_at_once_as_the_window_says() -> None:
+    rooms, one = Rooms(), lane(1)
+    assert rooms.allowance(one, 0.0) == FIRST_SIZE
+
+    fill(rooms, one, 20)
+
+    assert of_each(start_all(rooms)) == {1: FIRST_SIZE}
+    assert rooms.holding == 20 - FIRST_SIZE
+
+
+def test_a_webhook_may_ask_for_fewer() -> None:
+    rooms, one = Rooms(), lane(1, size=100)
+    one.most = 3
+    fill(rooms, one, 20)
+
+    assert of_each(start_all(rooms)) == {1: 3}
+    assert rooms.allowance(one, 0.0) < 0
+
+
+def test_companies_take_turns_and_webhooks_within_each() -> None:
     rooms = Rooms()
-    assert rooms.allowance(lane(1)) == FIRST_ROOM
+    for webhook_id, company_id in [(1, 7), (2, 7), (3, 7), (4, 8)]:
+        fill(rooms, lane(webhook_id, company_id, size=10), 3)
 
-    fill(rooms, 1, 20)
+    order = [flight.lane.webhook_id for flight in start_all(rooms)]
 
-    assert start_all(rooms) == {1: FIRST_ROOM}
-    assert rooms.holding == 20 - FIRST_ROOM
-
-
-def test_webhooks_take_turns() -> None:
-    rooms = Rooms()
-    fill(rooms, 1, 5)
-    fill(rooms, 2, 2)
-    fill(rooms, 3, 1)
-
-    order = [rooms.take().webhook_id for _ in range(8)]
-
-    assert order == [1, 2, 3, 1, 2, 1, 1, 1]
-    assert rooms.take() is None
+    assert order == [1, 4, 2, 4, 3, 4, 1, 2, 3, 1, 2, 3]
 
 
-def test_first_attempts_go_before_retries() -> None:
-    rooms = Rooms()
-    for webhook_id, step in [(1, 4), (1, 0), (2, 1), (3, 0), (1, 0)]:
-        rooms.hold(claimed(webhook_id, step=step))
+def test_first_attempts_go_before_retries_of_the_same_webhook() -> None:
+    rooms, one = Rooms(), lane(1, size=10)
+    for step in (4, 0, 1, 0):
+        rooms.hold(one, claimed(1, step=step))
 
-    taken = [rooms.take() for _ in range(5)]
+    steps = []
+    while started := rooms.next_start(0.0):
+        steps.append(started[1].step)
 
-    assert [(each.webhook_id, each.step) for each in taken] == [
-        (1, 0),
-        (3, 0),
-        (1, 0),
-        (1, 4),
-        (2, 1),
-    ]
+    assert steps == [0, 0, 4, 1]
     assert rooms.holding == 0
 
 
-def test_a_failure_hands_back_first_attempts_and_retries() -> None:
+def test_a_company_holds_no_more_than_what_is_left_free() -> None:
     rooms = Rooms()
-    for step in (0, 0, 2):
-        rooms.hold(claimed(1, step=step))
-    rooms.take()
+    for webhook_id in range(1, 11):
+        fill(rooms, lane(webhook_id, 7, size=1000), 1000)
 
-    assert sorted(each.step for each in rooms.failed(1)) == [0, 2]
-    assert rooms.take() is None
+    assert len(start_all(rooms)) == SLOTS // 2
 
 
-def test_a_round_of_successes_doubles_the_room() -> None:
+def test_ten_greedy_companies_leave_slots_to_another() -> None:
     rooms = Rooms()
-    fill(rooms, 1, 200)
-    for room in (8, 16, 32, 32):
-        assert start_all(rooms) == {1: room}
-        for _ in range(room):
-            rooms.succeeded(1)
+    for webhook_id in range(1, 11):
+        fill(rooms, lane(webhook_id, size=1000), 1000)
+    started = start_all(rooms)
+    assert set(of_each(started).values()) <= {SLOTS // 11, SLOTS // 11 + 1}
 
-    assert rooms.room[1] == LARGEST_ROOM
-    assert rooms.allowance(lane(1)) == LARGEST_ROOM + STOCK - rooms.holding
+    fill(rooms, lane(99, size=50), 50)
+
+    assert of_each(start_all(rooms)) == {99: 50}
 
 
-def test_a_failure_makes_the_room_one_and_hands_out_what_was_held() -> None:
+def test_slow_and_unknown_webhooks_hold_half_of_the_slots_at_most() -> None:
     rooms = Rooms()
-    fill(rooms, 1, 20)
+    for webhook_id in range(2000):
+        fill(rooms, lane(webhook_id + 1, slow=True), 5)
+
+    assert len(start_all(rooms)) == SLOW_SLOTS
+
+    quick = lane(5000, size=100)
+    fill(rooms, quick, 100)
+    assert of_each(start_all(rooms)) == {5000: 100}
+    assert rooms.allowance(lane(5001, slow=True), 0.0) == 0
+
+
+def test_a_request_that_takes_longer_than_a_second_counts_as_slow() -> None:
+    rooms = Rooms()
+    for webhook_id in range(1, 9):
+        fill(rooms, lane(webhook_id, size=200), 200)
+    flights = start_all(rooms)
+    assert rooms.slow_in_flight == 0
+
+    rooms.end(flights[0], 0.5)
+    rooms.grow_old(2 * SLOW_SECONDS)
+
+    assert rooms.slow_in_flight == len(flights) - 1
+    for flight in flights[1:]:
+        rooms.end(flight, 3.0)
+    assert (rooms.slow_in_flight, rooms.in_flight) == (0, 0)
+
+
+def test_webhooks_of_a_dead_host_share_one_request() -> None:
+    rooms, host = Rooms(), Host()
+    lanes = [lane(webhook_id) for webhook_id in range(1, 6)]
+    for each in lanes:
+        each.host = host
+    for flight in [rooms.start(each, 0.0) for each in lanes[:DEAD_AFTER]]:
+        rooms.end(flight, 5.0)
+        rooms.unanswered(flight, 5.0)
+
+    for each in lanes:
+        fill(rooms, each, 2)
+    (probe,) = start_all(rooms, 6.0)
+    assert rooms.allowance(lanes[4], 6.0) == 0
+
+    rooms.end(probe, 6.1)
+    rooms.refused(probe, 0.1)
+    assert len(start_all(rooms, 6.1)) > 1
+
+
+def test_a_quick_webhook_has_a_stock_of_what_it_answers_between_claims() -> None:
+    rooms, one = Rooms(), lane(1, size=10)
+    for _ in range(50):
+        flight = rooms.start(one, 0.0)
+        rooms.end(flight, 0.0)
+        rooms.succeeded(flight, 0.01, 0.0)
+    grown = one.limit(0.0)
+
+    assert rooms.allowance(one, 0.0) == grown + 100
+    one.answered = 10_000
+    assert rooms.allowance(one, 0.0) == grown + STOCK
+
+
+def test_a_full_window_does_not_stop_the_others() -> None:
+    rooms, full = Rooms(), lane(1)
+    fill(rooms, full, 10)
+    start_all(rooms)
+    fill(rooms, lane(2, size=10), 3)
+
+    assert of_each(start_all(rooms)) == {2: 3}
+
+
+def test_what_waits_goes_on_when_a_request_ends() -> None:
+    rooms, one = Rooms(), lane(1)
+    fill(rooms, one, 3)
+    first, _ = start_all(rooms)
+
+    rooms.end(first, 1.0)
+
+    assert of_each(start_all(rooms)) == {1: 1}
+
+
+def test_hands_out_what_it_held() -> None:
+    rooms, one, other = Rooms(), lane(1), lane(2)
+    fill(rooms, one, 5)
+    fill(rooms, other, 5)
     start_all(rooms)
 
-    given_back = rooms.failed(1)
-
-    assert (len(given_back), rooms.holding, rooms.room[1]) == (12, 0, 1)
-    assert rooms.take() is None
-
-
-def test_a_rested_webhook_gets_one_probe() -> None:
-    rooms = Rooms()
-
-    assert rooms.allowance(lane(1, probe=True)) == 1
-    fill(rooms, 1, 1)
-    rooms.take()
-    assert rooms.allowance(lane(1, probe=True)) == 0
-
-
-def test_a_full_room_does_not_stop_the_others() -> None:
-    rooms = Rooms()
-    fill(rooms, 1, FIRST_ROOM + 5)
-    start_all(rooms)
-    fill(rooms, 2, 3)
-
-    assert start_all(rooms) == {2: 3}
-
-
-def test_drops_all_it_holds() -> None:
-    rooms = Rooms()
-    fill(rooms, 1, 3)
-    fill(rooms, 2, 3)
-    rooms.take()
-
-    assert len(rooms.drop_all()) == 5
-    assert rooms.holding == 0
-    assert rooms.take() is None
+    assert len(rooms.drop(one)) == 3
+    assert (rooms.holding, rooms.in_flight) == (3, 4)
+    assert rooms.next_start(0.0) is None

@@ -16,11 +16,11 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from rest_framework.test import APIClient
 
-from deliveries import tasks
-from deliveries.engine import loop
 from deliveries.models import Delivery
+from tests import sending
 from tests.shipments.feeding import ingest, tracking, write
 from tests.upgrades.databases import Database
+from webhooks import target_policy
 
 
 def upgrade() -> dict[str, Any]:
@@ -82,7 +82,7 @@ def deliver() -> None:
     """Run the engine until nothing waits: what follows in order comes a little later."""
     deadline = time.monotonic() + 60
     while Delivery.objects.open().exists() and time.monotonic() < deadline:
-        tasks.deliver()
+        sending.deliver(target_policy.current_policy())
 
 
 def try_to_rewrite_history() -> str:
@@ -96,7 +96,6 @@ def try_to_rewrite_history() -> str:
 
 def main(told_file: Path, file: Path) -> None:
     told = json.loads(told_file.read_text())
-    loop.LINGER_SECONDS = 0.0
     found = upgrade()
     api = APIClient(SERVER_NAME="127.0.0.1", HTTP_AUTHORIZATION=f"Bearer {told['token']}")
     api.default_format = "json"

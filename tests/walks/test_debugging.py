@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import loop
-from deliveries.http.transport import Transport
 from deliveries.models import Delivery
 from faults import ledger
 from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
+from tests.sending import deliver, wake_all
 from webhooks.targets import Policy
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "receiving.md").read_text()
@@ -31,11 +29,6 @@ STEPS = re.findall(r"```\n(GET|POST) (\S+)(?: (\{.*\}))?\n(\{.*\})\n```", PAGE)
 def receiver() -> Iterator[Receiver]:
     with Receiver() as receiver:
         yield receiver
-
-
-def deliver(policy: Policy) -> None:
-    with closing(Transport(policy, concurrency=loop.CONCURRENCY)) as transport:
-        loop.Engine(transport, stop=lambda: False).run()
 
 
 def shape(value: Any) -> Any:
@@ -74,7 +67,6 @@ def test_a_company_finds_and_mends_a_failing_receiver(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(loop, "LINGER_SECONDS", 0.0)
     settings.DELIVERY_RETRY_SECONDS = ()
     webhook = build.webhook(company, url=receiver.url)
     known = {"secret": "the one that was lost"}
@@ -89,6 +81,7 @@ def test_a_company_finds_and_mends_a_failing_receiver(
     for _ in range(3):
         deliver(loopback)
         Delivery.objects.open().update(due_at=began)
+        wake_all()
     walk = Walk(
         api,
         **{"/webhooks/1/": f"/webhooks/{webhook.pk}/", "2026-01-31T12:00:00Z": began.isoformat()},
@@ -105,6 +98,7 @@ def test_a_company_finds_and_mends_a_failing_receiver(
     for _ in range(3):
         deliver(loopback)
         Delivery.objects.open().update(due_at=began)
+        wake_all()
 
     assert walk.step()["data"]["condition"] == "well"
     assert [received.body for received in receiver.log] == [b"0", b"1", b"2"]

@@ -1,0 +1,75 @@
+"""What a reply makes of its delivery (decision W19). Pure but for the settings."""
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import NamedTuple
+
+from django.conf import settings
+
+from deliveries.engine import recording
+from deliveries.engine.loans import Claimed
+from deliveries.engine.recording import AttemptResult
+from deliveries.engine.rooms import Flight
+from deliveries.engine.schedule import next_wait
+from deliveries.http.answers import Failure, Reply
+from deliveries.models import State
+
+# Once for all results: looking up a member of an enum takes longer than the comparison.
+DELIVERED, GONE = State.DELIVERED, HTTPStatus.GONE
+ASKS_FOR_REST = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+# None is an answer, whatever its status. The others end before anybody was asked.
+NOT_THE_RECEIVERS_FAULT = (None, Failure.INTERNAL, Failure.BAD_TARGET)
+
+
+class Sent(NamedTuple):
+    """What comes back with the reply. `at`: the instant that it is signed with."""
+
+    delivery: Claimed
+    url: str
+    at: datetime
+    flight: Flight
+
+
+def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
+    """The result of an attempt; `dice` in [0, 1) spreads the retries."""
+    delivery = sent.delivery
+    state, wait, asked = DELIVERED, 0.0, None
+    if not reply.ok:
+        asked = reply.retry_after if reply.status in ASKS_FOR_REST else None
+        until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
+        state = State.GIVEN_UP if until is None else State.WAITING
+        wait = until or 0.0
+    return AttemptResult(
+        delivery_id=delivery.id,
+        claim=delivery.claim,
+        webhook_id=delivery.webhook_id,
+        state=state,
+        wait=wait,
+        url=sent.url,
+        started_at=sent.at,
+        duration_ms=reply.duration_ms,
+        status=reply.status,
+        error=str(reply.error or ""),
+        detail=reply.detail,
+        answer=reply.answer,
+        unreachable=reply.error not in NOT_THE_RECEIVERS_FAULT,
+        rest=float(min(asked or 0, recording.LONGEST_REST_SECONDS)),
+    )
+
+
+def cannot_send(sent: Sent, trouble: str) -> Reply:
+    """The reply to a delivery that cannot even be written: our own fault."""
+    return Reply(
+        key=sent,
+        status=None,
+        error=Failure.INTERNAL,
+        detail=trouble,
+        answer=b"",
+        duration_ms=0,
+        retry_after=None,
+    )
+
+
+def wants_silence(result: AttemptResult) -> bool:
+    """Whether the receiver said to send nothing more for now, which holds from that moment."""
+    return bool(result.rest) or result.status == GONE

@@ -1,0 +1,150 @@
+"""The lanes of one engine loop, and which of them to claim from next. No database."""
+
+import math
+from collections.abc import Iterable
+from weakref import WeakValueDictionary
+
+from deliveries.engine.loans import Claimed
+from deliveries.engine.pace import Pace
+from deliveries.engine.recording import AttemptResult
+from deliveries.engine.rooms import Host, Lane, Rooms
+from deliveries.engine.turns import Turn
+from deliveries.models import State
+
+# No more is claimed while so many are claimed and not yet sent.
+ENOUGH_HELD = 640
+LANES_AT_ONCE = 256
+# A webhook with nothing to do is kept for so long, with what was learnt about its receiver.
+KEEP_SECONDS = 2.0
+# A loop with more lanes lets go of some, so that those it has no room for get their turn.
+MOST_LANES = 10_000
+DELIVERED = State.DELIVERED
+
+
+class LaneBook:
+    """Knows each lane by its webhook. `now` is a monotonic clock."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._lanes: dict[int, Lane] = {}
+        self._hosts: WeakValueDictionary[str, Host] = WeakValueDictionary()
+        # Webhooks whose receiver said to send nothing more, which is not yet written down.
+        self.silent: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._lanes)
+
+    def claims(self, now: float) -> dict[int, int]:
+        """How many deliveries to claim next, by webhook."""
+        budget = ENOUGH_HELD - self._rooms.holding
+        waiting = self._rooms.to_claim
+        share = max(1, budget // max(1, min(len(waiting), LANES_AT_ONCE)))
+        claims: dict[int, int] = {}
+        for _ in range(min(len(waiting), LANES_AT_ONCE)):
+            if budget <= 0:
+                break
+            lane = waiting.next()
+            allowed = min(self._rooms.allowance(lane, now), share)
+            if allowed <= 0 or lane.webhook_id in self.silent:
+                waiting.add(lane)
+                continue
+            lane.due, lane.claiming = False, True
+            claims[lane.webhook_id] = allowed
+            budget -= allowed
+        return claims
+
+    def enter(self, turn: Turn, now: float) -> list[Claimed]:
+        """Take what a turn brought; returns what cannot be sent after all, to be given back."""
+        for webhook_id in turn.claims:
+            if lane := self._lanes.get(webhook_id):
+                lane.claiming = False
+                lane.answered = 0
+                self._address(lane, turn)
+        back = []
+        for delivery in turn.claimed:
+            lane = self._lanes.get(delivery.webhook_id)
+            if lane and lane.webhook_id not in self.silent:
+                self._rooms.hold(lane, delivery)
+            else:
+                back.append(delivery)
+        for webhook_id, company_id, taken in turn.woken:
+            if taken:
+                self._lanes[webhook_id] = Lane(webhook_id, company_id, Pace(now), now)
+            if lane := self._lanes.get(webhook_id):
+                self.wake(lane)
+        return back
+
+    def wake(self, lane: Lane) -> None:
+        """Note that a claim may find something."""
+        lane.due = True
+        if not lane.claiming:
+            self._rooms.to_claim.add(lane)
+
+    def note(self, results: Iterable[AttemptResult]) -> set[int]:
+        """Note how the webhooks do now; returns those that were failing before."""
+        failing = set()
+        for result in results:
+            lane = self._lanes.get(result.webhook_id)
+            if lane is None or lane.failing:
+                failing.add(result.webhook_id)
+            if lane:
+                lane.failing = result.state != DELIVERED
+        return failing
+
+    def release_idle(self, turn: Turn, now: float) -> None:
+        """Let go of lanes with nothing to do, and of some of those that are too many."""
+        for lane in list(self._lanes.values()):
+            if not lane.busy and now - lane.idle_since > KEEP_SECONDS:
+                self._release(lane, turn)
+        too_many = len(self._lanes) - MOST_LANES
+        for lane in list(self._lanes.values()) if too_many > 0 else []:
+            if too_many > 0 and not (lane.in_flight or lane.claiming or lane.held):
+                self._release(lane, turn)
+                too_many -= 1
+
+    def release_all(self) -> Turn:
+        turn = Turn()
+        for lane in list(self._lanes.values()):
+            lane.due = True
+            self._release(lane, turn)
+        return turn
+
+    def drop_all(self) -> list[Claimed]:
+        """What is claimed and not started, of all lanes."""
+        return [each for lane in self._lanes.values() if lane.held for each in self.drop(lane)]
+
+    def drop(self, lane: Lane) -> list[Claimed]:
+        """What is claimed and not started, to be given back and claimed again."""
+        dropped = self._rooms.drop(lane)
+        if dropped:
+            self.wake(lane)
+        return dropped
+
+    def forget(self) -> None:
+        """Of a loop that has lost its lease: all of it is somebody else's."""
+        for lane in self._lanes.values():
+            self._rooms.drop(lane)
+            self._rooms.to_claim.discard(lane)
+            lane.due = False
+        self._lanes.clear()
+
+    def _address(self, lane: Lane, turn: Turn) -> None:
+        address = turn.addresses.get(lane.webhook_id)
+        if address is None:
+            # Paused, deleted or resting: what ends that will wake it up.
+            lane.idle_since = -math.inf
+            return
+        lane.address = address
+        lane.failing = address.failing
+        if address.probe:
+            lane.pace.probe()
+        lane.host = self._hosts.setdefault(address.host, Host())
+        if lane.due or lane.webhook_id in turn.more:
+            self.wake(lane)
+
+    def _release(self, lane: Lane, turn: Turn) -> None:
+        del self._lanes[lane.webhook_id]
+        self._rooms.to_claim.discard(lane)
+        turn.released.append(lane.webhook_id)
+        if lane.due:
+            turn.unfinished.append(lane.webhook_id)

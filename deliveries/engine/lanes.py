@@ -1,0 +1,135 @@
+"""Which webhooks a loop works on: taken when they wake up, released when nothing is left to do.
+
+A lane is a webhook that one loop works on, and no other loop meanwhile. A wake-up is a row that
+says from when to look at a webhook. Whatever makes a delivery due writes one in the same
+transaction, and whoever consumes it looks afterwards, so nothing that is due is missed. Rows are
+only ever added by those who publish: they wait for nobody, and nobody waits for them.
+Why: decision page engine-wakes-up-by-due-time.
+"""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from deliveries import statements
+
+# A wake-up of a webhook that another loop works on stays for that loop. One of a webhook that may
+# not be sent to is dropped: whatever ends a pause or a rest writes another.
+TAKE = """
+WITH due AS MATERIALIZED (
+  SELECT ctid AS at FROM deliveries_wakeup AS wakeup
+  WHERE due_at <= statement_timestamp() AND NOT EXISTS (
+    SELECT FROM deliveries_lane AS lane
+    WHERE lane.webhook_id = wakeup.webhook_id AND lane.loop_id <> %(loop)s::uuid)
+  ORDER BY due_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
+), heard AS (
+  DELETE FROM deliveries_wakeup WHERE ctid = ANY(ARRAY(SELECT at FROM due)) RETURNING webhook_id
+), woken AS MATERIALIZED (
+  SELECT DISTINCT webhook_id FROM heard
+), ready AS MATERIALIZED (
+  SELECT woken.webhook_id, webhook.company_id FROM woken
+  CROSS JOIN LATERAL (
+    SELECT company_id FROM webhooks_webhook
+    WHERE id = woken.webhook_id AND active AND deleted_at IS NULL LIMIT 1) AS webhook
+  LEFT JOIN LATERAL (
+    SELECT resting_until FROM deliveries_health
+    WHERE webhook_id = woken.webhook_id LIMIT 1) AS health ON true
+  WHERE coalesce(health.resting_until <= statement_timestamp(), true)
+), taken AS (
+  INSERT INTO deliveries_lane (webhook_id, loop_id)
+  SELECT webhook_id, %(loop)s::uuid FROM ready ORDER BY webhook_id
+  ON CONFLICT DO NOTHING
+  RETURNING webhook_id
+)
+SELECT webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken),
+  (SELECT count(*) FROM heard)
+FROM ready
+"""
+
+RELEASE = """
+WITH released AS (
+  DELETE FROM deliveries_lane
+  WHERE webhook_id = ANY(%(webhooks)s::bigint[]) AND loop_id = %(loop)s::uuid
+  RETURNING webhook_id
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT webhook_id, statement_timestamp() FROM released
+WHERE webhook_id = ANY(%(unfinished)s::bigint[])
+"""
+
+# Webhooks whose first due row is older than a wake-up can be: their wake-up is lost. It walks from
+# webhook to webhook in the index, a part of them at a time.
+FIND_MISSED = """
+WITH RECURSIVE lane AS (
+  (SELECT webhook_id FROM deliveries_delivery_open
+   WHERE webhook_id > %(after)s ORDER BY webhook_id LIMIT 1)
+  UNION ALL
+  SELECT next.webhook_id FROM lane CROSS JOIN LATERAL (
+    SELECT webhook_id FROM deliveries_delivery_open
+    WHERE webhook_id > lane.webhook_id ORDER BY webhook_id LIMIT 1) AS next
+), part AS MATERIALIZED (
+  SELECT webhook_id FROM lane LIMIT %(most)s
+), missed AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT part.webhook_id, statement_timestamp() FROM part
+  CROSS JOIN LATERAL (
+    SELECT 1 FROM webhooks_webhook
+    WHERE id = part.webhook_id AND active AND deleted_at IS NULL LIMIT 1) AS webhook
+  LEFT JOIN LATERAL (
+    SELECT resting_until FROM deliveries_health
+    WHERE webhook_id = part.webhook_id LIMIT 1) AS health ON true
+  WHERE coalesce(health.resting_until <= statement_timestamp(), true)
+    AND EXISTS (
+      SELECT FROM (VALUES (0), (1)) AS turn(again) CROSS JOIN LATERAL (
+        SELECT 1 FROM deliveries_delivery_open
+        WHERE webhook_id = part.webhook_id AND least(step, 1) = turn.again
+          AND due_at <= statement_timestamp() - make_interval(secs => %(grace)s)
+        LIMIT 1) AS first)
+    AND NOT EXISTS (SELECT FROM deliveries_lane WHERE webhook_id = part.webhook_id)
+    AND part.webhook_id NOT IN (
+      SELECT webhook_id FROM deliveries_wakeup WHERE due_at <= statement_timestamp())
+  RETURNING webhook_id
+)
+SELECT (SELECT max(webhook_id) FROM part), (SELECT count(*) FROM part),
+  (SELECT count(*) FROM missed)
+"""
+MISSED_AFTER_SECONDS = 5.0
+
+
+class Woken(NamedTuple):
+    """A webhook that woke up and may be sent to. Where it is not `taken` it is a lane already."""
+
+    webhook_id: int
+    company_id: int
+    taken: bool
+
+
+def take(loop_id: str, most: int) -> tuple[list[Woken], bool]:
+    """Consume up to `most` wake-ups that are due.
+
+    Returns the webhooks that woke up, and whether there may be more.
+    """
+    with statements.cursor() as cursor:
+        cursor.execute(TAKE, {"loop": loop_id, "most": most})
+        rows = cursor.fetchall()
+    heard = rows[0][3] if rows else 0
+    return [Woken(*columns) for *columns, _ in rows], heard == most
+
+
+def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:
+    """Let go of webhooks; those that are `unfinished` wake up again at once, for any loop."""
+    values = {"loop": loop_id, "webhooks": list(webhook_ids), "unfinished": list(unfinished)}
+    with statements.cursor() as cursor:
+        cursor.execute(RELEASE, values)
+
+
+def find_missed(after: int, most: int) -> tuple[int, int]:
+    """Wake up webhooks that have had something due for a while and that nobody works on.
+
+    Looks at `most` webhooks with deliveries waiting, from the one behind `after` on. Returns where
+    to go on (0 is the beginning) and how many were missed: none, unless rows were changed by hand
+    or by a version of the service that writes no wake-ups.
+    """
+    with statements.cursor() as cursor:
+        cursor.execute(FIND_MISSED, {"after": after, "most": most, "grace": MISSED_AFTER_SECONDS})
+        last, looked_at, missed = cursor.fetchone() or (0, 0, 0)
+    return (int(last) if looked_at == most else 0), int(missed)

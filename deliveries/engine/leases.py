@@ -1,0 +1,100 @@
+"""Engine loops over all hosts: rows with a heartbeat, so that a loop that hangs is replaced.
+
+A loop renews its lease every second. One whose lease has run out is marked as lost by whoever sees
+it first, and from then on can neither renew nor claim: what it was working on goes to others, and
+its claims with it. Time is the database's.
+Why: decision page engine-loops-hold-leases.
+"""
+
+import os
+import socket
+from uuid import uuid4
+
+from django.db import connection, transaction
+
+from deliveries import statements
+
+LEASE_SECONDS = 4.0
+HEARTBEAT_SECONDS = 1.0
+# The row of a lost loop stays for longer than any of its claims could.
+FORGET_SECONDS = 120
+# Any number will do, as long as nothing else takes advisory locks under it.
+LOCK_CLASS = 7_301
+
+RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost"
+
+JOIN = """
+INSERT INTO deliveries_loop (id, host, process_id, started_at, lease_until, lost)
+SELECT %(loop)s, %(host)s, %(process)s, statement_timestamp(),
+  statement_timestamp() + make_interval(secs => %(lease)s), false
+WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) < %(most)s
+"""
+
+RENEW = """
+UPDATE deliveries_loop SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
+WHERE id = %(loop)s AND NOT lost
+"""
+
+# Their webhooks become anybody's: a wake-up for each says so.
+TAKE_OVER = """
+WITH lost AS (
+  UPDATE deliveries_loop SET lost = true
+  WHERE NOT lost AND lease_until <= statement_timestamp() RETURNING id
+), freed AS (
+  DELETE FROM deliveries_lane WHERE loop_id = ANY(ARRAY(SELECT id FROM lost)) RETURNING webhook_id
+), woken AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT webhook_id, statement_timestamp() FROM freed
+), forgotten AS (
+  DELETE FROM deliveries_loop
+  WHERE lost AND lease_until < statement_timestamp() - make_interval(secs => %(forget)s)
+)
+SELECT id::text FROM lost
+"""
+
+LEAVE = "DELETE FROM deliveries_loop WHERE id = %(loop)s"
+
+
+def join(most: int) -> str | None:
+    """The id of a new loop with a lease, or None where `most` loops are running already."""
+    with connection.cursor() as cursor:
+        cursor.execute(RUNNING)
+        if cursor.fetchone()[0] >= most:
+            return None
+    loop_id = str(uuid4())
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Two that count at the same time must not both find the last free place.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCK_CLASS])
+        values: dict[str, str | int | float] = {
+            "loop": loop_id,
+            "host": socket.gethostname()[:255],
+            "process": os.getpid(),
+            "lease": LEASE_SECONDS,
+            "most": most,
+        }
+        cursor.execute(JOIN, values)
+        return loop_id if cursor.rowcount else None
+
+
+def renew(loop_id: str) -> bool:
+    """The heartbeat; False where the loop was given up by the others."""
+    with statements.cursor() as cursor:
+        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS})
+        return cursor.rowcount == 1
+
+
+def take_over() -> list[str]:
+    """Mark loops whose lease has run out as lost and free their webhooks; returns their ids.
+
+    To be called only by who has not been away itself: after a stall of the database everybody's
+    lease has run out, and nobody is lost.
+    """
+    with statements.cursor() as cursor:
+        cursor.execute(TAKE_OVER, {"forget": FORGET_SECONDS})
+        return [loop_id for (loop_id,) in cursor.fetchall()]
+
+
+def leave(loop_id: str) -> None:
+    """End a lease. What the loop was working on must have been released before."""
+    with statements.cursor() as cursor:
+        cursor.execute(LEAVE, {"loop": loop_id})

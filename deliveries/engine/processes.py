@@ -1,0 +1,133 @@
+"""The processes of a worker that run engine loops.
+
+A worker forks a keeper once everything is imported, and the keeper forks the loops. It does nothing
+else: no broker, no database, no thread. So a loop that dies is replaced in a moment, by a fork, and
+also while the broker is away. Loops end when their keeper ends, the keeper when its worker ends.
+"""
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from ctypes import CDLL
+
+from django.conf import settings
+
+from deliveries.engine.bell import Bell
+from deliveries.engine.loop import Engine
+from deliveries.engine.rooms import SLOTS
+from deliveries.http.transport import Transport
+from webhooks import target_policy
+
+logger = logging.getLogger(__name__)
+
+# A loop that dies again and again is not started without a pause.
+RESTART_SECONDS = 0.2
+STOP_WITHIN_SECONDS = 12.0
+PR_SET_PDEATHSIG = 1
+
+
+class LoopKeeper:
+    """Keeps `bells` loops running, each with its bell, from `start` to `stop`."""
+
+    def __init__(self, bells: Sequence[Bell]) -> None:
+        self._bells = bells
+        self._process = 0
+        self._stopping = False
+        self._ended = threading.Event()
+
+    def start(self) -> None:
+        self._process = fork_into(lambda: keep_loops(self._bells))
+        threading.Thread(target=self._watch, name="loop keeper", daemon=True).start()
+
+    def ask_to_stop(self) -> None:
+        """Have the loops end what is in flight and claim nothing more. Returns at once."""
+        self._stopping = True
+        if self._process and not self._ended.is_set():
+            os.kill(self._process, signal.SIGTERM)
+
+    def stop(self) -> None:
+        """Return once the loops have ended, after STOP_WITHIN_SECONDS at the latest."""
+        self.ask_to_stop()
+        if not self._ended.wait(STOP_WITHIN_SECONDS):
+            os.kill(self._process, signal.SIGKILL)
+
+    def _watch(self) -> None:
+        os.waitpid(self._process, 0)
+        self._ended.set()
+        if not self._stopping:
+            # A worker without loops must not look as if it were well: it ends, to be started again.
+            logger.critical("the process that keeps the engine loops has died; stopping the worker")
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def fork_into(work: Callable[[], None]) -> int:
+    """Run `work` in a child that is told to stop when this process ends; returns its id."""
+    parent = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        for each in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+            signal.signal(each, signal.SIG_DFL if each == signal.SIGTERM else signal.SIG_IGN)
+        CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() == parent:
+            work()
+        status = 0
+    except BaseException:
+        logger.exception("an engine process ended with an error")
+    finally:
+        logging.shutdown()
+        os._exit(status)
+
+
+def keep_loops(bells: Sequence[Bell]) -> None:
+    """In the keeper: start a loop for each bell, and another for each that ends, until SIGTERM."""
+    stopping = False
+    children: dict[int, Bell] = {}
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        stopping = True
+        for child in children:
+            os.kill(child, signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, stop)
+    for bell in bells:
+        children[fork_loop(bell)] = bell
+    while children:
+        child, status = os.waitpid(-1, 0)
+        bell = children.pop(child)
+        if not stopping:
+            logger.error("an engine loop ended with status %d; starting another", status)
+            time.sleep(RESTART_SECONDS)
+        if not stopping:
+            children[fork_loop(bell)] = bell
+
+
+def fork_loop(bell: Bell) -> int:
+    return fork_into(lambda: run_loop(bell))
+
+
+def run_loop(bell: Bell) -> None:
+    """In a child: an engine loop, until SIGTERM."""
+    stopping = threading.Event()
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        bell.ring()
+
+    signal.signal(signal.SIGTERM, stop)
+    transport = Transport(
+        target_policy.current_policy(),
+        ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
+        timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
+        concurrency=SLOTS,
+    )
+    with closing(transport), ThreadPoolExecutor(1, "database") as executor:
+        Engine(transport, stopping.is_set, executor, bell).run()

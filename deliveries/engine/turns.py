@@ -1,0 +1,154 @@
+"""What an engine loop asks of the database, a turn at a time, in a thread of its own.
+
+The network goes on while the database works, and while it does not answer. A turn that fails is
+taken again as it is: what it has done already is no longer part of it.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection
+
+from deliveries import statements
+from deliveries.engine import claiming, lanes, leases, pausing, recording, rendering
+from deliveries.engine.lanes import Woken
+from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.recording import AttemptResult
+
+logger = logging.getLogger(__name__)
+
+WAKEUPS_AT_ONCE = 128
+# Whoever has not renewed its lease for so long has been away itself.
+AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
+PAUSE_SECONDS = 0.5
+FIND_MISSED_EVERY_SECONDS = 5.0
+FIND_MISSED_AT_ONCE = 500
+
+
+@dataclass(slots=True)
+class Turn:
+    """What is to be done, and what came of it.
+
+    `claims`: how many to claim, by webhook. `addresses`: of those that may be sent to. `more`:
+    webhooks of which there may be more. `plenty`: more may wake up at once.
+    """
+
+    results: list[AttemptResult] = field(default_factory=list)
+    failing: set[int] = field(default_factory=set)
+    gone: set[int] = field(default_factory=set)
+    back: list[Claimed] = field(default_factory=list)
+    released: list[int] = field(default_factory=list)
+    unfinished: list[int] = field(default_factory=list)
+    claims: dict[int, int] = field(default_factory=dict)
+    listening: bool = False
+
+    addresses: dict[int, Address] = field(default_factory=dict)
+    claimed: list[Claimed] = field(default_factory=list)
+    more: set[int] = field(default_factory=set)
+    woken: list[Woken] = field(default_factory=list)
+    plenty: bool = False
+    recorded: int = 0
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.results or self.back or self.claims or self.released or self.listening)
+
+
+class Database:
+    """The loop's lease and its connection; everything here runs in the one thread.
+
+    `loop_id` is None while the loop has no lease: then it sends nothing.
+    """
+
+    def __init__(self, stop: Callable[[], bool]) -> None:
+        self.stop = stop
+        self.loop_id: str | None = None
+        self._tuned = False
+        self._renewed_at = -math.inf
+        self._missed_at = -math.inf
+        self._missed_after = 0
+
+    def take(self, turn: Turn) -> Turn:
+        """Take a turn, however often it takes until the database answers."""
+        while True:
+            try:
+                self._take(turn)
+                return turn
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("cannot reach the database, trying again: %s", error)
+                connection.close()
+                self._tuned = False
+                time.sleep(PAUSE_SECONDS)
+
+    def close(self) -> None:
+        """End the lease; what is not released by then is taken over by others."""
+        try:
+            if self.loop_id:
+                leases.leave(self.loop_id)
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("cannot reach the database, the lease will run out: %s", error)
+
+    def _take(self, turn: Turn) -> None:
+        if not self._tuned:
+            statements.settle_plans()
+            self._tuned = True
+        self._keep_lease()
+        self._write(turn)
+        if self.loop_id is None:
+            return
+        if turn.listening:
+            turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+            self._find_missed()
+        if turn.claims:
+            turn.addresses = rendering.addresses(list(turn.claims))
+            rooms = {
+                webhook_id: 1 if turn.addresses[webhook_id].probe else room
+                for webhook_id, room in turn.claims.items()
+                if webhook_id in turn.addresses
+            }
+            if rooms:
+                turn.claimed, turn.more = claiming.claim(self.loop_id, rooms)
+
+    def _write(self, turn: Turn) -> None:
+        if turn.results:
+            kept = recording.record_attempts(turn.results, turn.failing)
+            if kept < len(turn.results):
+                late = len(turn.results) - kept
+                logger.warning("%d results arrived after their claim had ended", late)
+            turn.recorded += len(turn.results)
+            turn.results = []
+        while turn.gone:
+            pausing.pause_gone(turn.gone.pop())
+        if turn.back:
+            claiming.give_back(turn.back)
+            turn.back = []
+        if turn.released and self.loop_id:
+            lanes.release(self.loop_id, turn.released, turn.unfinished)
+            turn.released = []
+
+    def _keep_lease(self) -> None:
+        now = time.monotonic()
+        since = now - self._renewed_at
+        if self.loop_id and since < leases.HEARTBEAT_SECONDS:
+            return
+        if self.loop_id and not leases.renew(self.loop_id):
+            logger.warning("the other loops have given this one up; it starts again")
+            self.loop_id = None
+        if since < AWAY_SECONDS and (lost := leases.take_over()):
+            logger.warning("%d loops are lost; their deliveries are taken over", len(lost))
+        if not self.loop_id and not self.stop():
+            self.loop_id = leases.join(settings.DELIVERY_LOOPS)
+        self._renewed_at = now
+
+    def _find_missed(self) -> None:
+        now = time.monotonic()
+        if now - self._missed_at < FIND_MISSED_EVERY_SECONDS:
+            return
+        self._missed_at = now
+        self._missed_after, missed = lanes.find_missed(self._missed_after, FIND_MISSED_AT_ONCE)
+        if missed:
+            logger.warning("%d webhooks had deliveries due and no wake-up", missed)

@@ -1,0 +1,294 @@
+"""Which webhooks a loop works on, and that nothing that is due is missed."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from companies.models import Company
+from deliveries import publishing, redelivery
+from deliveries.engine import lanes, leases, recording
+from deliveries.models import Delivery, Health, Lane, Loop, State, Wakeup
+from tests import builders as build
+from tests.deliveries.test_recording import failed, result
+from tests.sending import claim, loop_id
+from webhooks import services
+from webhooks.models import Webhook
+
+HOUR = timedelta(hours=1)
+
+
+def woken(loop: str = "") -> set[int]:
+    found, _ = lanes.take(loop or loop_id(), 100)
+    return {each.webhook_id for each in found}
+
+
+@pytest.fixture
+def webhook(company: Company) -> Webhook:
+    return build.webhook(company)
+
+
+def test_publishing_wakes_the_webhooks_that_listen(company: Company, birch: Company) -> None:
+    webhook, other_type = build.webhook(company), build.webhook(company, type_id=4)
+    build.webhook(birch)
+    publishing.publish([build.news(company, 1), build.news(company, 2)])
+
+    assert [each.webhook_id for each in Wakeup.objects.all()] == [webhook.pk]
+    assert woken() == {webhook.pk}
+    assert not Wakeup.objects.exists()
+    assert other_type.pk not in set(Lane.objects.values_list("pk", flat=True))
+
+
+def test_a_webhook_belongs_to_one_loop_at_a_time(company: Company, webhook: Webhook) -> None:
+    first, second = leases.join(2), leases.join(2)
+    publishing.publish([build.news(company)])
+    assert woken(first) == {webhook.pk}
+
+    publishing.publish([build.news(company)])
+
+    assert woken(second) == set()
+    assert [(each.webhook_id, each.taken) for each in lanes.take(first, 10)[0]] == [
+        (webhook.pk, False)
+    ]
+
+
+def test_one_that_is_released_unfinished_wakes_up_again(company: Company, webhook: Webhook) -> None:
+    first, second = leases.join(2), leases.join(2)
+    publishing.publish([build.news(company)])
+    woken(first)
+
+    lanes.release(first, [webhook.pk], unfinished=[webhook.pk])
+
+    assert woken(second) == {webhook.pk}
+
+
+def test_one_that_is_released_sleeps_until_something_is_due(
+    company: Company, webhook: Webhook
+) -> None:
+    publishing.publish([build.news(company)])
+    woken()
+    lanes.release(loop_id(), [webhook.pk])
+    assert woken() == set()
+
+    publishing.publish([build.news(company)])
+
+    assert woken() == {webhook.pk}
+
+
+def test_only_its_own_loop_releases_a_webhook(company: Company, webhook: Webhook) -> None:
+    first, second = leases.join(2), leases.join(2)
+    publishing.publish([build.news(company)])
+    woken(first)
+
+    lanes.release(second, [webhook.pk], unfinished=[webhook.pk])
+
+    assert str(Lane.objects.get().loop_id) == first
+    assert not Wakeup.objects.exists()
+
+
+def test_looks_in_the_order_of_time_and_says_if_there_is_more(company: Company) -> None:
+    webhooks = [build.webhook(company).pk for _ in range(5)]
+    now = timezone.now()
+    for place, webhook_id in enumerate(reversed(webhooks)):
+        Wakeup.objects.create(webhook_id=webhook_id, due_at=now - timedelta(seconds=10 - place))
+    Wakeup.objects.create(webhook_id=webhooks[0], due_at=now + HOUR)
+
+    first, more = lanes.take(loop_id(), 3)
+    second, no_more = lanes.take(loop_id(), 3)
+
+    assert {each.webhook_id for each in first} == set(webhooks[2:])
+    assert {each.webhook_id for each in second} == set(webhooks[:2])
+    assert (more, no_more) == (True, False)
+
+
+def test_leaves_webhooks_that_are_paused_deleted_or_resting(company: Company) -> None:
+    paused, deleted, resting, well = (build.webhook(company) for _ in range(4))
+    publishing.publish([build.news(company)])
+    services.pause(paused.pk, "for a test")
+    services.delete_webhook(company, deleted.pk)
+    Health.objects.create(webhook=resting, failures=5, resting_until=timezone.now() + HOUR)
+
+    assert woken() == {well.pk}
+    assert Lane.objects.count() == 1
+    assert not Wakeup.objects.exists()
+
+
+def test_a_resumed_webhook_wakes_up(company: Company, webhook: Webhook) -> None:
+    services.pause(webhook.pk, "for a test")
+    publishing.publish([build.news(company)])
+    assert woken() == set()
+
+    services.resume(webhook.pk)
+
+    assert woken() == {webhook.pk}
+
+
+def test_a_retry_wakes_its_webhook_when_it_is_due(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company)])
+    woken()
+
+    recording.record_attempts([failed(claim(1)[0], wait=300)])
+
+    wakeup = Wakeup.objects.get()
+    delivery = Delivery.objects.get()
+    assert delivery.due_at <= wakeup.due_at <= delivery.due_at + timedelta(seconds=1)
+
+
+def test_retries_of_one_second_share_a_wakeup(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company, shipment) for shipment in range(50)])
+    woken()
+
+    refused = {"status": 500, "error": "", "unreachable": False}
+    recording.record_attempts([failed(each, wait=300, **refused) for each in claim()])
+
+    assert Wakeup.objects.count() == 1
+
+
+def test_the_next_of_a_shipment_wakes_its_webhook(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company, 1), build.news(company, 1)])
+    woken()
+    (first,) = claim()
+    Wakeup.objects.all().delete()
+
+    recording.record_attempts([result(first)])
+
+    assert woken() == {webhook.pk}
+    assert len(claim()) == 1
+
+
+def test_what_waits_behind_another_wakes_up_with_it(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company, 1), build.news(company, 1)])
+    woken()
+    head = Delivery.objects.order_by("event_id")[0]
+    later = timezone.now() + timedelta(minutes=2)
+    Delivery.objects.filter(pk=head.pk).update(due_at=later, first_attempt_at=timezone.now())
+
+    assert claim() == []
+
+    assert Wakeup.objects.get().due_at == later
+
+
+def test_a_rest_ends_with_a_wakeup(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company, shipment) for shipment in range(3)])
+    woken()
+
+    for _ in range(3):
+        recording.record_attempts([failed(claim(1)[0], wait=300)])
+
+    until = Health.objects.get().resting_until
+    assert until in set(Wakeup.objects.values_list("due_at", flat=True))
+
+
+def test_a_rest_that_was_asked_for_ends_with_a_wakeup(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company)])
+    woken()
+
+    recording.record_attempts([failed(claim(1)[0], wait=600, rest=250.0)])
+
+    until = Health.objects.get().resting_until
+    assert until in set(Wakeup.objects.values_list("due_at", flat=True))
+
+
+def test_a_success_that_ends_a_rest_wakes_its_webhook(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company, shipment) for shipment in range(2)])
+    Health.objects.create(webhook=webhook, failures=3)
+    (first, _) = claim()
+    Health.objects.update(resting_until=timezone.now() + HOUR)
+    assert woken() == set()
+
+    recording.record_attempts([result(first)], [webhook.pk])
+
+    assert woken() == {webhook.pk}
+
+
+def test_redelivering_wakes_the_webhook(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company)])
+    woken()
+    recording.record_attempts([failed(claim(1)[0], state=State.GIVEN_UP)])
+    assert woken() == set()
+
+    redelivery.redeliver([Delivery.objects.get().pk])
+
+    assert woken() == {webhook.pk}
+
+
+def test_the_webhooks_of_a_lost_loop_are_anybodys(company: Company, webhook: Webhook) -> None:
+    first, second = leases.join(2), leases.join(2)
+    publishing.publish([build.news(company)])
+    woken(first)
+    Loop.objects.filter(pk=first).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    assert leases.take_over() == [first]
+
+    assert woken(second) == {webhook.pk}
+    assert leases.renew(first) is False
+    assert leases.renew(second) is True
+
+
+def test_a_loop_whose_lease_has_run_out_goes_on_where_nobody_took_over(db: None) -> None:
+    loop = leases.join(1)
+    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=60))
+
+    assert leases.renew(loop) is True
+    assert leases.take_over() == []
+
+
+def test_there_are_no_more_loops_than_asked_for(db: None) -> None:
+    first, second = leases.join(2), leases.join(2)
+    assert leases.join(2) is None
+
+    leases.leave(first)
+
+    assert leases.join(2) not in (None, first, second)
+
+
+def test_lost_loops_are_forgotten_in_time(db: None) -> None:
+    leases.join(1)
+    Loop.objects.update(lost=True, lease_until=timezone.now() - timedelta(seconds=119))
+    leases.take_over()
+    assert Loop.objects.count() == 1
+
+    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=121))
+    leases.take_over()
+
+    assert Loop.objects.count() == 0
+
+
+def test_finds_what_has_no_wakeup(company: Company) -> None:
+    """As after rows were changed by hand, or published by an earlier version."""
+    missed, later, awake, owned, paused = (build.webhook(company) for _ in range(5))
+    publishing.publish([build.news(company)])
+    Wakeup.objects.exclude(webhook_id=awake.pk).delete()
+    Delivery.objects.update(due_at=timezone.now() - HOUR)
+    Delivery.objects.filter(webhook=later).update(due_at=timezone.now() + HOUR)
+    Lane.objects.create(webhook_id=owned.pk, loop_id=loop_id())
+    services.pause(paused.pk, "for a test")
+
+    assert lanes.find_missed(0, 100) == (0, 1)
+
+    assert woken() == {missed.pk, awake.pk}
+
+
+def test_looks_for_them_a_part_at_a_time(company: Company) -> None:
+    webhooks = [build.webhook(company).pk for _ in range(5)]
+    publishing.publish([build.news(company)])
+    Wakeup.objects.all().delete()
+    Delivery.objects.update(due_at=timezone.now() - HOUR)
+
+    after, found = lanes.find_missed(0, 2)
+    assert (after, found) == (webhooks[1], 2)
+    after, found = lanes.find_missed(after, 2)
+    assert (after, found) == (webhooks[3], 2)
+    assert lanes.find_missed(after, 2) == (0, 1)
+
+
+def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook) -> None:
+    publishing.publish([build.news(company)])
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {lanes.TAKE}", {"loop": loop_id(), "most": 10})
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "Index Scan using wakeup_due on deliveries_wakeup" in plan
+    assert "Tid Scan on deliveries_wakeup" in plan

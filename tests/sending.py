@@ -1,0 +1,69 @@
+"""The engine in a test: one loop, in the test's own thread and transaction."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextlib import closing
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from deliveries.engine import claiming, leases, rendering
+from deliveries.engine.bell import Bell
+from deliveries.engine.loans import Claimed
+from deliveries.engine.loop import Engine
+from deliveries.engine.rooms import SLOTS
+from deliveries.http.transport import Transport
+from deliveries.models import Delivery, Health, Loop, Wakeup
+from webhooks.models import Webhook
+from webhooks.targets import Policy
+
+
+class Inline(Executor):
+    """Does what it is given at once, in the same thread."""
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(work(*given, **named))
+        return future
+
+
+def engine(transport: Transport, stop: Callable[[], bool] = lambda: False) -> Engine:
+    return Engine(transport, stop, Inline(), Bell())
+
+
+def deliver(policy: Policy, **options: Any) -> int:
+    """Send until nothing is due; returns how many attempts were recorded."""
+    with closing(Transport(policy, concurrency=SLOTS, **options)) as transport:
+        return engine(transport).run(until_idle=True)
+
+
+def make_due() -> None:
+    """Move time on, for all that waits."""
+    Delivery.objects.open().update(due_at=timezone.now() - timedelta(seconds=1))
+    Health.objects.update(resting_until=None)
+    wake_all()
+
+
+def wake_all() -> None:
+    """What changed rows by hand writes no wake-up."""
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM deliveries_wakeup")
+    Wakeup.objects.bulk_create(
+        Wakeup(webhook_id=webhook_id, due_at=now)
+        for webhook_id in Webhook.objects.values_list("pk", flat=True)
+    )
+
+
+def loop_id() -> str:
+    """The one loop of this test."""
+    running = Loop.objects.filter(lost=False).first()
+    return str(running.pk) if running else str(leases.join(1))
+
+
+def claim(room: int = 100) -> list[Claimed]:
+    """Claim as a loop that works on every webhook that may be sent to."""
+    ready = rendering.addresses(list(Webhook.objects.values_list("pk", flat=True)))
+    return claiming.claim(loop_id(), dict.fromkeys(ready, room)).claimed
