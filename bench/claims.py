@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 from django.db import connection
 from django.utils import timezone
@@ -118,7 +119,7 @@ def plans() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT webhook_id, loop_id FROM deliveries_lane LIMIT %s", [LANES_AT_ONCE])
         found = cursor.fetchall()
-    loop_id = found[0][1] if found else None
+    loop_id = found[0][1] if found else uuid4()
     values: dict[str, Any] = {
         "webhooks": [webhook_id for webhook_id, _ in found],
         "rooms": [ENOUGH_HELD // max(1, len(found)) for _ in found],

@@ -142,7 +142,7 @@ class Wakeup(models.Model):
         return f"wake-up of webhook {self.webhook_id}"
 
 
-class Lane(models.Model):
+class TakenLane(models.Model):
     """A webhook that an engine loop works on just now."""
 
     webhook_id = models.BigIntegerField(primary_key=True)

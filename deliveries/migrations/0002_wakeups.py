@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             database_operations=[migrations.RunSQL(TABLES, DROP)],
             state_operations=[
                 migrations.CreateModel(
-                    name="Lane",
+                    name="TakenLane",
                     fields=[
                         ("webhook_id", models.BigIntegerField(primary_key=True, serialize=False)),
                         ("loop_id", models.UUIDField()),

@@ -9,7 +9,7 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, redelivery
 from deliveries.engine import lanes, leases, recording
-from deliveries.models import Delivery, Health, Lane, Loop, State, Wakeup
+from deliveries.models import Delivery, Health, Loop, State, TakenLane, Wakeup
 from tests import builders as build
 from tests.deliveries.test_recording import failed, result
 from tests.sending import claim, loop_id
@@ -37,7 +37,7 @@ def test_publishing_wakes_the_webhooks_that_listen(company: Company, birch: Comp
     assert [each.webhook_id for each in Wakeup.objects.all()] == [webhook.pk]
     assert woken() == {webhook.pk}
     assert not Wakeup.objects.exists()
-    assert other_type.pk not in set(Lane.objects.values_list("pk", flat=True))
+    assert other_type.pk not in set(TakenLane.objects.values_list("pk", flat=True))
 
 
 def test_a_webhook_belongs_to_one_loop_at_a_time(company: Company, webhook: Webhook) -> None:
@@ -83,7 +83,7 @@ def test_only_its_own_loop_releases_a_webhook(company: Company, webhook: Webhook
 
     lanes.release(second, [webhook.pk], unfinished=[webhook.pk])
 
-    assert str(Lane.objects.get().loop_id) == first
+    assert str(TakenLane.objects.get().loop_id) == first
     assert not Wakeup.objects.exists()
 
 
@@ -110,7 +110,7 @@ def test_leaves_webhooks_that_are_paused_deleted_or_resting(company: Company) ->
     Health.objects.create(webhook=resting, failures=5, resting_until=timezone.now() + HOUR)
 
     assert woken() == {well.pk}
-    assert Lane.objects.count() == 1
+    assert TakenLane.objects.count() == 1
     assert not Wakeup.objects.exists()
 
 
@@ -262,7 +262,7 @@ def test_finds_what_has_no_wakeup(company: Company) -> None:
     Wakeup.objects.exclude(webhook_id=awake.pk).delete()
     Delivery.objects.update(due_at=timezone.now() - HOUR)
     Delivery.objects.filter(webhook=later).update(due_at=timezone.now() + HOUR)
-    Lane.objects.create(webhook_id=owned.pk, loop_id=loop_id())
+    TakenLane.objects.create(webhook_id=owned.pk, loop_id=loop_id())
     services.pause(paused.pk, "for a test")
 
     assert lanes.find_missed(0, 100) == (0, 1)

@@ -105,14 +105,14 @@ def pg_dump() -> str:
     return shutil.which("pg_dump") or "pg_dump"
 
 
-def changed(before: list[Row], after: list[Row], *, but: set[str]) -> list[str]:
+def lost(before: list[Row], after: list[Row], *, but: set[str]) -> list[str]:
     """Rows that are not there any more as they were, leaving out the columns of `but`.
 
-    A new column is no change of a row; one that is gone is.
+    A new column or a new row is no loss; a column that is gone is.
     """
     kept = {name for row in before for name in row} - but
 
     def told(row: Row) -> str:
         return json.dumps({name: row.get(name, "(no such column)") for name in sorted(kept)})
 
-    return sorted({told(row) for row in before} ^ {told(row) for row in after})
+    return sorted({told(row) for row in before} - {told(row) for row in after})

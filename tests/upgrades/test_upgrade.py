@@ -27,7 +27,7 @@ from config.upgrades import last_unsquashed_commit
 from devtools.locks import exclusively
 from faults.environment import environment
 from faults.receiver import Answer, Received, Receiver
-from tests.upgrades.databases import Database, changed, new_database
+from tests.upgrades.databases import Database, lost, new_database
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -163,7 +163,9 @@ def test_both_ways_ship_the_same_rows(outcome: Outcome) -> None:
 
     assert upgraded == new
     assert {
-        table: changed(rows[table], outcome["shipped"][table], but=set()) for table in SHIPPED
+        table: lost(rows[table], outcome["shipped"][table], but=set())
+        + lost(outcome["shipped"][table], rows[table], but=set())
+        for table in SHIPPED
     } == ({table: [] for table in SHIPPED})
 
 
@@ -178,10 +180,10 @@ def test_every_row_is_still_there(outcome: Outcome) -> None:
 
     assert [table for table, rows in before.items() if table.startswith(APPS) and not rows] == []
     assert {
-        table: lost
+        table: gone
         for table, rows in before.items()
         if table != "django_migrations"
-        and (lost := changed(rows, after[table], but=REWRITTEN.get(table, set())))
+        and (gone := lost(rows, after[table], but=REWRITTEN.get(table, set())))
     } == {}
 
 
@@ -301,11 +303,11 @@ def is_signed(sent: dict[str, Any], secret: str) -> bool:
 def test_a_row_that_is_lost_or_changed_is_found() -> None:
     rows = [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]
 
-    assert changed(rows, [{**row, "new": 0} for row in reversed(rows)], but=set()) == []
-    assert len(changed(rows, rows[:1], but=set())) == 1
-    assert len(changed(rows, [{**row, "text": "a"} for row in rows], but=set())) == 2
-    assert changed(rows, [{**row, "text": "a"} for row in rows], but={"text"}) == []
-    assert len(changed(rows, [{"id": 1}, {"id": 2}], but=set())) == 4
+    assert lost(rows, [{**row, "new": 0} for row in reversed(rows)], but=set()) == []
+    assert len(lost(rows, rows[:1], but=set())) == 1
+    assert len(lost(rows, [{**row, "text": "a"} for row in rows], but=set())) == 1
+    assert lost(rows, [{**row, "text": "a"} for row in rows], but={"text"}) == []
+    assert len(lost(rows, [{"id": 1}, {"id": 2}], but=set())) == 2
 
 
 def test_skips_with_a_word_where_the_commit_is_missing(tmp_path: Path) -> None:
