@@ -3,8 +3,9 @@
 import os
 
 from celery import Celery
-from celery.signals import beat_init, celeryd_init, worker_process_init
+from celery.signals import beat_init, celeryd_init, worker_init, worker_process_init
 
+from config import database
 from config.memory import settle
 from config.startup import refuse_unsafe_settings
 
@@ -19,6 +20,16 @@ app.autodiscover_tasks()
 @beat_init.connect
 def before_start(**_: object) -> None:
     refuse_unsafe_settings()
+
+
+# Longer than PostgreSQL lets a statement take: what it ends itself is not ended here.
+PATIENCE_SECONDS = 35.0
+
+
+@worker_init.connect
+def before_fork(**_: object) -> None:
+    database.wait_at_most(PATIENCE_SECONDS)
+    settle()
 
 
 @worker_process_init.connect

@@ -10,6 +10,7 @@ from typing import Any
 from gunicorn import util
 from gunicorn.workers.gthread import ThreadWorker
 
+from config import database
 from config.startup import refuse_unsafe_settings
 
 # Most clients send all of a body before they read the answer. What is left of one that nobody
@@ -17,6 +18,8 @@ from config.startup import refuse_unsafe_settings
 # connection, and they would never see why.
 LONGEST_READ_SECONDS = 5.0
 IDLE_SECONDS = 0.5
+# A client is told of a database that hangs while it still waits.
+PATIENCE_SECONDS = 10.0
 
 
 def write_error(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
@@ -45,6 +48,7 @@ class Worker(ThreadWorker):
         """Called by gunicorn before it forks: what is refused here is said once."""
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         refuse_unsafe_settings()
+        database.wait_at_most(PATIENCE_SECONDS)
 
     def handle_request(self, req: Any, conn: Any) -> bool:
         """Answer; returns whether the connection may be used again."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import environ
 
-from config import beat, caches, description, logs, look
+from config import beat, caches, database, description, logs, look
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -23,20 +23,13 @@ SECRET_KEY = env.str("SECRET_KEY")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
-DATABASES = {
-    "default": {
-        **env.db_url("DATABASE_URL"),
-        "ENGINE": "django.db.backends.postgresql",
-        # A request costs half as much on a kept connection; web threads bound their number.
-        "CONN_MAX_AGE": 60,
-        "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {
-            "connect_timeout": 5,
-            # Off unless set. Only those of deliveries.statements ask for it.
-            "prepare_threshold": 0,
-        },
-    }
-}
+DATABASES = {"default": database.database(env.db_url("DATABASE_URL"))}
+# Engine loops keep prepared statements and planner settings for as long as they run. Where
+# DATABASE_URL leads to PgBouncer in transaction mode, this one leads to the server itself.
+ENGINE_DATABASE = {}
+if env.str("ENGINE_DATABASE_URL", default=""):
+    ENGINE_DATABASE = database.database(env.db_url("ENGINE_DATABASE_URL"))
+    DATABASES["default"] |= {"DISABLE_SERVER_SIDE_CURSORS": True, "POOLED": True}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CELERY_BROKER_URL = env.str("BROKER_URL")

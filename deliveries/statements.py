@@ -22,14 +22,18 @@ class PreparedCursor(psycopg.Cursor[Any]):
 
 
 @contextmanager
-def cursor() -> Iterator[PreparedCursor]:
+def cursor() -> Iterator[psycopg.Cursor[Any]]:
     """A cursor on Django's connection that sends parameters apart from the statement.
 
     Django's own writes them into the text, which is parsed and planned anew each time. Errors are
     django.db's.
     """
     connection.ensure_connection()
-    with connection.wrap_database_errors, PreparedCursor(connection.connection) as prepared:
+    # Behind a pooler that hands out another server connection per transaction, a statement that is
+    # prepared on one would be looked for on another.
+    pooled = connection.settings_dict.get("POOLED", False)
+    kind = psycopg.Cursor if pooled else PreparedCursor
+    with connection.wrap_database_errors, kind(connection.connection) as prepared:
         yield prepared
 
 

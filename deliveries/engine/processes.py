@@ -16,6 +16,7 @@ from contextlib import closing
 from ctypes import CDLL
 
 from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from deliveries.engine.bell import Bell
 from deliveries.engine.loop import Engine
@@ -28,6 +29,8 @@ logger = logging.getLogger(__name__)
 # A loop that dies again and again is not started without a pause.
 RESTART_SECONDS = 0.2
 STOP_WITHIN_SECONDS = 12.0
+# No statement of a loop takes long: a server that does not answer by then hangs.
+PATIENCE_SECONDS = 10.0
 PR_SET_PDEATHSIG = 1
 
 
@@ -123,6 +126,11 @@ def run_loop(bell: Bell) -> None:
         bell.ring()
 
     signal.signal(signal.SIGTERM, stop)
+    connections.settings[DEFAULT_DB_ALIAS] |= {
+        **settings.ENGINE_DATABASE,
+        "PATIENCE_SECONDS": PATIENCE_SECONDS,
+        "POOLED": False,
+    }
     transport = Transport(
         target_policy.current_policy(),
         ca_bundle=settings.DELIVERY_CA_BUNDLE or None,

@@ -1,0 +1,47 @@
+"""Waiting for PostgreSQL has an end, also where the server no longer answers at all.
+
+The server's own statement_timeout works as long as the server does. One that hangs, or that a
+network has cut off, would be waited for until the kernel gives up, after a quarter of an hour.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+from psycopg.errors import _WaitTimeout
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """Waits for a statement for `patience` seconds at most; None is for ever."""
+
+    patience: float | None = None
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        """As psycopg's own; raises OperationalError when the time is over, and closes."""
+        seconds = self.patience if timeout is None else timeout
+        try:
+            return super().wait(gen, interval, seconds)
+        except _WaitTimeout:
+            self.pgconn.finish()
+            raise psycopg.OperationalError(
+                f"the database has not answered for {seconds:g} seconds"
+            ) from None
+
+
+def bounded_psycopg() -> ModuleType:
+    """Everything that Django asks of psycopg, with connections of our own."""
+    module = ModuleType(psycopg.__name__)
+    vars(module).update({**vars(psycopg), "connect": BoundedConnection.connect})
+    return module
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Bounded by PATIENCE_SECONDS of the database's settings."""
+
+    Database = bounded_psycopg()
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> BoundedConnection:
+        connection: BoundedConnection = super().get_new_connection(conn_params)
+        connection.patience = self.settings_dict.get("PATIENCE_SECONDS")
+        return connection
