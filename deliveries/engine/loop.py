@@ -5,6 +5,8 @@ spans the network: a transfer never holds a lock. What a killed loop had claimed
 its lease has run out. What it had sent and not recorded is sent again, under the same X-Webhook-Id.
 """
 
+import logging
+import math
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -21,8 +23,10 @@ from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.rooms import Lane, Rooms
 from deliveries.engine.turns import Database, Turn
-from deliveries.http.answers import Reply
+from deliveries.http.answers import Failure, Reply
 from deliveries.http.transport import Transport
+
+logger = logging.getLogger(__name__)
 
 # Between two looks at the network no more are started, so that no answer waits for many requests.
 STARTS_AT_ONCE = 64
@@ -33,6 +37,9 @@ RECORD_AFTER_SECONDS = 0.02
 LOOK_EVERY_SECONDS = 0.01
 LINGER_SECONDS = 2.0
 IDLE_SECONDS = 1.0
+# A loop that is later than this was not running: its host hung, or the clock jumped.
+AWAY_SECONDS = 0.5
+OVER_TIME = (Failure.TIMEOUT, Failure.DNS)
 # After a claim of so many there is more to claim at once.
 PLENTY = 32
 
@@ -61,7 +68,9 @@ class Engine:
         self.attempts = 0
         self.found = False
         self.look_at = self.claim_at = self.tidy_at = 0.0
-        self.recorded_at = self.found_at = time.monotonic()
+        self.recorded_at = self.found_at = self.awake_at = time.monotonic()
+        # Whatever was in flight at this moment may have been answered while the loop was away.
+        self.away_until = -math.inf
         for each in (self.bell, self.turn_bell):
             transport.wake_for(each.fileno())
 
@@ -71,8 +80,10 @@ class Engine:
         Returns how many attempts were recorded.
         """
         while True:
-            now = time.monotonic()
             stopping = self.stop()
+            now = time.monotonic()
+            if now - self.awake_at > IDLE_SECONDS + AWAY_SECONDS:
+                self.away_until = now
             if self.turn and self.turn.done():
                 self.finish_turn(now)
             if stopping:
@@ -84,6 +95,7 @@ class Engine:
                 self.let_go()
                 return self.attempts
             replies = self.transport.wait(0.0 if more else self.patience(now))
+            self.awake_at = time.monotonic()
             if self.transport.rung:
                 self.turn_bell.silence()
                 if self.bell.silence():
@@ -165,7 +177,9 @@ class Engine:
         sent = Sent(delivery, address.url, at, self.rooms.start(lane, now))
         try:
             request = rendering.render(delivery, address, at, sent)
-        except rendering.CannotRender as error:
+        except Exception as error:  # whatever it is: one delivery must not stop the others
+            if not isinstance(error, rendering.CannotRender):
+                logger.exception("delivery %s cannot be sent", delivery.id)
             self.take_replies([judging.cannot_send(sent, str(error))])
         else:
             self.transport.start(request)
@@ -176,6 +190,11 @@ class Engine:
             sent = cast(Sent, reply.key)
             flight, lane = sent.flight, sent.flight.lane
             self.rooms.end(flight, now)
+            if flight.started < self.away_until and reply.error in OVER_TIME:
+                # Nobody was there to see the answer: the receiver has not failed.
+                self.next.back.append(sent.delivery)
+                self.book.wake(lane)
+                continue
             seconds = reply.duration_ms / 1000
             result = judging.judge(sent, reply, random.random())  # noqa: S311 - jitter
             if reply.ok:

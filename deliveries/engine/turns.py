@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from deliveries import statements
-from deliveries.engine import claiming, lanes, leases, pausing, recording, rendering
+from deliveries.engine import claiming, lanes, leases, pausing, rendering, setting_aside
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.recording import AttemptResult
@@ -115,9 +115,8 @@ class Database:
 
     def _write(self, turn: Turn) -> None:
         if turn.results:
-            kept = recording.record_attempts(turn.results, turn.failing)
-            if kept < len(turn.results):
-                late = len(turn.results) - kept
+            late = len(turn.results) - setting_aside.record_all(turn.results, turn.failing)
+            if late:
                 logger.warning("%d results arrived after their claim had ended", late)
             turn.recorded += len(turn.results)
             turn.results = []

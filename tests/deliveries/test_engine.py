@@ -1,6 +1,8 @@
 """From a row to a receiver and back, over a real socket."""
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -13,12 +15,13 @@ from pytest_django import Settings
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import signature_check
+from deliveries.engine import rendering, signature_check
+from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.signing import sign, timestamp_ms
-from deliveries.http.transport import Transport
+from deliveries.http.transport import Request, Transport
 from deliveries.models import Attempt, Delivery, Health, State
-from faults.receiver import Answer, Receiver
+from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, engine, make_due, wake_all
 from webhooks.targets import Policy
@@ -245,3 +248,74 @@ def test_a_secret_that_no_key_opens_harms_no_other_webhook(
     failed = Attempt.objects.get(error="internal")
     assert failed.detail == "No key in FIELD_KEYS can decrypt a stored secret."
     assert Delivery.objects.open().get().pk == failed.delivery_id
+
+
+def test_one_result_that_cannot_be_written_down_harms_no_other(
+    company: Company, birch: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    build.webhook(company, url=f"{receiver.url}/a")
+    build.webhook(birch, url=f"{receiver.url}/b")
+    news = [build.news(each, n) for n in range(20) for each in (company, birch)]
+    publishing.publish(news)
+    poisoned = Delivery.objects.order_by("event_id")[7]
+    # One more than this and the column is full.
+    Delivery.objects.filter(pk=poisoned.pk).update(attempts=32767)
+
+    deliver(loopback)
+
+    assert Delivery.objects.filter(state=State.DELIVERED).count() == 39
+    poisoned.refresh_from_db()
+    assert (poisoned.state, poisoned.last_error) == (State.GIVEN_UP, "internal")
+    attempt = Attempt.objects.get(delivery=poisoned)
+    assert attempt.detail == "The result could not be recorded: smallint out of range"
+
+
+def test_one_delivery_that_cannot_be_rendered_harms_no_other(
+    company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company, n) for n in range(5)])
+    render = rendering.render
+
+    def fail_once(delivery: Claimed, *given: object) -> Request:
+        if delivery.shipment_id == 3:
+            raise MemoryError("for a test")
+        return render(delivery, *given)
+
+    monkeypatch.setattr(rendering, "render", fail_once)
+
+    deliver(loopback)
+
+    assert Delivery.objects.filter(state=State.DELIVERED).count() == 4
+    failed = Attempt.objects.get(error="internal")
+    assert failed.detail == "for a test"
+
+
+def test_an_absence_of_ours_is_no_failure_of_the_receiver(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    """The loop hangs while the receiver answers in good time."""
+    hung = threading.Event()
+
+    def answer(_: Received) -> Answer:
+        hung.wait()
+        return Answer(200)
+
+    receiver.answer = answer
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+
+    def hang_once() -> bool:
+        if receiver.log and not hung.is_set():
+            hung.set()
+            time.sleep(2.5)
+        return False
+
+    with closing(Transport(loopback, concurrency=8, timeout_seconds=1.0)) as transport:
+        engine(transport, stop=hang_once).run(until_idle=True)
+
+    assert hung.is_set()
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.attempts) == (State.DELIVERED, 1)
+    assert not Health.objects.exists()
+    assert len({received.headers["X-Webhook-Id"] for received in receiver.log}) == 1
