@@ -8,33 +8,37 @@ import psycopg
 from django.db import connection
 
 
-class PreparedCursor(psycopg.Cursor[Any]):
+class EngineCursor(psycopg.Cursor[Any]):
+    """Sends parameters apart from the statement, which is prepared unless `prepared` is false."""
+
+    prepared = True
+
     def execute(
         self,
         query: Any,
         params: Any = None,
         *,
-        prepare: bool | None = True,
+        prepare: bool | None = None,
         binary: bool | None = None,
     ) -> Self:
         """Have PostgreSQL parse and plan a statement once per connection."""
+        prepare = self.prepared if prepare is None else prepare
         return super().execute(query, params, prepare=prepare, binary=binary)
 
 
 @contextmanager
-def cursor() -> Iterator[psycopg.Cursor[Any]]:
+def cursor() -> Iterator[EngineCursor]:
     """A cursor on Django's connection that sends parameters apart from the statement.
 
     Django's own writes them into the text, which is parsed and planned anew each time. Errors are
     django.db's.
     """
     connection.ensure_connection()
-    # Behind a pooler that hands out another server connection per transaction, a statement that is
-    # prepared on one would be looked for on another.
-    pooled = connection.settings_dict.get("POOLED", False)
-    kind = psycopg.Cursor if pooled else PreparedCursor
-    with connection.wrap_database_errors, kind(connection.connection) as prepared:
-        yield prepared
+    with connection.wrap_database_errors, EngineCursor(connection.connection) as opened:
+        # Behind a pooler each transaction may be on another server connection, and what is
+        # prepared on one is not known to the others.
+        opened.prepared = not connection.settings_dict.get("POOLED", False)
+        yield opened
 
 
 # Every statement of the engine has its index, in the order it needs. These are ways to read more
