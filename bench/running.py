@@ -18,7 +18,7 @@ from bench.rig import Rig
 from bench.scenarios import claim, desk, drain, growth, isolation, live, tls
 from devtools.guard import Stop, guarded, turn_deaf
 from devtools.places import Place
-from devtools.postgres import Postgres
+from devtools.postgres import Postgres, use_programs
 from devtools.servers import Server
 from devtools.trouble import UsageError
 from devtools.valkey import Valkey
@@ -49,6 +49,12 @@ def options(name: str, arguments: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     SCENARIOS[name].add_options(parser)
+    parser.add_argument(
+        "--postgresql",
+        metavar="FOLDER",
+        help="with the programs of the PostgreSQL to measure on; without it, the one that ./dev"
+        " brings, or PG_BIN",
+    )
     parser.add_argument(
         "--write",
         action="store_true",
@@ -99,6 +105,8 @@ def measure(
     name: str, given: argparse.Namespace, place: Place, servers: list[Server]
 ) -> tuple[Outcome, machine.Facts]:
     """Whatever is started goes into `servers`, for the caller to stop."""
+    if given.postgresql:
+        use_programs(given.postgresql)
     say("starting PostgreSQL and Valkey")
     for server in (Postgres(place), Valkey(place)):
         servers.append(server)

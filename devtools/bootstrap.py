@@ -36,7 +36,8 @@ usage: ./dev COMMAND
   run                    the whole service on this machine, with a demo company: PostgreSQL,
                          Valkey, web, worker, beat, and a page that shows the webhooks it sends
   test [ARGUMENT ...]    the tests, on throwaway servers; arguments go to pytest, without any
-                         the whole suite runs on several processes; --whole fails on a skip
+                         the whole suite runs on several processes; --whole fails on a skip;
+                         --postgresql FOLDER runs them on the PostgreSQL whose programs lie there
   manage COMMAND ...     a management command on the data of `run`, whether it is up or not;
                          ./dev manage help lists them
   lint                   style, types and templates: what ruff, mypy and djlint say
@@ -47,7 +48,7 @@ environment (a variable that is set always wins):
   DATA_DIR               database, secrets and demo of `run` and `manage`: .dev/
   DATABASE_URL           a PostgreSQL to use instead of the private one
   BROKER_URL             a Redis or Valkey to use instead of the private one
-  PG_BIN                 folder with another PostgreSQL's programs
+  PG_BIN                 folder with another PostgreSQL's programs; --postgresql sets it
 """
 COMMANDS = ("run", "test", "manage", "lint")
 

