@@ -12,19 +12,23 @@ import trustme
 from bench.cpu import Meter
 from devtools.bootstrap import ROOT
 from devtools.processes import stop, tether
+from devtools.trouble import UsageError
+
+EVERYWHERE = "0.0.0.0:0"
 
 
 class Arrival(NamedTuple):
-    """A request. `at` is on the monotonic clock, which all processes of a machine share."""
+    """A request. Times are on the monotonic clock, which all processes of a machine share."""
 
     at: float
     path: str
     id: str
     body: str
+    answered_at: float | None
 
     @property
     def answered(self) -> bool:
-        return not self.path.startswith("/silent")
+        return self.answered_at is not None
 
     @property
     def key(self) -> str:
@@ -33,11 +37,16 @@ class Arrival(NamedTuple):
 
 
 class Receiver:
-    """`with Receiver(folder) as receiver:`; `tls` names the hosts it has a certificate for."""
+    """`with Receiver(folder) as receiver:`; `tls` names the hosts it has a certificate for.
 
-    def __init__(self, folder: Path, tls: list[str] | None = None) -> None:
-        self.file = folder / "arrivals.json"
-        command = [sys.executable, "-m", "bench.sink"]
+    It listens at ADDRESS:PORT; port 0 is any free one. At EVERYWHERE it is on all of 127.0.0.0/8.
+    Raises UsageError when it cannot listen there.
+    """
+
+    def __init__(
+        self, folder: Path, tls: list[str] | None = None, listen: str = "127.0.0.1:0"
+    ) -> None:
+        command = [sys.executable, "-m", "bench.sink", "--listen", listen]
         if tls:
             command += ["--tls", str(certified(folder, tls))]
         self.process = subprocess.Popen(
@@ -50,7 +59,12 @@ class Receiver:
             preexec_fn=tether(signal.SIGKILL),
         )
         self.scheme = "https" if tls else "http"
-        self.port = self._hear()
+        try:
+            self.port = self._hear()
+        except ValueError as error:  # it has ended and told why on stderr
+            self.__exit__()
+            raise UsageError(f"no receiver can listen at {listen}") from error
+        self.file = folder / f"arrivals-{self.port}.json"
         self.meter = Meter({"receiver": self.process.pid})
 
     def __enter__(self) -> "Receiver":
@@ -62,12 +76,20 @@ class Receiver:
         self.process.stdout.close()
 
     def url(self, path: str = "", host: str = "127.0.0.1") -> str:
-        """Where a webhook may send to; paths that begin with `silent` get no answer."""
+        """Where a webhook may send to; the path says how it is answered (bench/manners.py)."""
         return f"{self.scheme}://{host}:{self.port}/{path}"
 
     def count(self) -> int:
         """How many requests were answered since the last `clear`."""
         return self._say("count")
+
+    def held(self) -> int:
+        """How many requests wait for an answer that has not come."""
+        return self._say("held")
+
+    def fall(self) -> None:
+        """From now on the paths below /fall get no answer."""
+        self._say("fall")
 
     def arrivals(self) -> list[Arrival]:
         self._say(f"log {self.file}")

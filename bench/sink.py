@@ -1,36 +1,48 @@
-"""The receiver's program: an epoll loop that answers 200 and writes everything down.
+"""The receiver's program: an epoll loop that writes down every request and answers it.
 
-`python -m bench.sink [--tls FILE]` says its port on stdout and is told what to do on stdin:
-`count` says how many requests it has answered, `log PATH` writes all to a file, `clear` forgets
-them. A request whose path begins with /silent is read and never answered.
+`python -m bench.sink [--tls FILE] [--listen ADDRESS:PORT]` says its port on stdout. The path of a
+request says how it is answered (bench/manners.py). Lines on stdin say what to do: `count` says how
+many requests were answered, `held` how many still wait for an answer, `log PATH` writes all to a
+file, `clear` forgets them, `fall` has the paths below /fall fall silent.
 """
 
 import argparse
+import heapq
+import itertools
 import json
+import math
+import resource
 import select
 import socket
 import ssl
+import struct
 import sys
 import time
-from typing import NamedTuple
+from dataclasses import dataclass
 
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
-SILENT = b"POST /silent"
+from bench.manners import RESET, Manners
+
 PIECE = 64 * 1024
 WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError)
+# Closing without a farewell: the other side gets a reset.
+AT_ONCE = struct.pack("ii", 1, 0)
 
 
-class Request(NamedTuple):
+@dataclass(slots=True)
+class Request:
     """Kept as it came: taking it apart can wait until nobody is being measured."""
 
     at: float
     bytes: bytes
+    answered_at: float | None = None
 
-    def row(self) -> tuple[float, str, str, str]:
-        """Time of arrival on the monotonic clock, path, X-Webhook-Id or nothing, and body."""
+    def row(self) -> tuple[float, str, str, str, float | None]:
+        """Time of arrival on the monotonic clock, path, X-Webhook-Id or nothing, body, and when
+        it was answered.
+        """
         head, _, body = self.bytes.partition(b"\r\n\r\n")
         path = head.split(b" ", 2)[1].decode()
-        return self.at, path, header(head, b"x-webhook-id"), body.decode()
+        return self.at, path, header(head, b"x-webhook-id"), body.decode(), self.answered_at
 
 
 class Connection:
@@ -39,6 +51,7 @@ class Connection:
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = opened
         self.rest = b""
+        self.held = 0
 
     def read(self) -> list[bytes] | None:
         """The requests that are complete; None when the connection is over."""
@@ -61,12 +74,16 @@ class Connection:
             if not isinstance(self.socket, ssl.SSLSocket):
                 return requests
 
-    def answer(self, requests: list[bytes]) -> int:
-        """Answer those that want an answer; how many."""
-        loud = sum(not request.startswith(SILENT) for request in requests)
-        if loud:
-            self.socket.sendall(ANSWER * loud)
-        return loud
+    def send(self, answer: bytes) -> bool:
+        """Send an answer; False when the connection is over, because of that or before."""
+        if answer == RESET:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+            return False
+        try:
+            self.socket.sendall(answer)
+        except OSError:  # the other side has gone
+            return False
+        return True
 
 
 def length(data: bytes) -> int:
@@ -89,27 +106,42 @@ def header(head: bytes, name: bytes) -> str:
 
 
 class Sink:
-    def __init__(self, context: ssl.SSLContext | None) -> None:
+    def __init__(self, context: ssl.SSLContext | None, address: tuple[str, int]) -> None:
         self.context = context
+        self.manners = Manners()
         self.log: list[Request] = []
+        self.cleared_at = 0.0
         self.answered = 0
         self.connections: dict[int, Connection] = {}
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+        # Answers that are due later: when, a number that tells equal times apart, and the rest.
+        self.later: list[tuple[float, int, Connection, Request, bytes]] = []
+        self.numbers = itertools.count()
+        self.listener = socket.create_server(address, backlog=4096)
         self.listener.setblocking(False)
         self.epoll = select.epoll()
         self.epoll.register(self.listener, select.EPOLLIN)
         self.epoll.register(sys.stdin, select.EPOLLIN)
 
+    @property
+    def held(self) -> int:
+        """Requests that were not answered, on connections that are still open."""
+        return sum(connection.held for connection in self.connections.values())
+
     def serve(self) -> None:
         """Until stdin is closed."""
         while True:
-            for descriptor, _ in self.epoll.poll():
+            wait = max(0.0, self.later[0][0] - time.monotonic()) if self.later else None
+            for descriptor, _ in self.epoll.poll(wait):
                 if descriptor in self.connections:
-                    self.take(descriptor)
+                    self.take(self.connections[descriptor])
                 elif descriptor == self.listener.fileno():
                     self.accept()
                 elif not self.obey(sys.stdin.readline()):
                     return
+            now = time.monotonic()
+            while self.later and self.later[0][0] <= now:
+                _, _, connection, request, answer = heapq.heappop(self.later)
+                self.reply(connection, request, answer)
 
     def accept(self) -> None:
         try:
@@ -125,18 +157,36 @@ class Sink:
         except OSError:  # nobody else waits, or the one who did has gone
             return
 
-    def take(self, descriptor: int) -> None:
-        connection = self.connections[descriptor]
-        requests = connection.read()
+    def take(self, connection: Connection) -> None:
+        received = connection.read()
+        if received is None:
+            self.close(connection)
+            return
         now = time.monotonic()
-        try:
-            if requests is not None:
-                self.log += [Request(now, request) for request in requests]
-                self.answered += connection.answer(requests)
-                return
-        except OSError:  # the other side has gone
-            pass
-        del self.connections[descriptor]
+        for data in received:
+            request = Request(now, data)
+            self.log.append(request)
+            connection.held += 1
+            at, answer = self.manners.react(data, now)
+            if at <= now:
+                self.reply(connection, request, answer)
+            elif at < math.inf:
+                number = next(self.numbers)
+                heapq.heappush(self.later, (at, number, connection, request, answer))
+
+    def reply(self, connection: Connection, request: Request, answer: bytes) -> None:
+        """Answer, unless the other side has given up."""
+        if connection.socket.fileno() < 0:
+            return
+        if not connection.send(answer):
+            self.close(connection)
+            return
+        connection.held -= 1
+        request.answered_at = time.monotonic()
+        self.answered += request.at >= self.cleared_at
+
+    def close(self, connection: Connection) -> None:
+        self.connections.pop(connection.socket.fileno(), None)
         connection.socket.close()
 
     def obey(self, line: str) -> bool:
@@ -148,20 +198,28 @@ class Sink:
         elif word == "clear":
             self.log.clear()
             self.answered = 0
+            self.cleared_at = time.monotonic()
+        elif word == "fall":
+            self.manners.silent = True
         if word:
-            print(self.answered, flush=True)
+            print(self.held if word == "held" else self.answered, flush=True)
         return bool(line)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tls", metavar="FILE", help="a certificate and its key")
+    parser.add_argument("--listen", metavar="ADDRESS:PORT", default="127.0.0.1:0")
     options = parser.parse_args()
     context = None
     if options.tls:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(options.tls)
-    sink = Sink(context)
+    # Thousands of requests may wait for their answers, each on a connection of its own.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    address, _, port = options.listen.rpartition(":")
+    sink = Sink(context, (address, int(port)))
     print(sink.listener.getsockname()[1], flush=True)
     sink.serve()
 

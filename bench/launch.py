@@ -14,6 +14,6 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 from devtools import bootstrap  # noqa: E402
 
 
-def start(name: str) -> None:
+def launch(name: str) -> None:
     """Go on inside `.venv` with a scenario, or with the report."""
     bootstrap.run_module("bench", [name, *sys.argv[1:]])
