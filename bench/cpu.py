@@ -27,6 +27,27 @@ def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
     By descent and not by process group, because each of PostgreSQL's processes has its own. A
     process that is not there (a server on another machine) has used nothing.
     """
+    ticks, children = processes()
+
+    def total(pid: int) -> int:
+        # 0 is the parent of the first process, and has all of the machine below it.
+        return ticks[pid] + sum(map(total, children[pid])) if pid in ticks else 0
+
+    return {name: total(pid) / TICKS_PER_SECOND for name, pid in roots.items()}
+
+
+def tree(root: int) -> list[int]:
+    """The process and all below it, by id; nothing when it is not there."""
+    ticks, children = processes()
+
+    def below(pid: int) -> list[int]:
+        return [pid, *(each for child in children[pid] for each in below(child))]
+
+    return below(root) if root in ticks else []
+
+
+def processes() -> tuple[dict[int, int], defaultdict[int, list[int]]]:
+    """Ticks used by each process of the machine, and its children."""
     ticks: dict[int, int] = {}
     children: defaultdict[int, list[int]] = defaultdict(list)
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -37,12 +58,7 @@ def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
         pid = int(path.parent.name)
         ticks[pid] = used
         children[above].append(pid)
-
-    def total(pid: int) -> int:
-        # 0 is the parent of the first process, and has all of the machine below it.
-        return ticks[pid] + sum(map(total, children[pid])) if pid in ticks else 0
-
-    return {name: total(pid) / TICKS_PER_SECOND for name, pid in roots.items()}
+    return ticks, children
 
 
 class Meter:

@@ -9,10 +9,11 @@ from django.db import transaction
 
 from bench import books, load
 from bench.books import Books
-from bench.progress import until, until_count
+from bench.progress import say, until, until_count
 from bench.receiver import Arrival, Receiver
 from bench.rig import Rig
 from deliveries.models import Delivery
+from webhooks import services
 from webhooks.models import Webhook
 
 CPU_HEADINGS = [f"{name} CPU s/1000" for name in ("worker", "postgres", "broker")]
@@ -68,6 +69,16 @@ def ring() -> None:
 
 def waiting(webhook_ids: Collection[int]) -> bool:
     return Delivery.objects.open().filter(webhook_id__in=webhook_ids).exists()
+
+
+def retire(webhooks: list[Webhook]) -> None:
+    """Delete them, so that what waits for them does not disturb what is measured next."""
+    say("cancelling what still waits")
+    with transaction.atomic():
+        for webhook in webhooks:
+            services.delete_webhook(webhook.company, webhook.pk)
+    ids = [webhook.pk for webhook in webhooks]
+    until(lambda: not waiting(ids), "deliveries of deleted webhooks were not cancelled")
 
 
 def rate(arrivals: list[Arrival]) -> float:

@@ -16,12 +16,17 @@ PUBLISH_AT_ONCE = 500
 
 
 @transaction.atomic
-def webhooks(urls: Sequence[str]) -> list[Webhook]:
-    """A webhook for each URL, each of a company of its own, so that an event is one delivery."""
-    companies = [Company.objects.create(name=f"Company {number}") for number in range(len(urls))]
+def webhooks(urls: Sequence[str], companies: int | None = None) -> list[Webhook]:
+    """A webhook for each URL, shared out among so many companies.
+
+    Without `companies` each has one of its own, so that an event is one delivery.
+    """
+    made = [
+        Company.objects.create(name=f"Company {number}") for number in range(companies or len(urls))
+    ]
     return [
-        services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=url)
-        for company, url in zip(companies, urls, strict=True)
+        services.register_webhook(made[number % len(made)], type_id=TRACKING_SIMPLE.id, url=url)
+        for number, url in enumerate(urls)
     ]
 
 

@@ -10,11 +10,15 @@ Table = Sequence[Sequence[object]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """`figures` is what the last line says. `troubles` void the run."""
+    """`figures` is what the last line says. `troubles` void the run.
+
+    `failures` are promises that the figures break: they stay true and can be kept.
+    """
 
     table: Table
     figures: dict[str, Any]
     troubles: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def show(self) -> None:
@@ -23,9 +27,16 @@ class Outcome:
         print(aligned(self.table))
         for trouble in self.troubles:
             print(f"void: {trouble}")
+        for failure in self.failures:
+            print(f"FAILS: {failure}")
         line = json.dumps({"void": True, **self.figures} if self.troubles else self.figures)
         # Out before the servers are stopped: nothing on the way there may lose it.
         print(line, flush=True)
+
+
+def verdict(holds: bool) -> str:
+    """The last cell of a row that is judged."""
+    return "ok" if holds else "FAILS"
 
 
 def aligned(table: Table) -> str:

@@ -16,11 +16,18 @@ def say(message: str) -> None:
 
 def until(done: Callable[[], bool], otherwise: str, seconds: float = PATIENCE_SECONDS) -> None:
     """Wait for it. Raises TimeoutError with `otherwise`."""
+    if not within(seconds, done):
+        raise TimeoutError(f"{otherwise} within {seconds:.0f} seconds")
+
+
+def within(seconds: float, done: Callable[[], bool]) -> bool:
+    """Wait for it, at most so long; whether it came."""
     deadline = time.monotonic() + seconds
     while not done():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{otherwise} within {seconds:.0f} seconds")
+            return False
         time.sleep(LOOK_EVERY_SECONDS)
+    return True
 
 
 def until_count(count: Callable[[], int], total: int, what: str) -> None:

@@ -1,6 +1,6 @@
 """Where a scenario runs: the service's own processes, its database and its broker."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -28,14 +28,17 @@ class Rig:
     def __exit__(self, *_: object) -> None:
         self.service.__exit__()
 
-    def start(self) -> None:
-        """Start worker and beat of the Procfile, unless they are up; wait for their first sweep."""
+    def start(self, worker_through: Sequence[str] = ()) -> None:
+        """Start worker and beat of the Procfile, unless they are up; wait for their first sweep.
+
+        `worker_through` is a command that becomes the worker (faults.service.Service.start).
+        """
         if self.service.processes:
             return
         say("starting worker and beat")
         since = timezone.now()
-        for kind in ("worker", "beat"):
-            self.service.start(kind)
+        self.service.start("worker", through=worker_through)
+        self.service.start("beat")
         until(lambda: swept(since), "worker and beat did not start")
 
     def stop(self) -> None:

@@ -32,6 +32,11 @@ SELECT deliveries_uuid(), event.id, webhook.id, event.shipment_id, 0, 0, 0, cloc
   event.created_at
 FROM event JOIN webhook USING (company_id)
 """
+WAKE = """
+INSERT INTO deliveries_wake (webhook_id, due_at)
+SELECT webhook_id, min(due_at) FROM deliveries_delivery_open WHERE {condition}
+GROUP BY webhook_id ON CONFLICT DO NOTHING
+"""
 
 
 @transaction.atomic
@@ -42,7 +47,25 @@ def wait(webhook_ids: Sequence[int], size: int) -> int:
         cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL enable_hashjoin = on")
         values = {"webhooks": list(webhook_ids), "count": len(webhook_ids), "size": size}
         cursor.execute(WAITING, {**values, "body": body(0)})
-        return cursor.rowcount
+        made = cursor.rowcount
+    wake("webhook_id = ANY(%(webhooks)s)", {"webhooks": list(webhook_ids)})
+    return made
+
+
+def wake(condition: str, values: dict[str, object]) -> None:
+    """Write down when the engine has to look at the webhooks of these deliveries.
+
+    Only for an engine that keeps such a table; SQL that inserts deliveries has to do it itself.
+    """
+    if has_wakes():
+        with connection.cursor() as cursor:
+            cursor.execute(WAKE.format(condition=condition), values)
+
+
+def has_wakes() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('deliveries_wake') IS NOT NULL")
+        return bool(cursor.fetchone()[0])
 
 
 @transaction.atomic
@@ -91,6 +114,7 @@ def know_as_empty() -> None:
 
 
 def forget() -> None:
-    """Empty the tables of events, deliveries and attempts."""
+    """Empty the tables of events, deliveries and attempts, and of when to look at them."""
+    wakes = ", deliveries_wake" if has_wakes() else ""
     with connection.cursor() as cursor:
-        cursor.execute(f"TRUNCATE {TABLES}")
+        cursor.execute(f"TRUNCATE {TABLES}{wakes}")

@@ -15,7 +15,20 @@ from bench.outcome import Outcome
 from bench.progress import say
 from bench.results import Kept
 from bench.rig import Rig
-from bench.scenarios import claim, desk, drain, growth, isolation, live, tls
+from bench.scenarios import (
+    claim,
+    desk,
+    drain,
+    growth,
+    idle,
+    isolation,
+    lanes,
+    latency,
+    live,
+    neighbours,
+    start,
+    tls,
+)
 from devtools.guard import Stop, guarded, turn_deaf
 from devtools.places import Place
 from devtools.postgres import Postgres, use_programs
@@ -31,13 +44,18 @@ SCENARIOS: dict[str, ModuleType] = {
     "tls": tls,
     "growth": growth,
     "desk": desk,
+    "neighbours": neighbours,
+    "latency": latency,
+    "lanes": lanes,
+    "start": start,
+    "idle": idle,
 }
 
 LAST_WORDS = 5
 
 
 def main(name: str, arguments: Sequence[str], place: Place) -> int:
-    """0 when the scenario has figures, 1 when they are void or there are none."""
+    """0 when the scenario has figures, 1 when they are void, break a promise, or are missing."""
     given = options(name, arguments)
     return guarded(partial(work, name, given, place))
 
@@ -89,7 +107,7 @@ def work(name: str, given: argparse.Namespace, place: Place) -> int:
     if given.write and not outcome.troubles:
         results.keep(name, Kept(given.command, facts, outcome.figures))
         report.write()
-    return 1 if outcome.troubles else 0
+    return 1 if outcome.troubles or outcome.failures else 0
 
 
 def last_words(place: Place) -> list[str]:

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -34,11 +34,14 @@ class Service:
         for name in list(self.processes):
             self.stop(name)
 
-    def start(self, kind: str, name: str = "") -> None:
-        """Start a line of the Procfile in a process group of its own."""
+    def start(self, kind: str, name: str = "", through: Sequence[str] = ()) -> None:
+        """Start a line of the Procfile in a process group of its own.
+
+        `through` is a command that becomes the one it is given, such as `nice`.
+        """
         with self.log(name or kind) as log:
             self.processes[name or kind] = subprocess.Popen(
-                ["/bin/sh", "-c", f"exec {PROCFILE[kind]}"],
+                [*through, "/bin/sh", "-c", f"exec {PROCFILE[kind]}"],
                 cwd=ROOT,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,

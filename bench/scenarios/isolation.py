@@ -11,12 +11,9 @@ from typing import Any
 from bench import draining, load, steady
 from bench.measure import in_ms
 from bench.outcome import Outcome, Table
-from bench.progress import say, until
 from bench.receiver import Receiver
 from bench.rig import Rig
 from bench.steady import Steady
-from webhooks import services
-from webhooks.models import Webhook
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +62,7 @@ def phase(
 ) -> Steady:
     webhooks = load.webhooks(urls(receiver, given.webhooks, silent))
     done = steady.run(rig, receiver, webhooks, steady.asked(given, rate))
-    retire(webhooks)
+    draining.retire(webhooks)
     return done
 
 
@@ -75,15 +72,6 @@ def urls(receiver: Receiver, webhooks: int, silent: int) -> list[str]:
         receiver.url("silent" if number < silent else "in", host=f"shop{number}.localhost")
         for number in range(webhooks)
     ]
-
-
-def retire(webhooks: list[Webhook]) -> None:
-    """Delete them, so that what waits for the silent ones does not disturb the next phase."""
-    say("cancelling what still waits")
-    for webhook in webhooks:
-        services.delete_webhook(webhook.company, webhook.pk)
-    ids = [webhook.pk for webhook in webhooks]
-    until(lambda: not draining.waiting(ids), "deliveries of deleted webhooks were not cancelled")
 
 
 def table(pairs: list[Pair]) -> Table:
