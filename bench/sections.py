@@ -1,22 +1,9 @@
 """Each scenario's figures as the table of docs/performance.md."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from bench.outcome import Table
-
-Figures = dict[str, Any]
-
-
-def markdown(table: Table) -> str:
-    head, *rows = [[str(cell) for cell in row] for row in table]
-    ruler = ["---", *(["---:"] * (len(head) - 1))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ruler, *rows])
-
-
-def number(value: float, digits: int = 0) -> str:
-    """With commas between the thousands."""
-    return f"{value:,.{digits}f}"
+from bench.judged_sections import idle, lanes, latency, neighbours, start
+from bench.markdown import Figures, markdown, number
 
 
 def drain(figures: Figures) -> str:
@@ -145,4 +132,9 @@ SECTIONS: dict[str, Callable[[Figures], str]] = {
     "tls": tls,
     "growth": growth,
     "desk": desk,
+    "neighbours": neighbours,
+    "latency": latency,
+    "lanes": lanes,
+    "start": start,
+    "idle": idle,
 }

@@ -1,0 +1,34 @@
+"""A name server that leaves some names without an answer."""
+
+import struct
+
+from bench.name_server import reply
+
+A, AAAA = 1, 28
+
+
+def query(name: str, kind: int) -> bytes:
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    counts = struct.pack("!HHHH", 1, 0, 0, 0)
+    return b"\x12\x34\x01\x00" + counts + labels + b"\0" + struct.pack("!HH", kind, 1)
+
+
+def test_a_living_name_has_its_address() -> None:
+    asked = query("shop1.example.com", A)
+
+    answer = reply(asked, "127.0.0.9")
+
+    assert answer[:4] == b"\x12\x34\x81\x80"
+    assert answer[4:8] == struct.pack("!HH", 1, 1)
+    assert answer[12 : len(asked)] == asked[12:]
+    assert answer[-4:] == bytes([127, 0, 0, 9])
+
+
+def test_it_has_no_other_records() -> None:
+    answer = reply(query("shop1.example.com", AAAA), "127.0.0.9")
+
+    assert answer[4:8] == struct.pack("!HH", 1, 0)
+
+
+def test_a_dead_name_gets_nothing() -> None:
+    assert reply(query("dead1.example.com", A), "127.0.0.9") is None
