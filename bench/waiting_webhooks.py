@@ -21,7 +21,7 @@ WHERE id = %(company)s
 """
 WEBHOOKS = """
 INSERT INTO webhooks_webhook (company_id, {columns})
-SELECT copy.id, {columns} FROM companies_company AS copy CROSS JOIN (
+SELECT copy.id, model.* FROM companies_company AS copy CROSS JOIN (
   SELECT {columns} FROM webhooks_webhook WHERE id = %(webhook)s) AS model
 WHERE copy.id > %(after)s ORDER BY copy.id
 """

@@ -31,8 +31,6 @@ OLDEST_DUE_MS = 5.0
 # After so many events of a webhook that did not come, no more of them are published.
 HOPELESS = 2
 QUESTIONS_SECONDS = 10.0
-# Until a worker that has just started is at rest.
-SETTLE_SECONDS = 5.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=20, help="fresh events of each webhook")
     parser.add_argument("--patience", type=float, default=10, help="seconds for a fresh event")
     parser.add_argument("--questions", type=int, default=100, help="times oldest_due is asked")
-    parser.add_argument("--idle", type=float, default=15, help="seconds without a fresh event")
+    parser.add_argument("--settle", type=float, default=5, help="seconds until workers are at rest")
+    parser.add_argument("--idle", type=float, default=15, help="seconds of rest that are measured")
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
 
 def measure(given: argparse.Namespace, rig: Rig, receiver: Receiver, ids: list[int]) -> Size:
     say(f"{len(ids)} webhooks: nothing is due")
-    time.sleep(SETTLE_SECONDS)
+    time.sleep(given.settle)
     meter = rig.meter()
     time.sleep(given.idle)
     used, seconds = meter.read()

@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.outcome import Outcome
 from bench.rig import Rig
+from bench.running import SCENARIOS, options
 from tests.walks.conftest import SHORT_LEASE, service_environment
 
 
@@ -12,3 +14,9 @@ def rig(rows_to_keep: None, loopback: object, tmp_path: Path) -> Iterator[Rig]:
     """The service as its commands measure it, on the database and the broker of the test."""
     with Rig({**service_environment(tmp_path), **SHORT_LEASE}, tmp_path) as rig:
         yield rig
+
+
+def measured(rig: Rig, command: str) -> Outcome:
+    """A scenario, as its command would run it on this service."""
+    name, *arguments = command.split()
+    return SCENARIOS[name].run(options(name, arguments), rig)

@@ -2,17 +2,11 @@
 
 import pytest
 
-from bench.outcome import Outcome
 from bench.peers import venv
 from bench.rig import Rig
-from bench.running import SCENARIOS, options
+from tests.bench.conftest import measured
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def measured(rig: Rig, command: str) -> Outcome:
-    name, *arguments = command.split()
-    return SCENARIOS[name].run(options(name, arguments), rig)
 
 
 def test_what_the_service_is_measured_by(rig: Rig) -> None:
@@ -22,6 +16,7 @@ def test_what_the_service_is_measured_by(rig: Rig) -> None:
         rig, "isolation --rates 50 --seconds 1 --warm-up 0 --webhooks 10 --silent 2 --publishers 1"
     )
     tls = measured(rig, "tls --size 200 --webhooks 50 --hosts 10")
+    the_judges_measure(rig)
     peer = "django-webhook" if venv.is_installed() else "plain"
     drain = measured(rig, f"drain --size 200 --also 50 --peer-size 50 --peers {peer}")
 
@@ -39,6 +34,31 @@ def test_what_the_service_is_measured_by(rig: Rig) -> None:
     assert [each["size"] for each in drain.figures["by_size"]] == [50, 200]
     assert drain.figures["peers"][peer]["deliveries_per_s"] > 0
     assert drain.figures["worker_cpu_s_per_1000"] > 0
+
+
+def the_judges_measure(rig: Rig) -> None:
+    """That they work and their books balance, on any engine."""
+    beside = measured(rig, "neighbours --only broken --scale 0.01 --seconds 1 --warm-up 0")
+    latency = measured(
+        rig,
+        "latency --waiting 200 --ms 0 100 --webhooks 20 --workers 2 --busy-ms 20"
+        " --small-waiting 100 --seconds 2",
+    )
+    lanes = measured(rig, "lanes --webhooks 100 --rounds 2 --questions 5 --settle 0 --idle 0.1")
+
+    assert [outcome.troubles for outcome in (beside, latency, lanes)] == [[], [], []]
+
+    (row,) = beside.figures["rows"]
+    assert row["alone"]["arrived"] == row["beside"]["arrived"] == 40
+
+    assert all(0 < pace["answered"] <= 200 for pace in latency.figures["paces"])
+    assert latency.figures["paces"][1]["most_in_flight"] > 1
+    (small,) = latency.figures["small"]
+    assert small["capacity_per_s"] == 100.0
+    assert 0 < small["attempts"] <= 100
+
+    (size,) = lanes.figures["sizes"]
+    assert {fresh["arrived"] for fresh in size["fresh_ms"].values()} == {2}
 
 
 def test_claims_beside_a_dead_webhook_and_their_plans(rig: Rig) -> None:
