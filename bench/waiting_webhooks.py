@@ -1,8 +1,10 @@
 """Webhooks by the million, each with one delivery that is due in an hour, made by SQL."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection, models
+from django.db.backends.utils import CursorWrapper
 from tqdm import tqdm
 
 from bench import load, rows
@@ -61,7 +63,8 @@ def make(count: int) -> list[int]:
     return ids
 
 
-def make_some(cursor: object, model: Webhook, count: int) -> list[int]:
+def make_some(cursor: CursorWrapper, model: Webhook, count: int) -> list[int]:
+    """Copies of `model`; returns their ids."""
     companies, webhooks = Company.objects, Webhook.objects
     newest_company, newest = highest(companies.all()), highest(webhooks.all())
     cursor.execute(
@@ -75,7 +78,8 @@ def make_some(cursor: object, model: Webhook, count: int) -> list[int]:
     return list(webhooks.filter(pk__gt=newest).order_by("pk").values_list("pk", flat=True))
 
 
-def highest(found: models.QuerySet) -> int:
+def highest(found: models.QuerySet[Any]) -> int:
+    """The newest id; there is one."""
     return found.aggregate(models.Max("pk"))["pk__max"]
 
 
