@@ -102,7 +102,7 @@ def start(figures: Figures) -> str:
 
 
 def idle(figures: Figures) -> str:
-    parts = ("objects", "libraries", "interpreter", "other")
+    parts = ("objects", "libraries", "other")
     rows: Rows = [("", "processes", "PSS MB", *parts, "% of a core")]
     for kind, percent in figures["percent"].items():
         found = figures["memory"].get(kind)

@@ -11,31 +11,41 @@ from bench import cpu
 class Memory:
     """Proportional set size in megabytes: a page that several processes share is split evenly.
 
-    `parts` says what it is: Python's objects, libraries, and the rest.
+    `parts` says what it is: Python's objects, libraries with the interpreter, and the rest; `each`
+    is the share of each process, the largest first.
     """
 
-    processes: int
     pss_mb: float
     parts: dict[str, float]
+    each: list[float]
+
+    @property
+    def processes(self) -> int:
+        return len(self.each)
 
     def row(self) -> dict[str, object]:
-        return {"processes": self.processes, "pss_mb": self.pss_mb, "parts_mb": self.parts}
+        return {
+            "processes": self.processes,
+            "pss_mb": self.pss_mb,
+            "parts_mb": self.parts,
+            "each_mb": self.each,
+        }
 
 
 def of_tree(root: int) -> Memory:
     """Of a process and all below it."""
-    pids = cpu.tree(root)
-    total, parts = 0, Counter[str]()
-    for pid in pids:
+    parts: Counter[str] = Counter()
+    each = []
+    for pid in cpu.tree(root):
         try:
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
             maps = Path(f"/proc/{pid}/smaps").read_text()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        total += pss(rollup)
+        each.append(pss(rollup) / 1024)
         parts.update(by_kind(maps))
     mb = {kind: round(kilobytes / 1024, 1) for kind, kilobytes in parts.most_common()}
-    return Memory(len(pids), round(total / 1024, 1), mb)
+    return Memory(round(sum(each), 1), mb, sorted((round(one, 1) for one in each), reverse=True))
 
 
 def pss(rollup: str) -> int:
@@ -61,8 +71,5 @@ def kind_of(name: str) -> str:
     """In words; `name` is what the kernel calls the mapping, empty for memory without a file."""
     if name in ("", "[heap]"):
         return "objects"
-    if ".so" in name:
-        return "libraries"
-    if "python" in Path(name).name:
-        return "interpreter"
-    return "other"
+    file = Path(name).name
+    return "libraries" if ".so" in file or "python" in file else "other"

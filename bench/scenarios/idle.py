@@ -120,18 +120,18 @@ def transactions() -> int:
 
 
 def table(idle: Idle) -> Table:
-    lines: list[tuple[object, ...]] = [("", "processes", "PSS MB", *PARTS, "% of a core", "")]
+    lines: list[tuple[object, ...]] = [("", "PSS MB", *PARTS, "by process", "% of a core", "")]
     for kind, percent in idle.percent.items():
         found = idle.memory.get(kind)
-        if found is None:
-            lines.append((kind, "", "", *("" for _ in PARTS), percent, ""))
-        else:
+        cells: list[object] = [""] * (2 + len(PARTS))
+        if found:
             parts = [found.parts.get(part, 0) for part in PARTS]
-            lines.append((kind, found.processes, found.pss_mb, *parts, percent, ""))
-    total = ("all", "", idle.pss_mb, *("" for _ in PARTS), idle.all_percent)
-    lines.append((*total, verdict(not idle.broken())))
-    lines.append(("transactions/s", idle.transactions_per_s, *("" for _ in range(len(PARTS) + 3))))
+            cells = [found.pss_mb, *parts, " + ".join(f"{each:.0f}" for each in found.each)]
+        lines.append((kind, *cells, percent, ""))
+    blank = [""] * (1 + len(PARTS))
+    lines.append(("all", idle.pss_mb, *blank, idle.all_percent, verdict(not idle.broken())))
+    lines.append(("transactions/s", idle.transactions_per_s, *blank, "", ""))
     return lines
 
 
-PARTS = ("objects", "libraries", "interpreter", "other")
+PARTS = ("objects", "libraries", "other")

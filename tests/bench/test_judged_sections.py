@@ -80,8 +80,8 @@ FIGURES: dict[str, dict[str, Any]] = {
         ("latency", "| 10 | 100 | 95.0 | 2.0 % | 800 | FAILS |"),
         ("lanes", "| 1,000,000 | never | 900.0 | 9.0 | 1,200.50 | 51.0 | FAILS |"),
         ("start", "| 10 | 1.10 | 1.50 | 0.90 | 0.60 | ok |"),
-        ("idle", "| web | 3 | 162 | 120 | 0 | 0 | 2 | 0.10 |"),
-        ("idle", "| postgres |  |  |  |  |  |  | 0.80 |"),
+        ("idle", "| web | 3 | 162 | 120 | 0 | 2 | 0.10 |"),
+        ("idle", "| postgres |  |  |  |  |  | 0.80 |"),
         ("idle", "4.0 transactions a second: FAILS."),
     ],
 )

@@ -122,7 +122,9 @@ def test_fresh_events_that_never_came() -> None:
     [(300, 0.7, 0), (300.1, 0.7, 1), (300, 0.71, 1), (301, 1, 2)],
 )
 def test_idle(megabytes: float, percent: float, broken: int) -> None:
-    idle = Idle({"web": Memory(1, megabytes, {})}, {"web": percent}, transactions_per_s=1.0)
+    idle = Idle(
+        {"web": Memory(megabytes, {}, [megabytes])}, {"web": percent}, transactions_per_s=1.0
+    )
 
     assert len(idle.broken()) == broken
 
