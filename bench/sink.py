@@ -176,8 +176,6 @@ class Sink:
 
     def reply(self, connection: Connection, request: Request, answer: bytes) -> None:
         """Answer, unless the other side has given up."""
-        if connection.socket.fileno() < 0:
-            return
         if not connection.send(answer):
             self.close(connection)
             return
