@@ -34,6 +34,11 @@ def facts(files: Path) -> Facts:
     }
 
 
+def is_busy(facts: Facts) -> bool:
+    """Whether others wanted at least half of the machine just before the run."""
+    return float(str(facts["load_before"])) >= float(str(facts["cores"])) / 2
+
+
 def processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         name, _, value = line.partition(":")

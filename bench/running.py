@@ -131,5 +131,7 @@ def measure(
         server.start_and_wait()
     call_command("migrate", verbosity=0)
     facts = machine.facts(place.files)
+    if machine.is_busy(facts):
+        say(f"the machine is busy: its load is {facts['load_before']}, so times say little")
     with Rig({}, place.files) as rig:
         return SCENARIOS[name].run(given, rig), facts
