@@ -116,11 +116,12 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
     notes: list[str] = []
     with name_server(given, rig, notes) as server, Receiver(rig.folder) as receiver:
         rig.start(worker_through=server.through if server else ())
-        found, troubles = beside_each(given, rig, receiver, kinds, bool(server))
+        found, troubles = [], []
         if server and NAMELESS in given.only:
-            row, more = beside_dead_names(given, rig, server, kinds[NAMELESS])
-            found.append(row)
-            troubles += more
+            # Before all of them at once, whose look-ups go on for a while after they are gone.
+            found, troubles = beside_dead_names(given, rig, server, kinds[NAMELESS])
+        others, more = beside_each(given, rig, receiver, kinds, bool(server))
+        found, troubles = [*found, *others], [*troubles, *more]
     return Outcome(
         table=table(found),
         figures={"rows": [each.row() for each in found]},
@@ -145,12 +146,12 @@ def name_server(
     try:
         server = NameServer(rig.folder)
     except OSError as error:
-        notes.append(f"{NAMELESS} is left out: {error}")
+        notes.append(f"Dead names are left out, also of all at once: {error}")
         yield None
         return
     with server:
         if reason := server.why_not():
-            notes.append(f"{NAMELESS} is left out: {reason}")
+            notes.append(f"Dead names are left out, also of all at once: {reason}")
         yield None if reason else server
 
 
@@ -175,7 +176,7 @@ def beside_each(
 
 def beside_dead_names(
     given: argparse.Namespace, rig: Rig, server: NameServer, kind: Kind
-) -> tuple[Beside, list[str]]:
+) -> tuple[list[Beside], list[str]]:
     """The healthy receivers have names too, which have to be looked up again from time to time."""
     asked = Load(given.names_rate, given.seconds, publishers=1, warm_up=given.warm_up)
     with Receiver(rig.folder, listen=f"{server.address}:{names.PORT}") as receiver:
@@ -184,7 +185,7 @@ def beside_dead_names(
         say("waiting until what the worker has learnt of the names is old")
         time.sleep(max(0.0, comparison.began + NAMES_ARE_OLD_AFTER_SECONDS - time.monotonic()))
         found = comparison.beside(NAMELESS, [kind])
-        return found, comparison.close()
+        return [found], comparison.close()
 
 
 def table(found: Sequence[Beside]) -> Table:
