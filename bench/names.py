@@ -22,7 +22,7 @@ BIND = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
 class NameServer:
     """`with NameServer(folder) as names:`; all its names but the dead ones have one address.
 
-    Raises OSError where it cannot be: `why_not` says so before.
+    Raises OSError where it cannot be: `why_not` says whether a worker can use it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,13 +55,14 @@ class NameServer:
         """The command by which a program is started that asks this name server."""
         return ["unshare", "--mount", "/bin/sh", "-c", BIND, str(self.file)]
 
-    def why_not(self) -> str | None:
-        """Why no program can be started so; None when it can."""
-        try:
-            tried = subprocess.run([*self.through, "true"], capture_output=True, text=True)
-        except OSError as error:
-            return str(error)
-        return tried.stderr.strip() if tried.returncode else None
+
+def why_not(through: list[str]) -> str | None:
+    """Why no program can be started by this command; None when it can."""
+    try:
+        tried = subprocess.run([*through, "true"], capture_output=True, text=True)
+    except OSError as error:
+        return str(error)
+    return (tried.stderr.strip() or "it is refused") if tried.returncode else None
 
 
 def living(number: int) -> str:

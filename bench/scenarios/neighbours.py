@@ -150,7 +150,7 @@ def name_server(
         yield None
         return
     with server:
-        if reason := server.why_not():
+        if reason := names.why_not(server.through):
             notes.append(f"Dead names are left out, also of all at once: {reason}")
         yield None if reason else server
 

@@ -3,6 +3,7 @@
 import struct
 
 from bench.name_server import reply
+from bench.names import why_not
 
 A, AAAA = 1, 28
 
@@ -32,3 +33,10 @@ def test_it_has_no_other_records() -> None:
 
 def test_a_dead_name_gets_nothing() -> None:
     assert reply(query("dead1.example.com", A), "127.0.0.9") is None
+
+
+def test_a_machine_that_does_not_let_us_is_told() -> None:
+    assert why_not(["env"]) is None
+    assert why_not(["sh", "-c", "echo not permitted >&2; exit 1"]) == "not permitted"
+    assert why_not(["false"]) == "it is refused"
+    assert "No such file" in why_not(["/nowhere/unshare"])
