@@ -79,7 +79,7 @@ def lanes(figures: Figures) -> str:
     for each in figures["sizes"]:
         fresh = [ms(times["p99"]) for times in each["fresh_ms"].values()]
         idle_percent = 100 * sum(each["idle_share"].values())
-        due = number(each["oldest_due_ms"]["p99"], 2)
+        due = ms(each["oldest_due_ms"]["p99"], 2)
         webhooks = number(each["webhooks"])
         rows.append((webhooks, *fresh, due, number(idle_percent, 1), verdict(each["ok"])))
     return markdown(rows)

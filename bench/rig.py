@@ -1,5 +1,6 @@
 """Where a scenario runs: the service's own processes, its database and its broker."""
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +27,8 @@ class Rig:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.service.__exit__()
+        for name in list(self.service.processes):
+            self.end(name)
 
     def start(self, worker_through: Sequence[str] = ()) -> None:
         """Start worker and beat of the Procfile, unless they are up; wait for their first sweep.
@@ -43,7 +45,14 @@ class Rig:
 
     def stop(self) -> None:
         for kind in ("beat", "worker"):
-            self.service.stop(kind)
+            self.end(kind)
+
+    def end(self, name: str) -> None:
+        """Stop a process; one that does not stop in its time is killed, and that is told."""
+        try:
+            self.service.stop(name)
+        except subprocess.TimeoutExpired as error:
+            say(f"{name} did not stop within {error.timeout:g} seconds and was killed")
 
     def meter(self, **others: int) -> cpu.Meter:
         """Processor time of worker, PostgreSQL and broker, and of other processes by id."""

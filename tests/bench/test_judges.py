@@ -11,7 +11,7 @@ from bench.outcome import Outcome
 from bench.pace import Pace
 from bench.scenarios import latency
 from bench.scenarios.idle import Idle
-from bench.scenarios.lanes import Size, fresh_ms
+from bench.scenarios.lanes import Size, finite_ms
 from bench.scenarios.neighbours import Beside
 from bench.small_receivers import Spared
 
@@ -106,6 +106,7 @@ def size(oldest: list[float], oldest_due: list[float]) -> Size:
         (size([1.1], [0.005]), 1),
         (size([1.0, math.inf], [0.005]), 1),
         (size([1.0], [0.0052]), 1),
+        (size([1.0], [math.inf]), 1),
     ],
 )
 def test_lanes(measured: Size, broken: int) -> None:
@@ -113,8 +114,8 @@ def test_lanes(measured: Size, broken: int) -> None:
     json.dumps(measured.row(), allow_nan=False)
 
 
-def test_fresh_events_that_never_came() -> None:
-    assert fresh_ms([0.01, math.inf]) == {"p50": 10.0, "p99": None, "arrived": 1, "published": 2}
+def test_what_never_came_is_no_number() -> None:
+    assert finite_ms([0.01, math.inf]) == {"p50": 10.0, "p99": None, "came": 1, "asked": 2}
 
 
 @pytest.mark.parametrize(

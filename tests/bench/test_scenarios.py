@@ -59,7 +59,7 @@ def the_judges_measure(rig: Rig) -> None:
     assert 0 < small["attempts"] <= 100
 
     (size,) = lanes.figures["sizes"]
-    assert {fresh["arrived"] for fresh in size["fresh_ms"].values()} == {2}
+    assert {fresh["came"] for fresh in size["fresh_ms"].values()} == {2}
 
 
 def test_claims_beside_a_dead_webhook_and_their_plans(rig: Rig) -> None:
