@@ -1,0 +1,51 @@
+"""What bench/neighbours, bench/latency and bench/lanes judge, in small: counts and ratios."""
+
+import pytest
+
+from bench import waiting_webhooks
+from bench.measure import percentile
+from bench.rig import Rig
+from bench.scenarios import lanes
+from tests.bench.conftest import measured
+from tests.walks.conftest import SHORT_LEASE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# For so long a receiver that says nothing holds a slot.
+TIMEOUT_MS = 1000 * float(SHORT_LEASE["DELIVERY_TIMEOUT_SECONDS"])
+# More than a fixed, modest number of requests at once to one receiver.
+MANY = 128
+
+
+def test_slots_are_shared_by_time(rig: Rig) -> None:
+    """One test, since most of its time goes into starting worker and beat."""
+    beside = measured(rig, "neighbours --only fallen --scale 0.15 --seconds 2 --warm-up 0")
+    latency = measured(
+        rig,
+        "latency --waiting 4000 --ms 200 --webhooks 1 --workers 1 --busy-ms 100"
+        " --small-waiting 500 --seconds 3",
+    )
+
+    assert [*beside.troubles, *latency.troubles] == []
+
+    # A healthy company's events do not wait until a silent neighbour's time is over.
+    (row,) = beside.figures["rows"]
+    assert row["beside"]["arrived"] == row["beside"]["due"]
+    assert row["beside"]["p99_ms"] < TIMEOUT_MS / 2
+
+    # A receiver that only takes its time gets many requests at once, a small server few.
+    (pace,) = latency.figures["paces"]
+    assert pace["most_in_flight"] > MANY
+    (small,) = latency.figures["small"]
+    assert small["share_of_timeouts"] <= 0.05
+    assert small["share_of_capacity"] > 0.5
+
+
+def test_webhooks_with_nothing_due_cost_nothing(rows_to_keep: None, loopback: object) -> None:
+    waiting_webhooks.make(500)
+    few = percentile(lanes.asked(20), 50)
+
+    waiting_webhooks.make(9500)
+    many = percentile(lanes.asked(20), 50)
+
+    assert many < 3 * few
