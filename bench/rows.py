@@ -23,8 +23,6 @@ WITH webhook AS (
   FROM generate_series(1, %(size)s) AS number
   JOIN webhook ON webhook.turn = (number - 1) %% %(count)s
   RETURNING id, company_id, shipment_id, created_at
-), wakeup AS (
-  INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT id, clock_timestamp() FROM webhook
 )
 INSERT INTO deliveries_delivery
   (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)
@@ -33,9 +31,9 @@ SELECT deliveries_uuid(), event.id, webhook.id, event.shipment_id, 0, 0, 0, cloc
 FROM event JOIN webhook USING (company_id)
 """
 WAKE = """
-INSERT INTO deliveries_wake (webhook_id, due_at)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
 SELECT webhook_id, min(due_at) FROM deliveries_delivery_open WHERE {condition}
-GROUP BY webhook_id ON CONFLICT DO NOTHING
+GROUP BY webhook_id
 """
 
 
@@ -53,19 +51,9 @@ def wait(webhook_ids: Sequence[int], size: int) -> int:
 
 
 def wake(condition: str, values: dict[str, object]) -> None:
-    """Write down when the engine has to look at the webhooks of these deliveries.
-
-    Only for an engine that keeps such a table; SQL that inserts deliveries has to do it itself.
-    """
-    if has_wakes():
-        with connection.cursor() as cursor:
-            cursor.execute(WAKE.format(condition=condition), values)
-
-
-def has_wakes() -> bool:
+    """Write the wake-ups of these deliveries, as whatever makes one due has to."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass('deliveries_wake') IS NOT NULL")
-        return bool(cursor.fetchone()[0])
+        cursor.execute(WAKE.format(condition=condition), values)
 
 
 @transaction.atomic
@@ -115,6 +103,5 @@ def know_as_empty() -> None:
 
 def forget() -> None:
     """Empty the tables of events, deliveries and attempts, and of when to look at them."""
-    wakes = ", deliveries_wake" if has_wakes() else ""
     with connection.cursor() as cursor:
-        cursor.execute(f"TRUNCATE {TABLES}{wakes}")
+        cursor.execute(f"TRUNCATE {TABLES}")

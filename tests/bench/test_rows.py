@@ -1,6 +1,4 @@
-"""Rows made by SQL are as an engine expects them, also one that writes down when to look."""
-
-from collections.abc import Iterator
+"""Rows made by SQL are as the engine expects them, with their wake-ups."""
 
 import pytest
 from django.db import connection
@@ -13,21 +11,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WAKES = """
 SELECT webhook_id, due_at <= now(), due_at BETWEEN now() + interval '50 minutes'
-  AND now() + interval '1 hour' FROM deliveries_wake ORDER BY webhook_id
+  AND now() + interval '1 hour' FROM deliveries_wakeup ORDER BY webhook_id
 """
-
-
-@pytest.fixture
-def wakes() -> Iterator[None]:
-    """The table of an engine that has it."""
-    if rows.has_wakes():
-        yield
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE deliveries_wake (webhook_id bigint, due_at timestamptz)")
-    yield
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE deliveries_wake")
 
 
 def looks() -> list[tuple[int, bool, bool]]:
@@ -49,7 +34,7 @@ def test_webhooks_that_wait_are_copies_with_a_retry_each() -> None:
     assert sorted(waiting.values_list("webhook_id", flat=True)) == ids
 
 
-@pytest.mark.usefixtures("wakes", "loopback")
+@pytest.mark.usefixtures("loopback")
 def test_an_engine_is_told_when_to_look() -> None:
     later = waiting_webhooks.make(3)
     assert looks() == [(each, False, True) for each in later]
