@@ -4,7 +4,7 @@ Why: decision page engine-finished-deliveries-leave-the-queue.
 """
 
 import uuid
-from datetime import date
+from datetime import date, datetime
 
 from django.db import models
 
@@ -48,6 +48,17 @@ class Event(models.Model):
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def open(self) -> "DeliveryQuerySet":
         return self.filter(archived_on=OPEN)
+
+    def created_between(
+        self, since: datetime | None = None, until: datetime | None = None
+    ) -> "DeliveryQuerySet":
+        """Created at `since` or later and before `until`; None sets no bound."""
+        found = self
+        if since is not None:
+            found = found.filter(created_at__gte=since)
+        if until is not None:
+            found = found.filter(created_at__lt=until)
+        return found
 
 
 class Delivery(models.Model):

@@ -71,13 +71,9 @@ def find_deliveries(
     state: State | None = None,
 ) -> list[UUID]:
     """The ids of deliveries of a webhook, made in a window, in a state; in order."""
-    deliveries = Delivery.objects.order_by("event_id")
+    deliveries = Delivery.objects.created_between(since, until).order_by("event_id")
     if webhook_id is not None:
         deliveries = deliveries.filter(webhook_id=webhook_id)
-    if since is not None:
-        deliveries = deliveries.filter(created_at__gte=since)
-    if until is not None:
-        deliveries = deliveries.filter(created_at__lt=until)
     if state is not None:
         deliveries = deliveries.filter(state=state)
     return list(deliveries.values_list("pk", flat=True))

@@ -1,6 +1,6 @@
 """What a company sees of its deliveries, and may do about them."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import publishing
+from deliveries import publishing, redelivery
 from deliveries.engine import recording
 from deliveries.models import Delivery, State
 from tests import builders as build
@@ -196,6 +196,25 @@ def test_recovers_nothing_outside_the_window(api: APIClient, company: Company) -
         "data": {"redelivered": 0}
     }
     assert Delivery.objects.get().state == State.GIVEN_UP
+
+
+def test_a_window_has_its_start_and_not_its_end(api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company)])
+    finish(1, state=State.GIVEN_UP, status=500)
+    created = Delivery.objects.get().created_at
+    later = created + timedelta(microseconds=1)
+
+    def listed(**window: datetime) -> int:
+        query = {name: time.isoformat() for name, time in window.items()}
+        return len(api.get(f"/webhooks/{webhook.pk}/deliveries", query).json()["data"])
+
+    def found(**window: datetime) -> int:
+        return len(redelivery.find_deliveries(webhook_id=webhook.pk, **window))
+
+    for count in (listed, found):
+        assert count(since=created, until=later) == 1
+        assert (count(since=later), count(until=created)) == (0, 0)
 
 
 ODD_TIMES = [
