@@ -1,8 +1,9 @@
 """Whatever code, tests and documents cite exists: a decision's page, a heading of the interface.
 
 Cited are: an id, such as W19; a range, such as E1 to E3; a page by the name of its file, as in
-`decision page api-strict-fields-live-with-companies`; and `(interface, HEADING)`, where a number
-behind the heading is that of a point in its list.
+`decision page api-strict-fields-live-with-companies`; `(interface, HEADING)`, where a number
+behind the heading is that of a point in its list; and a name in a file, such as
+`companies/tokens.py:make_token`.
 """
 
 import re
@@ -19,6 +20,9 @@ SUFFIXES = {".py", ".md", ".html", ".js", ".css", ".toml", ".in", ".yaml", ".yml
 ID = re.compile(r"(?<![\w.-])([TWEN])([1-9]\d?b?)(?![\w-])")
 RANGE = re.compile(r"(?<![\w.-])([TWEN])([1-9]\d?) to \1([1-9]\d?)(?![\w-])")
 PAGE = re.compile(r"\bdecision page ([\w-]+)")
+NAME = re.compile(r"`([\w/]+\.py):([A-Za-z_]\w*)`")
+PARAGRAPH = re.compile(r"^\*\*([^*]+)\*\*", re.MULTILINE)
+PARAGRAPHS = ["Left open:", "Decided:", "Why:", "Would change it:", "Lives in:"]
 HEADING = re.compile(r"\(interface, ([A-Z][A-Za-z ]*[A-Za-z])(?: (\d+))?[);,]")
 
 
@@ -51,6 +55,13 @@ def headings() -> dict[str, set[str]]:
     }
 
 
+def defines(path: str, name: str) -> bool:
+    """Whether the module has a function, a class, a method or a constant of this name."""
+    module = ROOT / path
+    definition = rf"^\s*(?:def|class) {name}\b|^{name}\b.* = "
+    return module.is_file() and bool(re.search(definition, module.read_text(), re.MULTILINE))
+
+
 def dangling(text: str) -> list[str]:
     """The citations in a text that lead nowhere."""
     # A citation may run over the end of a line, of a comment too.
@@ -64,6 +75,7 @@ def dangling(text: str) -> list[str]:
     for heading, number in HEADING.findall(text):
         if heading not in points or (number and number not in points[heading]):
             lost.append(f"interface, {heading} {number}".rstrip())
+    lost += [f"{path}:{name}" for path, name in NAME.findall(text) if not defines(path, name)]
     return lost
 
 
@@ -106,11 +118,23 @@ def test_it_reads_code_tests_documents_templates_and_scripts() -> None:
         ("(interface, Authentication 3; decision W9)", []),
         ("(interface, Authentication 9)", ["interface, Authentication 9"]),
         ("(interface, Delivery\n    # footers)", ["interface, Delivery footers"]),
+        ("`companies/tokens.py:make_token`", []),
+        ("`companies/tokens.py:PREFIX_LENGTH`", []),
+        ("`companies/api/views.py:Conflict`", []),
+        ("`companies/tokens.py:token`", ["companies/tokens.py:token"]),
+        ("`companies/coins.py:make_token`", ["companies/coins.py:make_token"]),
         ("2026-W19-1, F401, config.E005 and N801 are no decisions", []),
     ],
 )
 def test_what_leads_nowhere_is_found(text: str, lost: list[str]) -> None:
     assert dangling(text) == lost
+
+
+@pytest.mark.parametrize("page", sorted(DECISIONS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_has_its_five_paragraphs(page: Path) -> None:
+    found = [each for each in PARAGRAPH.findall(page.read_text()) if each in PARAGRAPHS]
+
+    assert found == PARAGRAPHS
 
 
 def test_one_page_per_decision() -> None:
