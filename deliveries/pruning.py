@@ -1,4 +1,4 @@
-"""Retention: whole weeks go by DROP TABLE, the rest of the week the line falls in by DELETE."""
+"""Retention. Whole weeks are removed by DROP TABLE, part of a week by DELETE."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ JOIN pg_class AS child ON child.oid = inhrelid
 WHERE inhparent = %s::regclass ORDER BY 1
 """
 
-# Deliveries of a webhook that has been paused for longer than anything is kept.
+# Open deliveries of paused webhooks that are older than the retention.
 ABANDONED = """
 UPDATE deliveries_delivery SET state = 3, finished_at = created_at,
   archived_on = (created_at AT TIME ZONE 'UTC')::date, claimed_by = NULL, claimed_until = NULL
@@ -41,16 +41,16 @@ WHERE archived_on = '9999-12-31' AND id IN (
 
 
 def prune(before: datetime, *, tell: Callable[[str], None], dry_run: bool = False) -> None:
-    """Forget attempts, finished deliveries and their events from before a time.
+    """Delete attempts, finished deliveries and their events from before a time.
 
-    What still waits is kept with its event, unless its webhook has been paused all the while:
-    then it is cancelled first. `tell` hears a line for each thing done.
+    Waiting deliveries and their events are kept, but those of a paused webhook are cancelled
+    first, and then deleted too. `tell` is called with a line for each step.
     """
     if not dry_run:
         cancel_abandoned(before, tell)
     prune_log(ATTEMPTS, before, tell, dry_run)
     prune_log(DELIVERIES, before, tell, dry_run)
-    # An event is kept as long as any of its deliveries is.
+    # Keep an event as long as one of its deliveries.
     oldest = Delivery.objects.aggregate(oldest=Min("created_at"))["oldest"]
     prune_log(EVENTS, min(before, oldest) if oldest else before, tell, dry_run)
 
@@ -71,13 +71,13 @@ def prune_log(log: Log, before: datetime, tell: Callable[[str], None], dry_run: 
     for name in partitions(log.table):
         end = end_of(name)
         if end is not None and end <= before:
-            tell(f"{'would drop' if dry_run else 'dropped'} {name}, {count_rows(name)} rows")
+            tell(f"{'would drop' if dry_run else 'dropped'} table {name} ({count_rows(name)} rows)")
             if not dry_run:
                 drop_partition(name)
         elif end is None or end - timedelta(days=7) <= before:
             deleted = count_rows(name, log, before) if dry_run else delete_rows(name, log, before)
             if deleted:
-                tell(f"{'would delete' if dry_run else 'deleted'} {deleted} rows of {name}")
+                tell(f"{'would delete' if dry_run else 'deleted'} {deleted} rows of table {name}")
 
 
 def partitions(table: str) -> list[str]:
@@ -87,7 +87,7 @@ def partitions(table: str) -> list[str]:
 
 
 def end_of(partition: str) -> datetime | None:
-    """The end of a week's partition; None for the one that catches what has no week."""
+    """The end of the week of a partition; None for the default partition."""
     day = partition.rpartition("_")[2]
     if not day.isdigit():
         return None
@@ -96,7 +96,7 @@ def end_of(partition: str) -> datetime | None:
 
 def drop_partition(partition: str) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
-        # Nothing may queue up behind a drop that has to wait for a long reader.
+        # While a drop waits for a long query, all other queries of the table wait behind it.
         cursor.execute("SET LOCAL lock_timeout = '5s'")
         cursor.execute(f"DROP TABLE {connection.ops.quote_name(partition)}")
 

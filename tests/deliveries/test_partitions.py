@@ -124,7 +124,7 @@ def test_prunes_what_is_old(company: Company, days: int, older_than: int) -> Non
     assert Delivery.objects.count() == Event.objects.count() == Attempt.objects.count() == 1
     assert Delivery.objects.get().shipment_id == 9
     if days == 40:
-        assert "would drop deliveries_delivery_" in rehearsed
+        assert "would drop table deliveries_delivery_" in rehearsed
 
 
 def test_prunes_nothing_that_still_waits(company: Company) -> None:

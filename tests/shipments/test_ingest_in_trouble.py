@@ -153,8 +153,9 @@ def test_says_how_far_it_got_when_the_database_keeps_failing(feed: Feed) -> None
 
     assert fed.failure.returncode == 1
     assert str(fed.failure) == (
-        f"Stopped after line {fed.counts['read']}. Everything up to it is recorded; feed the same "
-        "lines again to go on, what is known changes nothing. The database: deadlock detected "
+        f"Stopped after line {fed.counts['read']}. All lines up to it are recorded. To continue, "
+        "run ingest again with the same input: recorded lines change nothing. "
+        "The database: deadlock detected "
         "CONTEXT: PL/pgSQL function make_trouble() line 2 at RAISE"
     )
     assert fed.counts["changed"] == Shipment.objects.count() == fed.counts["read"]
@@ -194,7 +195,7 @@ def test_says_how_far_it_got_when_it_is_interrupted(
     fed = feeding.ingest("-")
 
     assert fed.counts == counts(read=1, changed=1)
-    assert str(fed.failure).startswith("Stopped after line 2. Everything up to it is recorded;")
+    assert str(fed.failure).startswith("Stopped after line 2. All lines up to it are recorded.")
     assert fed.failure.returncode == 130
     assert Shipment.objects.filter(pk=5).exists()
 

@@ -111,7 +111,7 @@ def test_a_new_permission_reaches_a_group_when_the_operator_says_so() -> None:
     assert run("update_groups") == "agent: deliveries.send_again\n"
     assert not User.objects.get(pk=agent.pk).has_perm("deliveries.send_again")
 
-    assert run("update_groups", "--apply").endswith("agent: 1 given\n")
+    assert run("update_groups", "--apply").endswith("agent: granted 1\n")
     user = User.objects.get(pk=agent.pk)
     assert user.has_perm("deliveries.send_again")
     assert user.has_perm("desk.add_macro")

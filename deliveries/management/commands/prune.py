@@ -10,12 +10,16 @@ from deliveries import pruning
 
 
 class Command(BaseCommand):
-    help = "Delete attempts, finished deliveries and their events older than a number of days."
+    help = (
+        "Delete attempts, finished deliveries and their events older than a number of days, and "
+        "sign-in records of that age. Stored responses to Idempotency-Key requests are deleted "
+        "after a day."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--older-than", type=float, required=True, metavar="DAYS")
         parser.add_argument(
-            "--dry-run", action="store_true", help="show what would be deleted, delete nothing"
+            "--dry-run", action="store_true", help="list what would be deleted, but delete nothing"
         )
 
     def handle(self, *args: Any, older_than: float, dry_run: bool, **options: Any) -> None:
@@ -25,9 +29,7 @@ class Command(BaseCommand):
         pruning.prune(before, tell=self.stdout.write, dry_run=dry_run)
         if not dry_run:
             forgotten = idempotency.forget_old_answers()
-            self.stdout.write(f"deleted {forgotten} kept answers older than a day")
+            self.stdout.write(f"deleted {forgotten} stored responses to Idempotency-Key requests")
             for log in (AccessAttempt, AccessLog):
                 signed_in, _ = log.objects.filter(attempt_time__lt=before).delete()
-                self.stdout.write(
-                    f"deleted {signed_in} old rows of {log._meta.verbose_name_plural}"
-                )
+                self.stdout.write(f"deleted {signed_in} {log._meta.verbose_name_plural}")

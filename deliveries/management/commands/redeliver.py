@@ -13,7 +13,7 @@ STATES = {state.label: state for state in State}
 
 
 def iso_time(text: str) -> datetime:
-    """An argument that is a time in ISO 8601, in UTC where it has no offset."""
+    """Read an argument as an ISO 8601 time; without an offset it is in UTC."""
     try:
         return read_time(text)
     except ValueError as error:
@@ -21,13 +21,16 @@ def iso_time(text: str) -> datetime:
 
 
 class Command(BaseCommand):
-    help = "Send deliveries again: one, or those of a webhook or a window that were given up."
+    help = (
+        "Send deliveries again: one of them, or those of a webhook or a time window. By default "
+        "only those that were given up."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--delivery", type=UUID, metavar="ID", help="the delivery's X-Webhook-Id"
         )
-        parser.add_argument("--webhook", type=int, metavar="ID")
+        parser.add_argument("--webhook", type=int, metavar="ID", help="deliveries of this webhook")
         parser.add_argument(
             "--since", type=iso_time, metavar="T", help="created at this time (ISO 8601) or later"
         )
@@ -46,7 +49,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no delivery {delivery}.")
             ids = [delivery]
         elif options["webhook"] is None and not any(window.values()):
-            raise CommandError("Give --delivery, --webhook, or --since and --until.")
+            raise CommandError("Give --delivery, --webhook, --since or --until.")
         else:
             ids = redelivery.find_deliveries(
                 webhook_id=options["webhook"], state=STATES[options["state"]], **window

@@ -18,13 +18,14 @@ INTERRUPTED = 130
 
 class Command(BaseCommand):
     help = (
-        "Take in the shipping platform's feed: JSON lines of shipments, tracking updates, "
-        "surcharges and incidences. The same line twice changes nothing, so a file can be fed "
-        "again. Bad lines go to stderr, counts to stdout; exit 1 if any line was bad."
+        "Import the shipping platform's feed: JSON lines of shipments, tracking updates, "
+        "surcharges and incidences. The same line twice changes nothing, so a file can be "
+        "imported again. Bad lines are reported on stderr, counts on stdout; exits with 1 if any "
+        "line was bad."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", help="- is standard input")
+        parser.add_argument("file", help="path of a file; - reads standard input")
 
     def handle(self, *args: Any, file: str, **options: Any) -> None:
         tally = Tally()
@@ -76,7 +77,7 @@ def open_input(file: str) -> AbstractContextManager[BufferedIOBase]:
 
 
 def size(stream: BufferedIOBase) -> int | None:
-    """Of a plain file; a pipe does not say."""
+    """The size of a regular file in bytes; None for a pipe."""
     try:
         found = os.fstat(stream.fileno())
     except OSError:
@@ -86,6 +87,6 @@ def size(stream: BufferedIOBase) -> int | None:
 
 def stopped(tally: Tally) -> str:
     return (
-        f"Stopped after line {tally.reached}. Everything up to it is recorded; feed the same "
-        "lines again to go on, what is known changes nothing."
+        f"Stopped after line {tally.reached}. All lines up to it are recorded. To continue, run "
+        "ingest again with the same input: recorded lines change nothing."
     )

@@ -23,13 +23,13 @@ class Command(BaseCommand):
             action="extend",
             default=[],
             metavar="TYPE_ID",
-            help="a ticket type the agent takes; repeat for more; default: all types",
+            help="ids of ticket types that the agent takes; default: all types",
         )
         parser.add_argument("--capacity", type=int, help="active tickets at a time; default 50")
         parser.add_argument(
             "--lead",
             action="store_true",
-            help="make the agent a lead, who can reopen decided tickets",
+            help="make the agent a lead",
         )
 
     def handle(self, *args: Any, username: str, **options: Any) -> None:

@@ -18,12 +18,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "status_id",
             type=int,
-            help=f"where agents may move it: {listed(AGENT_MOVES)}",
+            help=f"the new status: {listed(AGENT_MOVES)}",
         )
         parser.add_argument("--agent", required=True, metavar="USERNAME")
         asking = [f"to {move.verb.lower()}" for move in AGENT_MOVES.values() if move.needs_reason]
         needed = joined([*asking, "to reopen"], "and")
-        parser.add_argument("--reason", default="", help=f"needed {needed}")
+        parser.add_argument("--reason", default="", help=f"required {needed}")
 
     def handle(
         self, *args: Any, ticket_id: int, status_id: int, agent: str, reason: str, **options: Any

@@ -7,10 +7,10 @@ from tickets import roles
 
 
 class Command(BaseCommand):
-    help = "List the permissions that this version adds to the desk's groups; --apply grants them."
+    help = "List permissions that the desk's groups lack in this version; --apply grants them."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--apply", action="store_true", help="grant them; nothing is removed")
+        parser.add_argument("--apply", action="store_true", help="grant them; removes nothing")
 
     def handle(self, *args: Any, apply: bool, **options: Any) -> None:
         for name in roles.GROUPS:
@@ -19,4 +19,4 @@ class Command(BaseCommand):
             for one in roles.missing_permissions(name):
                 self.stdout.write(f"{name}: {one.content_type.app_label}.{one.codename}")
             if apply:
-                self.stdout.write(f"{name}: {roles.update(name)} given")
+                self.stdout.write(f"{name}: granted {roles.update(name)}")
