@@ -1,4 +1,4 @@
-"""Rings for Celery tasks. The rows are the truth: a lost ring costs only time."""
+"""Starts Celery tasks early. The work is in database rows, so a lost ring only costs time."""
 
 import logging
 from typing import Any
@@ -10,7 +10,10 @@ logger = logging.getLogger(__name__)
 
 
 def ring(task: str, *arguments: Any, expires: int = 30) -> None:
-    """Ask for a task by name; nobody runs it once `expires` seconds have passed. Never raises."""
+    """Send a task by name; it is dropped if no worker takes it within `expires` seconds.
+
+    Never raises: if the broker cannot be reached, the next sweep does the work.
+    """
     try:
         current_app.send_task(task, arguments, expires=expires)
     except (OperationalError, OSError) as error:

@@ -1,4 +1,4 @@
-"""The ids of everything that companies name: integers from 1 to LARGEST_ID. Pure."""
+"""The range of ids in requests: integers from 1 to LARGEST_ID. Pure."""
 
 # PostgreSQL's bigint.
 LARGEST_ID = 2**63 - 1

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class Company(models.Model):
-    """Who calls the API. Everything else belongs to one."""
+    """A client of the API. Tickets, webhooks and shipments belong to a company."""
 
     name = models.CharField(max_length=200)
     active = models.BooleanField(
@@ -19,7 +19,7 @@ class Company(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
-    # REST framework asks this of whatever authentication returned.
+    # REST framework reads this from what authentication returned as the user.
     is_authenticated = True
 
     class Meta:
@@ -37,7 +37,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """A company's way in. Only its digest is kept; the token is shown once (decision E9)."""
+    """An API token. Only its digest is stored; the token is shown once (decision E9)."""
 
     company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="tokens")
     prefix = models.CharField(max_length=20, editable=False)
@@ -57,7 +57,10 @@ class ApiToken(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """The first answer to a POST that carried an Idempotency-Key (decisions, section 5)."""
+    """The first response to a POST with an Idempotency-Key.
+
+    Why: decision page idempotency-the-first-answer-again.
+    """
 
     company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)

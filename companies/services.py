@@ -1,4 +1,4 @@
-"""Companies and their API tokens: every write."""
+"""All writes of companies and their API tokens."""
 
 from datetime import timedelta
 
@@ -12,22 +12,22 @@ from companies.models import ApiToken, Company
 
 
 class UnknownToken(LookupError):
-    """No live token answers to what was given, or more than one does."""
+    """No live token matches, or more than one does."""
 
 
 class UnknownCompany(LookupError):
-    """There is no company of this id."""
+    """There is no company with this id."""
 
 
 def create_company(name: str, *, contact_email: str = "") -> Company:
-    """Raises ValueError for a blank name."""
+    """Create a company. Raises ValueError if the name is blank."""
     if not name.strip():
         raise ValueError("A company must have a name.")
     return Company.objects.create(name=name.strip()[:200], contact_email=contact_email)
 
 
 def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:
-    """Make a token and return it: the only time it exists as text (decision E9).
+    """Create a token and return its text, which is not stored (decision E9).
 
     Raises UnknownCompany.
     """
@@ -45,7 +45,7 @@ def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:
 
 @transaction.atomic
 def revoke_token(prefix_or_token: str) -> ApiToken:
-    """Refuse a token from now on. Raises UnknownToken unless exactly one matches."""
+    """Revoke the token with this prefix or text. Raises UnknownToken unless exactly one matches."""
     matching = list(
         ApiToken.objects.select_for_update(no_key=True)
         .filter(revoked_at=None)

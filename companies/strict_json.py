@@ -1,4 +1,4 @@
-"""JSON read as strictly as it allows: what other readers stumble over is refused (decision E8)."""
+"""Reads JSON strictly: what other parsers read differently is rejected (decision E8)."""
 
 import json
 import math
@@ -6,14 +6,14 @@ from typing import Any, NoReturn
 
 
 class BadJSON(ValueError):
-    """The text is not JSON as this service takes it; the message says why."""
+    """The text is not JSON that this service accepts; the message says why."""
 
 
 def load_json(text: str, *, deepest: int) -> Any:
-    """Parse JSON and refuse what databases and other readers stumble over. Raises BadJSON.
+    """Parse JSON. Raises BadJSON.
 
-    Refused beside bad syntax: repeated keys, NaN and infinities, NUL and lone surrogates in any
-    text or key, more than `deepest` levels.
+    Rejects, besides bad syntax, what databases and other parsers cannot handle: repeated keys, NaN
+    and infinities, NUL and lone surrogates in any text or key, more than `deepest` levels.
     """
     try:
         value = DECODER.decode(text)
@@ -25,7 +25,7 @@ def load_json(text: str, *, deepest: int) -> Any:
         raise
     except ValueError as error:  # Python refuses to read integers of thousands of digits.
         raise BadJSON("a number is too long") from error
-    # NUL and surrogates can only come in as escapes, and depth takes brackets.
+    # NUL and surrogates need an escape, and each level a bracket. Without them nothing is to check.
     if "\\u" in text or text.count("{") + text.count("[") > deepest:
         check_tree(value, deepest)
     return value
@@ -52,7 +52,7 @@ def finite(text: str) -> float:
 
 
 def check_tree(value: Any, deepest: int) -> None:
-    """Raises BadJSON for NUL or a lone surrogate anywhere, and below `deepest` levels."""
+    """Raises BadJSON for NUL, for a lone surrogate, and for more than `deepest` levels."""
     level = [value]
     for _ in range(deepest + 1):
         inner: list[Any] = []
@@ -82,7 +82,7 @@ def excerpt(text: str) -> str:
     return ascii(text[:40])
 
 
-# Made once: json.loads makes a decoder for each call that has hooks.
+# Made once, because json.loads makes a new decoder for each call with hooks.
 DECODER = json.JSONDecoder(
     object_pairs_hook=unique_keys, parse_constant=refuse_constant, parse_float=finite
 )

@@ -1,8 +1,8 @@
-"""Times as others write them, read into UTC. Pure."""
+"""Reads times that clients and the feed send, and converts them to UTC. Pure."""
 
 from datetime import UTC, datetime, timedelta
 
-# No clock on earth is more than 14 hours from UTC; PostgreSQL takes offsets below 16.
+# PostgreSQL accepts offsets below 16 hours. No time zone has more than 14.
 OFFSET_LIMIT = timedelta(hours=16)
 
 

@@ -17,7 +17,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def database(address: dict[str, Any]) -> dict[str, Any]:
+def connection_settings(address: dict[str, Any]) -> dict[str, Any]:
     """The Django settings of a database, from what its URL says; the URL's own options win."""
     return {
         **address,

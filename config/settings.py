@@ -23,12 +23,12 @@ SECRET_KEY = env.str("SECRET_KEY")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
-DATABASES = {"default": database.database(env.db_url("DATABASE_URL"))}
+DATABASES = {"default": database.connection_settings(env.db_url("DATABASE_URL"))}
 # Engine loops keep prepared statements and planner settings for as long as they run. Where
 # DATABASE_URL leads to PgBouncer in transaction mode, this one leads to the server itself.
 ENGINE_DATABASE = {}
 if env.str("ENGINE_DATABASE_URL", default=""):
-    ENGINE_DATABASE = database.database(env.db_url("ENGINE_DATABASE_URL"))
+    ENGINE_DATABASE = database.connection_settings(env.db_url("ENGINE_DATABASE_URL"))
     DATABASES["default"] |= {"DISABLE_SERVER_SIDE_CURSORS": True, "POOLED": True}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -1,4 +1,4 @@
-"""Sending again: rows are set due, and the engine does the rest (decisions, section 5)."""
+"""Sends deliveries again: makes their rows due, so that the engine sends them."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,8 +13,8 @@ BATCH = 1_000
 
 WAKE = "INSERT INTO deliveries_wakeup (webhook_id, due_at) VALUES (%s, statement_timestamp())"
 
-# Back to the open partition, at the start of the retry ladder. What is in flight just now keeps
-# its claim: its receiver is being asked this very moment.
+# Moves a delivery to the open partition, at the start of the retry schedule. A delivery in flight
+# is left alone: it is being sent anyway.
 AGAIN = """
 WITH again AS (
   UPDATE deliveries_delivery SET state = 0, step = 0, first_attempt_at = NULL,
@@ -38,9 +38,9 @@ def catch_up(webhook_id: int) -> None:
 
 
 def redeliver(delivery_ids: Iterable[UUID]) -> int:
-    """Send deliveries again now, under the same X-Webhook-Id; returns how many.
+    """Send deliveries again now, with the same X-Webhook-Id; returns how many.
 
-    One that waits for a retry is sent now instead of then.
+    A delivery that waits for a retry is sent now instead.
     """
     again = 0
     ids = list(delivery_ids)
@@ -57,7 +57,7 @@ def reopen(ids: list[UUID]) -> int:
                 cursor.execute(AGAIN, [ids])
                 return int(cursor.fetchone()[0])
         except OperationalError:
-            # A row was finished, and so moved to another partition, while we waited for it.
+            # A row was finished, and so moved to another partition, while we waited for its lock.
             if last:
                 raise
     return 0
@@ -70,7 +70,7 @@ def find_deliveries(
     until: datetime | None = None,
     state: State | None = None,
 ) -> list[UUID]:
-    """The ids of deliveries of a webhook, made in a window, in a state; in order."""
+    """The ids of deliveries of a webhook, created in a window, in a state; oldest first."""
     deliveries = Delivery.objects.created_between(since, until).order_by("event_id")
     if webhook_id is not None:
         deliveries = deliveries.filter(webhook_id=webhook_id)

@@ -1,4 +1,4 @@
-"""What the service reads from its environment while it is hurt or measured."""
+"""The environment of the service in fault tests and benchmarks."""
 
 import base64
 import secrets
@@ -9,7 +9,7 @@ from devtools.postgres import DATABASE, SUPERUSER
 
 
 def environment(*, database: str, broker: str, cache: str, folder: Path) -> dict[str, str]:
-    """A receiver on this machine is allowed, all else as by default; files go into `folder`."""
+    """Environment variables: receivers on loopback are allowed, files go into `folder`."""
     return {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "DATABASE_URL": database,
@@ -32,7 +32,7 @@ def environment(*, database: str, broker: str, cache: str, folder: Path) -> dict
 
 
 def on_own_servers(place: Place) -> dict[str, str]:
-    """The environment of a service on the private servers of a place."""
+    """The environment for the private servers of a place."""
     broker = place.sockets / "valkey.sock"
     return environment(
         database=f"postgres://{SUPERUSER}@/{place.sockets}/{DATABASE}",

@@ -1,4 +1,4 @@
-"""A feed of the shipping platform, as large as one likes, and what it must make arrive."""
+"""Makes a feed of any size, and says which events it must cause."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ STATUSES = ("Picked Up", "Shipped", "Information", "Out for Delivery", "Delivere
 
 @dataclass(frozen=True)
 class Feed:
-    """Every other shipment carries a shop's order; each update changes the status."""
+    """A feed. Every other shipment has a shop's order; each update changes the status."""
 
     company_id: int
     shipments: int
@@ -59,7 +59,7 @@ class Feed:
         return b"".join(json.dumps(line).encode() + b"\n" for line in self.lines())
 
     def expected(self) -> dict[int, int]:
-        """How many events each event type must get."""
+        """How many events of each event type the feed causes."""
         with_order = sum(number % self.shipments % 2 == 0 for number in range(self.updates))
         counts = {
             each.id: with_order if each.needs_order else self.updates for each in STATUS_EVENTS

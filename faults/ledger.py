@@ -1,4 +1,4 @@
-"""What went in must come out: the receiver's own log against what was published."""
+"""Compares the receiver's log with what was published."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ from faults.receiver import Received
 
 
 def verified(secret: str, received: Received) -> bool:
-    """The receiver's side of a signature, written from the interface and not from the sender."""
+    """Verify a signature as receivers do: written from the interface, not from our own code."""
     name, stamp = (received.headers[f"X-Webhook-{part}"] for part in ("Event", "Timestamp"))
     text = f"{stamp}.{name}.".encode() + received.body
     digest = hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()
@@ -19,7 +19,7 @@ def verified(secret: str, received: Received) -> bool:
 
 
 def first_of_each(log: Iterable[Received]) -> list[Received]:
-    """Signed requests without the repeats, in order of arrival."""
+    """Signed requests without repeats, in the order of arrival."""
     seen = {}
     for received in log:
         seen.setdefault(received.headers["X-Webhook-Id"], received)
@@ -27,7 +27,7 @@ def first_of_each(log: Iterable[Received]) -> list[Received]:
 
 
 def dishonest_repeats(log: Iterable[Received]) -> int:
-    """Requests that repeat an id with other bytes: there must be none."""
+    """How many requests repeat an id with a different body; there must be none."""
     bodies: dict[str, set[bytes]] = defaultdict(set)
     for received in log:
         bodies[received.headers["X-Webhook-Id"]].add(received.body)
@@ -35,7 +35,7 @@ def dishonest_repeats(log: Iterable[Received]) -> int:
 
 
 def out_of_order(log: Iterable[Received]) -> int:
-    """Tracking events whose number, in `location`, is lower than one its shipment had before."""
+    """How many tracking events came after a later one of their shipment (by `location`)."""
     latest: dict[int, int] = {}
     wrong = 0
     for received in log:
@@ -47,7 +47,7 @@ def out_of_order(log: Iterable[Received]) -> int:
 
 
 def summary(log: list[Received], expected: int) -> dict[str, Any]:
-    """One webhook's ledger of signed tracking events."""
+    """The figures of one webhook of signed tracking events."""
     unique = first_of_each(log)
     repeats = Counter(received.headers["X-Webhook-Id"] for received in log)
     return {

@@ -1,4 +1,4 @@
-"""A part that the service depends on goes away and comes back, or forgets everything."""
+"""Scenarios: a server that the service needs stops and starts again, or loses its data."""
 
 import threading
 import time
@@ -66,7 +66,7 @@ def flushed_broker(
     flush: Callable[[], None],
     times: int,
 ) -> dict[str, Any]:
-    """The broker loses everything it knows, again and again, while a feed comes in."""
+    """The broker is flushed `times` times while a feed is ingested."""
     services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     for kind in ("beat", "worker"):
         service.start(kind)
@@ -94,7 +94,7 @@ def restarted_database(
     stop_database: Callable[[], None],
     start_database: Callable[[], None],
 ) -> dict[str, Any]:
-    """PostgreSQL is stopped in the middle of a feed and of its deliveries, and started again."""
+    """PostgreSQL is restarted while a feed is ingested and delivered."""
     services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     receiver.answer = slowly(receiver)
     for kind in ("beat", "worker"):
@@ -125,7 +125,7 @@ def answers(service: Service, path: str) -> bool:
 
 
 def open_ticket(service: Service, company: Company) -> bool:
-    """Does the API take a ticket?"""
+    """Open a ticket by the API; returns whether that worked."""
     answer = requests.post(
         address(service, "/company/tickets"),
         json={"type_id": 4, "shipment_id": 99_000_001, "comments": "Where is it?"},

@@ -1,4 +1,4 @@
-"""A receiver on loopback: a real HTTP server that writes down what it gets."""
+"""A webhook receiver on loopback: an HTTP server that logs every request."""
 
 import ssl
 import threading
@@ -24,7 +24,7 @@ class Answer:
 
 
 class Receiver:
-    """`with Receiver() as receiver:`. `answer` may be replaced by any function of a Received."""
+    """Use it as `with Receiver() as receiver:`. Replace `answer` to change the responses."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.log: list[Received] = []
@@ -56,7 +56,7 @@ class Receiver:
             request_queue_size = 1024
 
             def handle_error(self, *_: Any) -> None:
-                """A sender that is killed breaks its connections; that is no news here."""
+                """Ignore broken connections: a killed sender leaves them."""
 
         self.server = Server(("127.0.0.1", 0), Handler)
         if tls is not None:
@@ -77,7 +77,7 @@ class Receiver:
         self.server.server_close()
 
     def wait_for(self, count: int, seconds: float = 30) -> list[Received]:
-        """The log once it holds `count` requests; whatever it holds when the time is over."""
+        """Wait until the log has `count` requests, at most `seconds`. Returns the log."""
         deadline = time.monotonic() + seconds
         while len(self.log) < count and time.monotonic() < deadline:
             time.sleep(0.01)

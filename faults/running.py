@@ -1,4 +1,4 @@
-"""One run of a scenario on its own PostgreSQL, which keeps its promises, and its own broker."""
+"""Runs a scenario on a PostgreSQL server (with fsync) and a broker of its own."""
 
 import argparse
 import contextlib
@@ -33,7 +33,7 @@ Figures = dict[str, Any]
 
 
 class Rig:
-    """Everything a scenario is done to."""
+    """The servers, the service and the receiver of a run."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -42,7 +42,7 @@ class Rig:
 
     @contextlib.contextmanager
     def up(self) -> Iterator["Rig"]:
-        """Start the servers and a receiver with TLS; stop them, whatever happens."""
+        """Start the servers and a receiver with TLS; stop them at the end, also after an error."""
         authority = trustme.CA()
         authority.cert_pem.write_to_path(self.place.files / "ca.pem")
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -64,7 +64,7 @@ class Rig:
             self.postgres.stop()
 
     def kill_backend(self, dice: random.Random) -> None:
-        """kill -9 of a random PostgreSQL backend: the whole server recovers from a crash."""
+        """Kill a random PostgreSQL backend with SIGKILL, so that the server does crash recovery."""
         with contextlib.suppress(OperationalError), connection.cursor() as cursor:
             cursor.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
             pids = [pid for (pid,) in cursor.fetchall()]
@@ -76,7 +76,7 @@ class Rig:
 
 
 def feed(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
-    """A feed against webhooks of all types, and the same feed again."""
+    """Ingest a feed for webhooks of all types, then the same feed again."""
     wanted = Feed(rig.company.pk, given.shipments, given.updates, given.surcharges)
     found = scenarios.feed(rig.service, rig.company, rig.receiver, wanted)
     again = json.loads(found["second_ingest"])
@@ -88,13 +88,13 @@ def feed(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
 
 
 def killed_worker(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
-    """kill -9 of the worker in the middle of its deliveries."""
+    """Kill the worker with SIGKILL while it sends deliveries."""
     wanted = Feed(rig.company.pk, given.shipments, given.updates)
     return judged(scenarios.killed_worker(rig.service, rig.company, rig.receiver, wanted))
 
 
 def silent_broker(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
-    """Events are published and a ticket is opened while the broker is down."""
+    """Publish events and open a ticket while the broker is down."""
     found = outages.silent_broker(
         rig.service,
         rig.company,
@@ -109,7 +109,7 @@ def silent_broker(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
 
 
 def flushed_broker(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
-    """The broker forgets everything, twice a second, while a feed comes in."""
+    """Flush the broker twice a second while a feed is ingested."""
     return judged(
         outages.flushed_broker(
             rig.service,
@@ -123,7 +123,7 @@ def flushed_broker(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
 
 
 def restarted_database(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
-    """PostgreSQL is restarted in the middle of a feed."""
+    """Restart PostgreSQL while a feed is ingested."""
     return judged(
         outages.restarted_database(
             rig.service,
@@ -137,7 +137,7 @@ def restarted_database(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bo
 
 
 def storm(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
-    """kill -9 of worker, beat, web and PostgreSQL backends, a random one every few seconds."""
+    """Kill worker, beat, web or a PostgreSQL backend with SIGKILL, every few seconds, at random."""
     found = storms.storm(
         rig.service,
         rig.company,
@@ -153,7 +153,7 @@ def storm(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
 
 
 def restarts(rig: Rig, given: argparse.Namespace) -> tuple[Figures, bool]:
-    """Clean restarts of the worker under a steady rate of events."""
+    """Restart the worker cleanly while events are published at a steady rate."""
     found = storms.restarts(
         rig.service,
         rig.company,
@@ -183,7 +183,7 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float]]] = {
 
 
 def run(arguments: list[str], place: Place) -> int:
-    """0 when the ledger balances, 1 when it does not; the figures are JSON on stdout."""
+    """Return 0 if nothing was lost or repeated wrongly, else 1. Prints the figures as JSON."""
     parser = argparse.ArgumentParser(prog="faults/run", description=__doc__)
     choices = parser.add_subparsers(dest="scenario", required=True)
     for name, (scenario, sizes) in SCENARIOS.items():
@@ -202,10 +202,9 @@ def run(arguments: list[str], place: Place) -> int:
 
 
 def free_port() -> int:
-    """A port to listen on a little later.
+    """A free port to listen on later.
 
-    Below those that the system hands out by itself: a connection of anybody's could take one of
-    them before it is listened on.
+    It is below the range of ephemeral ports: another connection could take one of those first.
     """
     while why_not(port := random.randint(20_000, 32_000)):  # noqa: S311 - no secret
         pass

@@ -1,6 +1,6 @@
-"""What is done to the service, and what its receiver must have got in the end.
+"""Scenarios that disturb the service and count what its receiver got.
 
-Each takes the size as arguments: the suite runs them small, the commands in this folder large.
+Each takes its size as arguments: the tests run them small, `faults/run` large.
 """
 
 import time
@@ -18,12 +18,12 @@ from webhooks import services
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
-# Longer than the second wait of the retry ladder: a busy receiver may time out twice.
+# Longer than the second retry delay, as a busy receiver may time out twice.
 WAIT_SECONDS = 400
 
 
 def until(done: Callable[[], bool], seconds: float = WAIT_SECONDS) -> float:
-    """Wait for it; the seconds it took. Raises TimeoutError."""
+    """Wait until `done()`; returns the seconds it took. Raises TimeoutError."""
     start = time.monotonic()
     while not done():
         if time.monotonic() - start > seconds:
@@ -41,7 +41,7 @@ def settled(receiver: Receiver, expected: int) -> Callable[[], bool]:
 
 
 def register_all(company: Company, receiver: Receiver) -> dict[int, Webhook]:
-    """A webhook of each registered type, at a path of its own."""
+    """Register a webhook for each event type, each with its own path."""
     return {
         each.id: services.register_webhook(
             company, type_id=each.id, url=f"{receiver.url}/{each.id}"
@@ -51,7 +51,7 @@ def register_all(company: Company, receiver: Receiver) -> dict[int, Webhook]:
 
 
 def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> dict[str, Any]:
-    """A feed against webhooks of all types; then the same feed once more."""
+    """Ingest a feed for webhooks of all types, then the same feed again."""
     webhooks = register_all(company, receiver)
     service.start("worker")
     service.start("beat")
@@ -87,7 +87,7 @@ def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> 
 def killed_worker(
     service: Service, company: Company, receiver: Receiver, feed: Feed
 ) -> dict[str, Any]:
-    """kill -9 of the worker and its children in the middle; a new one finishes."""
+    """Kill the worker and its children with SIGKILL halfway; a new worker does the rest."""
     services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     service.manage("ingest", "-", given=feed.text())
     receiver.answer = slowly(receiver)
@@ -106,7 +106,7 @@ def killed_worker(
 
 
 def slowly(receiver: Receiver) -> Callable[[Received], Any]:
-    """Answer as before, 20 ms later: so that there is a middle to kill in."""
+    """Delay each response by 20 ms, so that there is time to kill the worker."""
     answer = receiver.answer
 
     def wait(received: Received) -> Any:

@@ -1,4 +1,4 @@
-"""The service's own processes, started from the Procfile as production does, to be hurt."""
+"""Starts, stops and kills the processes of the Procfile, as production starts them."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ STOP_WITHIN_SECONDS = 15
 
 
 class Service:
-    """`with Service(environment, logs) as service: service.start("worker")`."""
+    """Use it as `with Service(environment, logs) as service: service.start("worker")`."""
 
     def __init__(self, environment: Mapping[str, str], logs: Path) -> None:
         self.environment = {
@@ -54,13 +54,13 @@ class Service:
         return (self.logs / f"{name}.log").open("ab")
 
     def kill(self, name: str) -> None:
-        """kill -9 of the process and of all it has forked."""
+        """Kill the process and its children with SIGKILL."""
         process = self.processes.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
     def stop(self, name: str) -> None:
-        """A clean stop, as a deployment does it; raises TimeoutExpired where that takes long."""
+        """Stop the process with SIGTERM, as a deployment does. Raises TimeoutExpired."""
         process = self.processes.pop(name)
         process.send_signal(signal.SIGTERM)
         try:
@@ -71,7 +71,7 @@ class Service:
                 process.wait()
 
     def manage(self, *arguments: str, given: bytes = b"") -> str:
-        """A management command; its stdout. Raises CalledProcessError with what it said."""
+        """Run a management command; returns stdout. Raises CalledProcessError with its output."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, input=given, capture_output=True

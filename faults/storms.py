@@ -1,4 +1,4 @@
-"""Longer troubles: random kills under load, and clean restarts under load."""
+"""Scenarios under load: random kills, and clean restarts."""
 
 import contextlib
 import random
@@ -37,8 +37,8 @@ def storm(
     kill_backend: Callable[[random.Random], None],
     seed: int = 1,
 ) -> dict[str, Any]:
-    """Every few seconds one random process dies by kill -9, while a feed comes in."""
-    dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
+    """Kill a random process with SIGKILL every few seconds while a feed is ingested."""
+    dice = random.Random(seed)  # noqa: S311 - repeatable by its seed
     services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     receiver.answer = slowly(receiver)
     for name in ("beat", "web", *WORKERS):
@@ -67,7 +67,7 @@ def storm(
 
 
 def feed_until_taken(service: Service, text: bytes) -> None:
-    """An operator whose database went away feeds the same file again."""
+    """Ingest a file; repeat it until it succeeds, as an operator does after an outage."""
     while True:
         try:
             service.manage("ingest", "-", given=text)
@@ -78,7 +78,7 @@ def feed_until_taken(service: Service, text: bytes) -> None:
 
 
 def patiently(ask: Callable[[], bool]) -> Callable[[], bool]:
-    """Ask a database that may be restarting."""
+    """Treat errors of a database that is restarting as False."""
 
     def answer() -> bool:
         try:
@@ -91,7 +91,7 @@ def patiently(ask: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def terminate_backend(dice: random.Random) -> None:
-    """End the connection of a random process to our database."""
+    """Terminate a random connection to the database."""
     with contextlib.suppress(OperationalError), connection.cursor() as cursor:
         cursor.execute(
             "SELECT pid FROM pg_stat_activity "
@@ -110,7 +110,7 @@ def restarts(
     per_second: float,
     times: int,
 ) -> dict[str, Any]:
-    """Events come in at a steady rate, one commit each; the worker is restarted cleanly."""
+    """Publish events at a steady rate, one per transaction, and restart the worker cleanly."""
     services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     service.start("beat")
     service.start("worker")
@@ -136,7 +136,7 @@ def restarts(
 
 
 def restart(service: Service, turn: threading.Lock) -> None:
-    # One that is due while the last one still takes its time waits for it.
+    # Restarts do not overlap: the next one waits for the last.
     with turn:
         service.stop("worker")
         service.start("worker")

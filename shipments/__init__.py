@@ -1,1 +1,1 @@
-"""Shipments as the feed tells of them, and the events that their changes publish."""
+"""Shipments as the feed reports them, and the events that their changes publish."""

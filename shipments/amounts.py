@@ -4,6 +4,6 @@ from decimal import Decimal
 
 
 def amount_text(amount: Decimal) -> str:
-    """With two decimals, and with more only where those say something."""
+    """The amount with two decimals, or with more if it has more."""
     short = round(amount, 2)
     return f"{short:f}" if short == amount else f"{amount.normalize():f}"

@@ -13,12 +13,12 @@ class Shipment(models.Model):
     carrier_name = models.CharField(max_length=100)
     carrier_id = models.BigIntegerField(null=True)
     order = models.JSONField(null=True, help_text="The shop's order, for ecommerce events.")
-    # As the platform said it; may be a status that statuses.py does not list (decision W18).
+    # As the platform sent it; statuses.py need not list it (decision W18).
     status = models.CharField(max_length=100, default="Created")
     created_at = models.DateTimeField()
     shipped_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)
-    # Digests of the lines about the shipment itself, the latest hundred: see applying.is_new_line.
+    # Digests of the latest hundred lines about the shipment itself: see applying.is_new_line.
     heard = models.BinaryField(default=bytes)
 
     class Meta:
@@ -31,13 +31,13 @@ class Shipment(models.Model):
 
 
 class TrackingUpdate(models.Model):
-    """One scan of a shipment, as the feed told it."""
+    """One scan of a shipment, as the feed reported it."""
 
-    # The unique constraint's index begins with it: no second one to keep.
+    # db_index=False: the index of the unique constraint begins with this column.
     shipment = models.ForeignKey(
         Shipment, on_delete=models.CASCADE, related_name="updates", db_index=False
     )
-    # Of the line's own words: the same line twice is the same update.
+    # Of the line's values: the same line twice is the same update.
     digest = models.BinaryField(max_length=16)
     status = models.CharField(max_length=100)
     status_description = models.CharField(max_length=500, blank=True)

@@ -1,6 +1,6 @@
 """The statuses of a shipment (decision W18). Pure.
 
-The feed may bring a status that the table lacks; it is kept as it came.
+A status of the feed that the table does not have is kept as it came.
 """
 
 CREATED = "Created"
@@ -40,29 +40,29 @@ NAMES = (
     "Delivery Attempt",
 )
 
-# A shipment has left its sender with either.
+# Either status means that the shipment has left its sender.
 LEAVING = frozenset({SHIPPED, PICKED_UP})
 
 _BY_LOWER = {name.lower(): name for name in NAMES}
 
 
 def canonical(text: str) -> str:
-    """The table's spelling of a status, or the text as it came."""
+    """The table's spelling of a status, or the text itself if the table does not have it."""
     return _BY_LOWER.get(text.lower(), text)
 
 
 def is_same_status(one: str, other: str) -> bool:
-    """Upper and lower case make no difference: nobody needs to hear of it."""
+    """Whether two texts are the same status; upper and lower case make no difference."""
     return one.lower() == other.lower()
 
 
 def lower(status: str) -> str:
-    """As event types 3 and 4 say it."""
+    """The status as event types 3 and 4 send it."""
     return status.lower()
 
 
 def title(status: str) -> str:
-    """As event types 1 and 2 say it: the table's spelling, else every word capitalized."""
+    """The status as types 1 and 2 send it: the table's spelling, else every word capitalized."""
     known = _BY_LOWER.get(status.lower())
     # str.title would write "Driver'S".
     return known or " ".join(word.capitalize() for word in status.split(" "))

@@ -19,7 +19,7 @@ from tickets.sla.due_dates import set_for_new_ticket
 
 
 class InvalidTicket(ValueError):
-    """Its type does not take such a ticket; `field` is what is wrong."""
+    """The ticket does not meet the requirements of its type; `field` is the wrong one."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class InvalidTicket(ValueError):
 
 
 class TicketExists(Exception):
-    """Another ticket stands in the way."""
+    """An existing ticket blocks this one."""
 
     def __init__(self, ticket_id: int) -> None:
         super().__init__("A ticket has already been created for this shipment.")
@@ -45,8 +45,8 @@ def open_ticket(
 ) -> Ticket:
     """Open a ticket of `fields` of the model: comments, data and the ids it is about.
 
-    Sets its due dates, writes its history, links incidences and finds an agent. Raises
-    InvalidTicket and DuplicateTicket.
+    Sets its due dates, writes its history, links incidences and assigns an agent. Raises
+    InvalidTicket and TicketExists.
     """
     ticket_type = find_type(type_id, {**fields, "documents": documents})
     if (shipment_id := fields.get("shipment_id")) is not None:

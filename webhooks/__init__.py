@@ -1,1 +1,1 @@
-"""Webhooks: what companies register, which event types exist, where we may send."""
+"""Webhooks that companies register, the registry of event types, and the rules for URLs."""

@@ -1,10 +1,10 @@
-"""May we connect to this IP address? Pure: an address in, a reason or None out (decision W23)."""
+"""Decides whether we may connect to an IP address (decision W23). Pure."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-# The IANA IPv4 special-purpose registry and multicast. `ipaddress.is_global` is not used: what it
-# answers depends on the patch level of Python.
+# The IANA IPv4 special-purpose registry and multicast. `ipaddress.is_global` is not used, because
+# its result depends on the patch release of Python.
 SPECIAL_IPV4 = {
     IPv4Network(network): reason
     for network, reason in {
@@ -29,8 +29,8 @@ SPECIAL_IPV4 = {
     }.items()
 }
 
-# IPv6 is an allow-list: what carries an IPv4 address inside (mapped, compatible, NAT64, ISATAP)
-# and what will be invented next lies outside it without being named.
+# IPv6 is an allow-list. Addresses that contain an IPv4 address (mapped, compatible, NAT64, ISATAP)
+# and ranges defined in the future are outside it.
 GLOBAL_IPV6 = IPv6Network("2000::/3")
 SPECIAL_IPV6 = {
     IPv6Network(network): reason
@@ -48,9 +48,9 @@ def why_forbidden(
     address: str | IPv4Address | IPv6Address,
     allowed_networks: Iterable[IPv4Network | IPv6Network] = (),
 ) -> str | None:
-    """Return why we must not connect to the address, in two or three words, or None if we may.
+    """Return why we must not connect to the address, in two or three words; None if we may.
 
-    Text that is not one plain address (a scope id, a short form, leading zeros) is forbidden too.
+    Text that is not a plain address (a scope id, a short form, leading zeros) is forbidden too.
     """
     try:
         parsed = ip_address(address)

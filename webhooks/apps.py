@@ -6,5 +6,5 @@ class WebhooksConfig(AppConfig):
     name = "webhooks"
 
     def ready(self) -> None:
-        # Each app registers its event types where this finds them, as admin.py does its pages.
+        # Each app registers its event types in a module of this name, as it does pages in admin.py.
         autodiscover_modules("event_types")

@@ -1,4 +1,4 @@
-"""Secrets at rest: Fernet under FIELD_KEYS, newest key first."""
+"""Encryption of stored secrets: Fernet with FIELD_KEYS, newest key first."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(stored: str) -> str:
-    """Raises ImproperlyConfigured when no key of FIELD_KEYS opens it."""
+    """Decrypt a stored secret. Raises ImproperlyConfigured if no key in FIELD_KEYS can."""
     try:
         return keyring(tuple(settings.FIELD_KEYS)).decrypt(stored.encode()).decode()
     except InvalidToken as error:
@@ -35,7 +35,7 @@ else:
 
 
 class EncryptedTextField(TextField):
-    """Text to the code, ciphertext to the database; it cannot be searched for."""
+    """Text in Python, ciphertext in the database. It cannot be searched."""
 
     def get_prep_value(self, value: Any) -> Any:
         return value if value is None else encrypt(value)

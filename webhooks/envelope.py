@@ -1,4 +1,4 @@
-"""The envelope around the data of signed event types, and its JSON Schema. Pure."""
+"""The envelope of signed events and its JSON Schema. Pure."""
 
 from datetime import UTC, datetime
 

@@ -36,11 +36,11 @@ class EventType(ABC):
 
     @abstractmethod
     def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
-        """Return the payload of a test delivery: the company's own data, else made up."""
+        """Return the payload of a test delivery: the company's data if it has any, else made up."""
 
 
 class DuplicateEventType(ValueError):
-    """An id, a name or the default is taken already."""
+    """The id, the name or the default is already taken."""
 
 
 class Registry:
@@ -74,7 +74,7 @@ class Registry:
         self._types = dict(sorted(self._types.items()))
 
     def unregister(self, event_type: EventType) -> None:
-        """Take a type out again, as tests do. Raises KeyError."""
+        """Remove a type, as tests do. Raises KeyError."""
         del self._types[event_type.id]
         if self._default is event_type:
             self._default = None
@@ -91,7 +91,7 @@ class Registry:
         return self._types.get(type_id)
 
     def name(self, type_id: int) -> str:
-        """The type's name; "event 9" for an id that a row has but nobody registered."""
+        """The type's name; "event 9" for a stored id that no app registers."""
         event_type = self._types.get(type_id)
         return event_type.name if event_type else f"event {type_id}"
 

@@ -10,12 +10,12 @@ from webhooks.event_types import registry
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def present(self) -> "WebhookQuerySet":
-        """Not deleted. A deleted webhook stays for its delivery log (decision W7)."""
+        """Webhooks that are not deleted. A deleted one stays for its delivery log (decision W7)."""
         return self.filter(deleted_at=None)
 
 
 class Webhook(models.Model):
-    """A company's standing order: send events of one type to a URL."""
+    """A URL to which a company's events of one type are sent."""
 
     company = models.ForeignKey(Company, on_delete=models.PROTECT, related_name="webhooks")
     type_id = models.PositiveSmallIntegerField("type")
@@ -26,11 +26,11 @@ class Webhook(models.Model):
         blank=True,
         help_text="Why the service paused the webhook; empty if it did not.",
     )
-    # The five days without success of decision W21 begin anew when it is resumed.
+    # Resuming restarts the five days without success (decision W21).
     resumed_at = models.DateTimeField(null=True, editable=False)
     auth_token = EncryptedTextField(null=True, editable=False)
     secret = EncryptedTextField(null=True, editable=False)
-    # A rotated secret waits here until it signs (decision W9).
+    # The new secret after a rotation, until next_secret_at (decision W9).
     next_secret = EncryptedTextField(null=True, editable=False)
     next_secret_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -42,7 +42,7 @@ class Webhook(models.Model):
     class Meta:
         permissions = [("pause_webhook", "Can pause and resume a webhook")]
         indexes = [
-            # Publishing looks here for every event.
+            # Publishing uses it for every event.
             models.Index(
                 fields=["company", "type_id"],
                 condition=Q(deleted_at=None),
@@ -59,12 +59,12 @@ class Webhook(models.Model):
 
     @property
     def signed(self) -> bool:
-        """Whether its deliveries are signed; False where nobody registered its type."""
+        """Whether its deliveries are signed; False if no app registers its type."""
         event_type = registry.get(self.type_id)
         return event_type is not None and event_type.signed
 
     def signing_secret(self, now: datetime) -> str | None:
-        """The secret that signs at `now`: always exactly one (decision W9)."""
+        """The secret to sign with at `now`; None for unsigned types (decision W9)."""
         if self.next_secret_at is not None and self.next_secret_at <= now:
             return self.next_secret
         return self.secret

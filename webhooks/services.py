@@ -1,4 +1,4 @@
-"""Webhooks: every write."""
+"""All writes of webhooks."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -16,11 +16,11 @@ from webhooks.models import Webhook
 
 
 class UnknownType(ValueError):
-    """There is no webhook type of this id."""
+    """There is no webhook type with this id."""
 
 
 class UnknownWebhook(LookupError):
-    """The company has no such webhook: missing, deleted and foreign are all one."""
+    """The company has no such webhook: it is missing, deleted, or another company's."""
 
 
 class NotSigned(ValueError):
@@ -30,7 +30,7 @@ class NotSigned(ValueError):
 def register_webhook(
     company: Company, *, type_id: int, url: str, active: bool = True, auth_token: str | None = None
 ) -> Webhook:
-    """Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
+    """Create a webhook. Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
     event_type = registry.get(type_id)
     if event_type is None:
         raise UnknownType("Unknown webhook type; GET /webhook-types lists them.")
@@ -47,7 +47,7 @@ def register_webhook(
 
 @transaction.atomic
 def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook:
-    """Set `url`, `active` and `auth_token`, whichever is given, all or nothing.
+    """Set `url`, `active` and `auth_token`, as far as given. An error changes nothing.
 
     Raises UnknownWebhook, and webhooks.targets.BadTarget.
     """
@@ -67,7 +67,7 @@ def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook
 
 @transaction.atomic
 def pause(webhook_id: int, reason: str) -> bool:
-    """Stop deliveries for a reason that the company is shown; False if it was paused already."""
+    """Pause a webhook; the company sees the reason. Returns False if it is paused already."""
     return bool(
         Webhook.objects.present()
         .filter(pk=webhook_id, active=True)
@@ -77,7 +77,7 @@ def pause(webhook_id: int, reason: str) -> bool:
 
 @transaction.atomic
 def resume(webhook_id: int) -> bool:
-    """Let deliveries go on; False if they did."""
+    """Resume a webhook. Returns False if it is not paused, or deleted."""
     webhook = Webhook.objects.present().select_for_update(no_key=True).filter(pk=webhook_id).first()
     if webhook is None or webhook.active:
         return False
@@ -87,7 +87,10 @@ def resume(webhook_id: int) -> bool:
 
 @transaction.atomic
 def delete_webhook(company: Company, webhook_id: int) -> None:
-    """Its waiting deliveries are cancelled by the sweep (decision W7). Raises UnknownWebhook."""
+    """Delete a webhook; the next sweep cancels its waiting deliveries (decision W7).
+
+    Raises UnknownWebhook.
+    """
     webhook = lock_webhook(company, webhook_id)
     webhook.active = False
     webhook.deleted_at = timezone.now()
@@ -96,7 +99,7 @@ def delete_webhook(company: Company, webhook_id: int) -> None:
 
 @transaction.atomic
 def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta) -> Webhook:
-    """Make a new secret that signs once `activates_in` has passed (decision W9).
+    """Make a new secret. It signs deliveries after `activates_in` (decision W9).
 
     Raises UnknownWebhook and NotSigned.
     """
@@ -119,7 +122,7 @@ def activation(webhook: Webhook, active: bool) -> dict[str, Any]:
 
 
 def lock_webhook(company: Company, webhook_id: int) -> Webhook:
-    # no_key: publishing reads webhooks while this one changes.
+    # no_key: others may insert rows that refer to the webhook.
     webhook = (
         company.webhooks.present().select_for_update(no_key=True).filter(pk=webhook_id).first()
     )
@@ -129,5 +132,5 @@ def lock_webhook(company: Company, webhook_id: int) -> Webhook:
 
 
 def make_secret() -> str:
-    """32 random bytes as 64 lowercase hex digits, whose text is the key (decisions W4, W10)."""
+    """64 lowercase hex digits. Their text, not the bytes, is the key (decisions W4, W10)."""
     return secrets.token_hex(32)

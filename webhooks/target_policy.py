@@ -1,4 +1,4 @@
-"""The target policy as this installation has set it."""
+"""The target policy from the settings."""
 
 from django.conf import settings
 

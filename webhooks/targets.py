@@ -1,8 +1,8 @@
-"""May this URL be a target? Pure: no name is looked up here (decision W23).
+"""Decides whether a URL may be a webhook's target (decision W23). Pure: looks up no name.
 
-The policy: https, no credentials, a public name or a public address in its one canonical form.
-What a name resolves to is asked at every connection, by `deliveries.http.resolver` and
-`deliveries.http.transport`.
+The policy: https, no credentials, and a public name or a public address in canonical form.
+`deliveries.http.resolver` and `deliveries.http.transport` check what a name resolves to, at every
+connection.
 """
 
 import re
@@ -16,7 +16,7 @@ from webhooks.addresses import why_forbidden
 MAX_LENGTH = 2048
 DEFAULT_PORTS = {"https": 443, "http": 80}
 
-# Last labels that never name a public host: RFC 6761 and its successors, what ICANN will not
+# Top labels that are never public: RFC 6761 and its successors, labels that ICANN will not
 # delegate, and the usual search domains of offices and clusters.
 SPECIAL_NAMES = frozenset(
     {"alt", "arpa", "example", "invalid", "local", "localhost", "onion", "test"}
@@ -24,7 +24,7 @@ SPECIAL_NAMES = frozenset(
     | {"intranet", "lan", "localdomain", "svc"}
 )
 
-# Names in public domains behind which a cloud keeps its machines' credentials.
+# Public domain names under which a cloud serves the credentials of its machines.
 METADATA_NAMES = ("metadata.goog",)
 
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0\s\ud800-\udfff]")
@@ -36,15 +36,15 @@ _TOP_LABEL = re.compile(r"[a-z]{2,}|xn--.+")
 
 
 class BadTarget(ValueError):
-    """The URL may not be a target; the message tells the company what to do."""
+    """The URL is not allowed as a target; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the operator allows beyond https to public hosts on the usual ports.
+    """What the operator allows besides https to public hosts on the usual ports.
 
-    Addresses inside `allowed_networks` are exempt from the address guard and from `ports`; where
-    loopback is among them, so is the name localhost.
+    Addresses in `allowed_networks` are exempt from the checks of addresses and of `ports`. If they
+    include loopback, so is the name localhost.
     """
 
     allow_http: bool = False
@@ -52,22 +52,22 @@ class Policy:
     ports: frozenset[int] = frozenset({443, 8443})
 
     def why_forbidden(self, address: str | IPv4Address | IPv6Address) -> str | None:
-        """Return why we must not connect to the address, or None if we may."""
+        """Return why we must not connect to the address; None if we may."""
         return why_forbidden(address, self.allowed_networks)
 
     def exempts(self, address: IPv4Address | IPv6Address) -> bool:
-        """Does the operator allow this address whatever the guard says of it?"""
+        """Whether the operator allows this address explicitly."""
         return any(address in network for network in self.allowed_networks)
 
     @property
     def loopback(self) -> tuple[str, ...]:
-        """The loopback addresses that localhost may mean: none unless the operator allows them."""
+        """The loopback addresses that the operator allows for localhost."""
         return tuple(each for each in ("127.0.0.1", "::1") if self.why_forbidden(each) is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL that passed. `url` goes on the wire: ASCII host, default port left out."""
+    """An allowed URL. `url` is what is requested: ASCII host, without the default port."""
 
     url: str
     scheme: str
@@ -77,7 +77,7 @@ class Target:
 
 
 def check_target(url: str, policy: Policy) -> Target:
-    """Take a company's URL apart. Raises BadTarget with what to change."""
+    """Check and split a company's URL. Raises BadTarget, which says what to change."""
     scheme, authority, rest = _split(url)
     if scheme not in DEFAULT_PORTS or (scheme == "http" and not policy.allow_http):
         raise BadTarget("The URL must start with https://.")
@@ -100,12 +100,12 @@ def check_target(url: str, policy: Policy) -> Target:
 
 
 def is_localhost(host: str) -> bool:
-    """Is the ASCII host the name localhost, or below it?"""
+    """Whether the ASCII host is localhost or one of its subdomains."""
     return host == "localhost" or host.endswith(".localhost")
 
 
 def _split(url: str) -> tuple[str, str, str]:
-    """Return scheme, authority, and path with query; judge the text before any parser sees it."""
+    """Return scheme, authority, and path with query. Checks the text before parsing it."""
     if len(url) > MAX_LENGTH:
         raise BadTarget(f"The URL is longer than {MAX_LENGTH} characters.")
     if _UNPRINTABLE.search(url):
@@ -136,7 +136,7 @@ def _port(text: str | None, scheme: str) -> int:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the literal address, None for a name; refuse every other spelling of an address."""
+    """Return the literal address, or None for a name. Rejects other spellings of an address."""
     last = host.removesuffix(".").rpartition(".")[2]
     try:
         if host.startswith("["):
@@ -150,7 +150,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 def _ascii_name(host: str, policy: Policy) -> str:
     """Return a public name in ASCII and lower case (IDNA 2008, nothing mapped)."""
-    # A trailing dot says the name is absolute, which ours always are.
+    # A trailing dot makes a name absolute. Ours always are.
     labels = [_ascii_label(label) for label in host.removesuffix(".").split(".")]
     name = ".".join(labels)
     if len(name) > 253:

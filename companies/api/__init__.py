@@ -1,1 +1,1 @@
-"""The frame of the API: authentication, bodies, errors, rate limits, idempotency."""
+"""What all endpoints share: authentication, bodies, errors, rate limits, idempotency."""

@@ -15,7 +15,7 @@ LONGEST_TOKEN = 200
 
 
 class BearerToken(BaseAuthentication):
-    """`request.user` becomes the company, `request.auth` its token. Raises 401 for all else."""
+    """Sets `request.user` to the company and `request.auth` to its token, else raises a 401."""
 
     def authenticate(self, request: Request) -> tuple[Company, ApiToken]:
         scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
@@ -38,6 +38,6 @@ class BearerToken(BaseAuthentication):
 
 
 def record_token_use(token: ApiToken, now: datetime) -> None:
-    # A write for each request would make every reader a writer: once a minute is enough.
+    # Once a minute is enough; otherwise every read request would write.
     if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

@@ -1,7 +1,7 @@
-"""The shape of a request's body, strictly: nothing is converted and nothing overlooked.
+"""Fields and serializers that read a request's body strictly.
 
-`"5"`, `true` and `5.0` are not integers and numbers are not texts (decision E5); a field we do
-not know is refused by name, as a misspelt field must not be lost in silence (decision E4).
+Values are not converted: `"5"`, `true` and `5.0` are not integers, and numbers are not strings
+(decision E5). An unknown field is an error, so that a misspelt name is not ignored (decision E4).
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ LONGEST_TEXT_BYTES = 64 * 1024
 
 
 class Body(serializers.Serializer[Any]):
-    """A serializer that refuses unknown fields and names every wrong field at once."""
+    """A serializer that rejects unknown fields and reports all wrong fields at once."""
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Body(serializers.Serializer[Any]):
 
 
 def errors_of(error: serializers.ValidationError) -> dict[str, Any]:
-    """The messages of a refused body, by field."""
+    """The error messages by field."""
     assert isinstance(error.detail, dict)  # noqa: S101 - a serializer's are
     return error.detail
 
@@ -62,7 +62,7 @@ class Integer(serializers.IntegerField):
 
 @extend_schema_field({"type": "integer", "enum": [0, 1]})
 class Flag(serializers.IntegerField):
-    """1 or 0, as integers; true and false are refused (decision E5)."""
+    """1 or 0, as integers; true and false are rejected (decision E5)."""
 
     default_error_messages = {"invalid": "Send 1 or 0."}
 
@@ -76,7 +76,7 @@ class Flag(serializers.IntegerField):
 
 
 class Text(serializers.CharField):
-    """A JSON string, kept as it came; at most 64 KiB of UTF-8 (decision T15)."""
+    """A JSON string of at most 64 KiB in UTF-8, not trimmed (decision T15)."""
 
     default_error_messages = {
         "invalid": "Send a string.",
@@ -86,7 +86,7 @@ class Text(serializers.CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
 
-    # A string; what derives from it may make something else of it.
+    # Returns a string. Subclasses may return something else.
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):
             self.fail("invalid")
@@ -99,7 +99,7 @@ class Text(serializers.CharField):
 
 
 class Word(serializers.ChoiceField):
-    """One of a few strings, told apart from numbers and booleans that look like them."""
+    """One of a few strings. A number or boolean that looks like one is rejected."""
 
     default_error_messages = {"invalid_choice": "Send one of {choices}."}
 

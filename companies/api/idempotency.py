@@ -1,4 +1,4 @@
-"""Idempotency-Key: the same POST twice within 24 hours gets the first answer again."""
+"""Idempotency-Key: the same POST twice within 24 hours gets the first response again."""
 
 import hashlib
 from collections.abc import Callable
@@ -16,18 +16,19 @@ LONGEST_KEY = 255
 
 
 class BadKey(ValueError):
-    """The key is not usable, or was used for another body."""
+    """The key is invalid, or was used for a different request."""
 
 
 class Running(RuntimeError):
-    """The first request with this key is still being answered."""
+    """The first request with this key is still running."""
 
 
 def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response]) -> Response:
-    """The kept answer to `key`, or `answer()`, kept in the transaction of what it did.
+    """Return the stored response for `key`, or call `answer` and store its response.
 
-    The mark "running" is a lock of that transaction, so a killed process takes it along. A 409,
-    a 429 and a 5xx are not kept: they may stop being true. Raises BadKey and Running.
+    The response is stored in the transaction of the work itself. An advisory lock of this
+    transaction marks the key as running, so it disappears with a killed process. A 409, a 429 and
+    a 5xx are not stored, because a retry may succeed. Raises BadKey and Running.
     """
     if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
         raise BadKey("Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.")
@@ -44,7 +45,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
         with transaction.atomic():
             response = answer()
             if response.status_code >= 400:
-                # Whatever a refused request had begun must not be kept with its answer.
+                # The writes of a failed request are rolled back; its response is still stored.
                 transaction.set_rollback(True)
         if response.status_code not in (409, 429) and response.status_code < 500:
             KeptAnswer.objects.update_or_create(
@@ -62,7 +63,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
 
 
 def view_headers(response: Response) -> dict[str, str]:
-    """The headers that the view gave its answer; the others are given to each answer anew."""
+    """The headers that the view set; the others are set again for each response."""
     return {name: value for name, value in response.items() if name != "Content-Type"}
 
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 
 class JSONOnly(BaseContentNegotiation):
-    """Whatever Accept asks for, what we have is sent: clients with odd defaults go on working."""
+    """Ignores Accept and always sends JSON, so that clients with odd defaults still work."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
         """Raises UnsupportedMediaType (415)."""

@@ -1,4 +1,4 @@
-"""A request's body, read as strictly as JSON allows (decisions E3, E6 and E8)."""
+"""Parses a request's body as strict JSON (decisions E3, E6 and E8)."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -28,7 +28,7 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Any:
-        # What is announced as too large is not waited for.
+        # Do not read a body whose Content-Length is too large.
         announced = context["request"].META.get("CONTENT_LENGTH") if context else None
         if int(announced or 0) > settings.MAX_BODY_BYTES:
             raise BodyTooLarge

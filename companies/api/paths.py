@@ -1,15 +1,15 @@
-"""How an id is written in an address: plain ASCII digits, from 1 to 2^63-1."""
+"""Ids in URL paths: plain ASCII digits, from 1 to 2^63-1."""
 
 from companies.ids import LARGEST_ID
 
 
 class IdConverter:
-    """`<id:ticket_id>` in a URL pattern; anything else is an unknown address (404)."""
+    """Converter for `<id:ticket_id>` in a URL pattern; anything else is a 404."""
 
     regex = "[1-9][0-9]{0,18}"
 
     def to_python(self, text: str) -> int:
-        """Raises ValueError, which Django takes for "does not match"."""
+        """Raises ValueError, which Django treats as no match."""
         if int(text) > LARGEST_ID:
             raise ValueError(text)
         return int(text)

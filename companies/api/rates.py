@@ -1,4 +1,4 @@
-"""How many requests a company may make in a minute (decision E7)."""
+"""Rate limits: requests per company and minute (decision E7)."""
 
 import logging
 import time
@@ -21,10 +21,10 @@ BLIND_SECONDS = 5
 
 
 class Counter:
-    """Counts in fixed windows of a minute, in the cache that all web processes share.
+    """Counts requests in fixed windows of a minute, in the cache that all web processes share.
 
-    When the cache is away nothing is refused: counting is not worth an outage. It is then left
-    alone for a few seconds, so that requests do not queue up behind its timeout.
+    If the cache cannot be reached, no request is refused, and the cache is not asked again for a
+    few seconds, so that requests do not each wait for its timeout.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Counter:
             if cache.add(window, 1, timeout=2 * WINDOW_SECONDS):
                 return 1
             return cache.incr(window)
-        except Exception as error:  # whatever the cache's client calls "away"
+        except Exception as error:  # each cache client has its own exceptions
             logger.warning("cannot reach the cache, requests are not counted: %s", error)
             self.blind_until = now + BLIND_SECONDS
             return 0
@@ -48,7 +48,7 @@ counter = Counter()
 
 
 class CompanyRate(BaseThrottle):
-    """Route classes: `read` for GET, else what the view's `rate` names, else `write`."""
+    """The limit is `read` for GET, otherwise the view's `rate`, by default `write`."""
 
     wait_seconds = 0.0
 

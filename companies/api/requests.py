@@ -1,4 +1,4 @@
-"""A request that a company's API token came with."""
+"""The request that views for companies get."""
 
 from typing import cast
 
@@ -8,9 +8,9 @@ from companies.models import ApiToken, Company
 
 
 class CompanyRequest(Request):
-    """What every view for companies gets."""
+    """A request with a company's API token."""
 
-    # Set where requests are counted, sent with every answer.
+    # Set by CompanyRate, sent with every response.
     rate_headers: dict[str, str]
 
     @property
@@ -19,5 +19,5 @@ class CompanyRequest(Request):
 
     @property
     def company(self) -> Company:
-        """Whose token it is; authentication has let nobody else in."""
+        """The company of the token; authentication rejects requests without one."""
         return cast(Company, self.user)

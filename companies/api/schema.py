@@ -1,4 +1,4 @@
-"""What the descriptions of all endpoints share (GET /schema, OpenAPI 3.1).
+"""Helpers that describe endpoints in OpenAPI 3.1 (GET /schema).
 
 Each app describes its endpoints in a schema.py of its own, beside the views.
 """
@@ -27,7 +27,7 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):
 
 
 class StrictBody(OpenApiSerializerExtension):
-    """Bodies refuse unknown fields (decision E4)."""
+    """Describes that bodies reject unknown fields (decision E4)."""
 
     target_class = "companies.api.bodies.Body"
     match_subclasses = True
@@ -39,7 +39,7 @@ class StrictBody(OpenApiSerializerExtension):
 
 @dataclass(frozen=True)
 class Face:
-    """The service has two, whose errors differ in shape (decisions E1 and E2)."""
+    """One of the service's two groups of endpoints, by the shape of errors (decisions E1, E2)."""
 
     error: Shape
     invalid: Shape
@@ -59,7 +59,7 @@ MANAGEMENT = Face(Error, InvalidRequest, error_example)
 SHIPPING = Face(ShippingError, ShippingError, shipping_error_example)
 
 WRONG_FIELD = {"field": "comments", "message": "Send a string."}
-# What a status means, and a message that comes with it.
+# The meaning of each status, and an example of its message.
 ERRORS = {
     400: ("The request is invalid; `errors` lists every invalid field.", ""),
     401: (
@@ -92,7 +92,7 @@ ERRORS = {
 
 
 def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> OpenApiParameter:
-    """A header of the answers that have one of these statuses."""
+    """A header of responses with one of these statuses."""
     return OpenApiParameter(
         name, type, OpenApiParameter.HEADER, description=about, response=[*statuses]
     )
@@ -131,8 +131,9 @@ def operation(
 ) -> Callable[[F], F]:
     """Describe one method of a view.
 
-    `shows` is an example of the answer and `sends` are named examples of the body. `errors` adds
-    to those that every operation has: None for the usual words, a text, or an OpenApiResponse.
+    `shows` is an example of the response, `sends` has named examples of the body. `errors` adds to
+    the errors that every operation has: None for the usual description, a text, or an
+    OpenApiResponse.
     """
     return extend_schema(
         operation_id=id,
@@ -164,7 +165,7 @@ def operation(
 def refusals(
     face: Face, errors: Mapping[int, Any], takes_body: bool, takes_query: bool, idempotent: bool
 ) -> dict[int, OpenApiResponse]:
-    """What an operation refuses with: what all do, what comes with a body, and its own."""
+    """The error responses of an operation: the common ones, those of bodies, and its own."""
     found: dict[int, Any] = dict.fromkeys((401, 429, 503))
     if takes_body or takes_query:
         found[400] = None
@@ -187,13 +188,13 @@ def refusal(status: int, about: Any, face: Face) -> OpenApiResponse:
         shape, example = face.invalid, face.shown(status, phrase, message, errors=[WRONG_FIELD])
     else:
         shape, example = face.error, face.shown(status, phrase, message)
-    # An example in the usual words would belie a refusal that has its own.
+    # The usual example would contradict a description of its own.
     examples = [] if about else [OpenApiExample("refusal", example)]
     return OpenApiResponse(shape, about or words, examples)
 
 
 def without_marks(result: Any, **_: Any) -> Any:
-    """Take out what drf-spectacular notes for itself beside every choice."""
+    """Remove the marks that drf-spectacular adds to every choice for its own use."""
     if isinstance(result, dict):
         return {key: without_marks(value) for key, value in result.items() if key != MARK}
     if isinstance(result, list):

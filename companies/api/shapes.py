@@ -1,4 +1,4 @@
-"""The shapes of bodies that the descriptions of several endpoints share."""
+"""Serializers that describe bodies of several endpoints."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
 
 
 class Time(serializers.RegexField):
-    """A time as answers write it: UTC, to the second."""
+    """A time in a response: UTC, to the second."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(TIME, **options)
@@ -25,8 +25,9 @@ def shape(
     base: Shape = serializers.Serializer,
     **fields: serializers.Field[Any, Any, Any, Any],
 ) -> Shape:
-    """A serializer class made of these fields, `data` and `errors` among them: in the body of a
-    class these names would hide what every serializer has.
+    """Make a serializer class of these fields, which may be named `data` or `errors`.
+
+    A class statement cannot define such fields: they would hide attributes of the serializer.
     """
     return type(name, (base,), fields)
 

@@ -1,4 +1,4 @@
-"""What every endpoint for companies shares: the view, its headers, its refusals."""
+"""The base of every endpoint for companies: the view, its headers, its error responses."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,7 +15,7 @@ from companies.api.requests import CompanyRequest
 
 
 class Refusal(APIException):
-    """An answer that says no. `extra` adds members to the error body."""
+    """An error response. `extra` adds members to its body."""
 
     def __init__(self, message: str, **extra: Any) -> None:
         super().__init__(message)
@@ -27,19 +27,19 @@ class Conflict(Refusal):
 
 
 class Unprocessable(Refusal):
-    """A rule of the business forbids it (decision E3)."""
+    """A business rule forbids the request (decision E3)."""
 
     status_code = 422
 
 
 class StillRunning(Conflict):
-    """The first request with this Idempotency-Key has not been answered yet."""
+    """The first request with this Idempotency-Key is still running."""
 
     wait = 1
 
 
 class CompanyView(APIView):
-    """A view for the company that the token names: `request.company`."""
+    """A view for companies; `request.company` is the company of the token."""
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> CompanyRequest:
         return CompanyRequest(
@@ -63,7 +63,7 @@ Handler = Callable[..., Response]
 
 
 def idempotent(handler: Handler) -> Handler:
-    """Let a POST be sent twice with the same Idempotency-Key and be done once."""
+    """Decorate a POST handler: requests with the same Idempotency-Key are processed once."""
 
     @wraps(handler)
     def once(view: CompanyView, request: CompanyRequest, *args: Any, **kwargs: Any) -> Response:

@@ -9,10 +9,10 @@ from shipments.models import Shipment, TrackingUpdate
 
 
 def find_shipments(company: Company, numbers: Sequence[str]) -> list[Shipment]:
-    """The company's shipments of these tracking numbers, in the order asked, with `updates`.
+    """The company's shipments with these tracking numbers, in the order given, with `updates`.
 
-    A number asked twice is answered once; one that is unknown or foreign is left out. Two
-    queries, however many numbers.
+    A number given twice counts once. Unknown numbers and those of other companies are left out.
+    Always two queries.
     """
     place = {number: at for at, number in reversed([*enumerate(numbers)])}
     oldest_first = TrackingUpdate.objects.order_by("occurred_at", "pk")

@@ -19,7 +19,7 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 @schema.general_track
 class GeneralTrack(CompanyView):
-    # A POST that only reads, made for polling.
+    # A POST that only reads: clients poll it.
     rate = "read"
 
     @extend_schema(request=TrackShipments)
@@ -32,7 +32,7 @@ class GeneralTrack(CompanyView):
 
 @schema.webhook_test
 class WebhookTest(CompanyView):
-    """Not idempotent by key: to send again is what the caller wants."""
+    """Ignores Idempotency-Key: a caller who repeats the request wants to send again."""
 
     rate = "send"
 

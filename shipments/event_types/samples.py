@@ -1,4 +1,4 @@
-"""What the samples of test deliveries are made from (decision W24)."""
+"""The shipments that samples of test deliveries are made from (decision W24)."""
 
 from shipments.models import Shipment
 

@@ -1,7 +1,7 @@
 """Event types about a change of a shipment's status: their payloads, schemas and samples.
 
-Type 3 is the interface's, key for key; types 1, 2 and 4 are decisions W15 to W17. The order of
-the keys is part of the body, which is signed and kept as bytes (decision W10).
+The interface defines type 3; types 1, 2 and 4 are decisions W15 to W17. The order of the keys is
+part of the body, which is signed and stored as bytes (decision W10).
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ SAMPLE_ORDER = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A shipment's status as it became, and what the carrier said of it."""
+    """A shipment's new status, and what the carrier said about it."""
 
     status: str
     description: str
@@ -35,10 +35,10 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class StatusEvent(EventType):
-    """A type whose events are changes of status. The feed publishes all of STATUS_EVENTS."""
+    """An event type about changes of status. The feed publishes all of STATUS_EVENTS."""
 
     data: Callable[[Shipment, Change], Payload]
-    # Whether it is news only for shipments that carry a shop's order.
+    # Whether events are published only for shipments with a shop's order.
     needs_order: bool = False
     tag: str = "Shipping"
 

@@ -1,6 +1,6 @@
 """The event type about a surcharge or its refund: its payload, schema and sample.
 
-It is the interface's, key for key.
+The interface defines the keys.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class SurchargeEvent(EventType):
 
 
 def number(amount: Decimal) -> int | float:
-    """A JSON number as people write it: 120, 12.5. A float gives back up to 15 digits as given."""
+    """The amount as a JSON number, such as 120 or 12.5. A float is exact up to 15 digits."""
     return int(amount) if amount == amount.to_integral_value() else float(amount)
 
 

@@ -1,1 +1,1 @@
-"""The feed: lines are read, applied to shipments and saved in batches."""
+"""The feed: reads lines, applies them to shipments, and saves them in batches."""

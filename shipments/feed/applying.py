@@ -1,6 +1,6 @@
-"""One line of the feed applied to a batch, in memory. No database here.
+"""Applies one line of the feed to a batch, in memory. No database here.
 
-Lines count in the order of the feed, not by `occurred_at`: what the platform said last is true.
+The order of lines decides, not `occurred_at`: the platform's last line is the current state.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ NOTHING = Effect()
 
 
 def apply(batch: Batch, line: Line) -> Effect:
-    """Raises BadLine and has then changed nothing."""
+    """Apply a line. Raises BadLine, and has then changed nothing."""
     return APPLY[type(line)](batch, line)
 
 
@@ -60,7 +60,7 @@ def apply_shipment(batch: Batch, line: ShipmentLine) -> Effect:
 
 
 def first_seen(batch: Batch, line: ShipmentLine) -> Shipment:
-    """It starts as Created, which is no news: nobody has been told anything else."""
+    """A new shipment. It starts as Created, without an event (decision W18)."""
     return Shipment(
         id=line.shipment_id,
         company_id=line.company_id,
@@ -163,7 +163,7 @@ def apply_incidence(batch: Batch, line: IncidenceLine) -> Effect:
 
 def note_opened(batch: Batch, incidence: Incidence, *, was_open: bool) -> None:
     if not incidence.open:
-        # Opened and closed by one batch: it was never open to anybody.
+        # Opened and closed in the same batch: nobody has seen it open.
         batch.opened.pop(incidence.pk, None)
     elif not was_open:
         batch.opened[incidence.pk] = incidence
@@ -177,7 +177,7 @@ def known_shipment(batch: Batch, shipment_id: int) -> Shipment:
 
 
 def update_known(row: Shipment | Incidence, **said: Any) -> bool:
-    """Take over what a line says; what it leaves out (None) stays. Did anything change?"""
+    """Set the fields that a line gives (not None). Returns whether anything changed."""
     changes = {
         name: value
         for name, value in said.items()
@@ -189,9 +189,9 @@ def update_known(row: Shipment | Incidence, **said: Any) -> bool:
 
 
 def is_new_line(row: Shipment | Incidence, digest: bytes) -> bool:
-    """Note a line about the row itself; False if it was heard before.
+    """Store the digest of a line about the row itself; False if the row has it already.
 
-    Without this memory an old file fed again would take the row back to what it once was.
+    Otherwise feeding an old file again would set the row back to an earlier state.
     """
     heard = bytes(row.heard)
     if digest in {

@@ -1,4 +1,4 @@
-"""What a batch of lines is about, fetched once and locked, and what it leaves to be written."""
+"""A batch of lines: the rows they concern, read once and locked, and the rows to write."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ JOIN json_to_recordset(%s) AS asked(shipment_id bigint, digest text)
 
 
 class Update(NamedTuple):
-    """A row of TrackingUpdate to be."""
+    """A TrackingUpdate that is not in the database yet."""
 
     shipment_id: int
     digest: bytes
@@ -32,7 +32,7 @@ class Update(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """`applying` changes it line by line, in memory; `saving` writes it down."""
+    """`applying` changes it line by line, in memory. `saving` writes it to the database."""
 
     now: datetime
     companies: set[int]
@@ -67,14 +67,14 @@ class Batch:
 
 
 def fetch(lines: Sequence[Line], now: datetime) -> Batch:
-    """Lock the shipments of `lines`, then read what else they name.
+    """Lock the shipments of `lines`, then read the other rows that the lines name.
 
-    Whoever records anything about a shipment holds its row, so what is read after it stays true
-    until the commit. Ids are locked in order: two batches never wait for each other in a circle.
+    Every writer of facts about a shipment locks its row first, so what is read after the lock
+    stays valid until the commit. Rows are locked in the order of their ids, to avoid deadlocks.
     """
     shipments = {
         shipment.pk: shipment
-        # no_key: rows that refer to a shipment may be inserted meanwhile.
+        # no_key: others may insert rows that refer to the shipment.
         for shipment in Shipment.objects.filter(pk__in={line.shipment_id for line in lines})
         .order_by("pk")
         .select_for_update(no_key=True)

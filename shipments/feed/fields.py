@@ -1,4 +1,7 @@
-"""What may stand in a field of the feed: a decoded JSON value in, ours out, or ValueError. Pure."""
+"""Readers of the feed's fields: they turn a decoded JSON value into ours or raise ValueError.
+
+Pure: no database and no framework.
+"""
 
 import re
 from collections.abc import Callable
@@ -45,7 +48,7 @@ def status(value: Any) -> str:
 
 
 def instant_field(value: Any) -> datetime:
-    """ISO 8601, in UTC where it has no offset."""
+    """A time in ISO 8601. Without an offset it is taken to be in UTC."""
     try:
         return read_time(text_field(40)(value))
     except ValueError:
@@ -53,10 +56,10 @@ def instant_field(value: Any) -> datetime:
 
 
 def amount(value: Any) -> Decimal:
-    """More than 0: the direction comes from transaction_type (interface, Surcharge event)."""
+    """A positive amount; transaction_type gives the direction (interface, Surcharge event)."""
     if type(value) not in (int, float):
         raise ValueError("send a number")
-    # The shortest text of a float is what the platform wrote: 10.1, and no noise behind it.
+    # str gives the digits that the platform wrote, such as 10.1; Decimal(value) would not.
     number = Decimal(str(value))
     if not 0 < number < LARGEST_AMOUNT:
         raise ValueError("send a number above 0 and below 10^10")

@@ -1,4 +1,4 @@
-"""The shipping platform's feed, from a stream into the database, batch by batch."""
+"""Reads the shipping platform's feed from a stream into the database, in batches."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,19 +11,19 @@ from shipments.feed import reading, recording
 from shipments.feed.parsing import BadLine, Line
 from shipments.feed.saving import Raced
 
-# Lines of one transaction: enough to make the statements cheap, few enough to hold locks briefly.
+# Lines per transaction: enough to make the statements cheap, few enough to hold locks briefly.
 BATCH_LINES = 500
 # A deadlock is over at once; a restart of the database takes some seconds.
 RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0, 10.0)
 
 
 class Stopped(RuntimeError):
-    """The database gave up on us for good; the message says why."""
+    """The database still fails after all retries; the message says why."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """How far a run has got. `reached` is the last line whose batch is done with."""
+    """The progress of a run. `reached` is the last line of the last finished batch."""
 
     read: int = 0
     changed: int = 0
@@ -44,10 +44,10 @@ def ingest(
     report: Callable[[int, str], None],
     advance: Callable[[], None],
 ) -> None:
-    """Record every line of `stream`, keep `tally`, and `report` each bad line once, in order.
+    """Record every line of `stream`, update `tally`, and `report` each bad line once, in order.
 
-    `advance` is called whenever `tally` has moved. What it counts is committed, whatever interrupts
-    us. Raises Stopped, and OSError when the stream cannot be read.
+    `advance` is called after each update of `tally`. What `tally` counts is committed, even if the
+    run is interrupted. Raises Stopped, and OSError if the stream cannot be read.
     """
     for group in reading.groups(stream, BATCH_LINES):
         lines, unreadable = parse_group(group)
@@ -78,9 +78,9 @@ def parse_group(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]],
 
 
 def record_lines(lines: Numbered) -> recording.BatchOutcome:
-    """Record in one transaction; where the database refuses a row, find it by halving.
+    """Record lines in one transaction. If the database rejects a row, find it by halving.
 
-    The outcome's bad lines carry their numbers. Raises Stopped.
+    The outcome gives bad lines by their line numbers. Raises Stopped.
     """
     if not lines:
         return recording.BatchOutcome()
@@ -89,7 +89,7 @@ def record_lines(lines: Numbered) -> recording.BatchOutcome:
     except (DataError, IntegrityError) as error:
         if len(lines) == 1:
             return recording.BatchOutcome(
-                bad=[(lines[0][0], f"the database refuses it: {brief(error)}")]
+                bad=[(lines[0][0], f"the database rejects it: {brief(error)}")]
             )
         middle = len(lines) // 2
         return add_outcomes(record_lines(lines[:middle]), record_lines(lines[middle:]))
@@ -98,7 +98,7 @@ def record_lines(lines: Numbered) -> recording.BatchOutcome:
 
 
 def record_with_retries(lines: list[Line]) -> recording.BatchOutcome:
-    """Try again after a deadlock, a lost connection or a lost race. Raises Stopped."""
+    """Retry after a deadlock, a lost connection, or Raced. Raises Stopped after the last retry."""
     for wait in (*RETRY_SECONDS, None):
         try:
             return recording.record_facts(lines)

@@ -1,4 +1,4 @@
-"""From facts to news: bodies are made only for event types that somebody listens to."""
+"""Makes events from facts, only for event types that a webhook of the company listens to."""
 
 from collections.abc import Iterator
 from datetime import datetime

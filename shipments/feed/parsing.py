@@ -1,8 +1,8 @@
-"""One line of the shipping platform's feed, read strictly. Pure: decoded JSON in, a fact out.
+"""Reads one line of the shipping platform's feed strictly: decoded JSON in, a fact out. Pure.
 
-The four kinds and their fields are the operator's contract of `ingest`. A null stands for a field
-left out, and what a line leaves out stays as it is. `occurred_at` may stand in every line: it says
-when, and makes a line that says the same as an earlier one a line of its own.
+The four kinds and their fields are what `ingest` promises operators. A null means that the field
+is left out, and a field left out changes nothing. Every line may have `occurred_at`, which says
+when it happened. A line that differs from an earlier one only in `occurred_at` is a new line.
 """
 
 import hashlib
@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 from shipments.feed import fields
 from shipments.feed.fields import Order
 
-# Of one line's wrong fields: a reason is there to be read.
+# Wrong fields named per line, so that the reason stays readable.
 MOST_NAMED = 10
 
-# Kept digests depend on it: a change would make every line of the past a new one.
+# Stored digests depend on it: if it changes, every line of the past counts as new.
 _canonical = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 Fields = dict[str, Callable[[Any], Any]]
 
 
 class BadLine(ValueError):
-    """The line cannot be taken; the message says why and names the field."""
+    """The line is rejected; the message says why and names the field."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ Line = ShipmentLine | TrackingLine | SurchargeLine | IncidenceLine
 
 
 def parse(document: Any) -> Line:
-    """Raises BadLine with all wrong fields at once, up to MOST_NAMED."""
+    """Read a line. Raises BadLine, which names all wrong fields, at most MOST_NAMED."""
     if not isinstance(document, dict):
         raise BadLine("the line is not a JSON object")
     kind = document.get("kind")
@@ -117,7 +117,7 @@ def parse(document: Any) -> Line:
 
 
 def digest(*words: Any) -> bytes:
-    """16 bytes that stand for what a line says, however its JSON was spelt."""
+    """A 16-byte digest of the values of a line; the formatting of its JSON does not matter."""
     return hashlib.blake2b(_canonical(words).encode(), digest_size=16).digest()
 
 

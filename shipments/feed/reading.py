@@ -1,4 +1,4 @@
-"""A stream of bytes as numbered lines of the feed, in constant memory whatever the stream holds."""
+"""Reads a stream of bytes as numbered lines of the feed, in constant memory."""
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from shipments.feed.parsing import BadLine, Line
 
 CHUNK_BYTES = 256 * 1024
 LONGEST_LINE_BYTES = 64 * 1024
-# A shipment, its order, the fields of both: three levels, and nothing of ours goes deeper.
+# A valid line has at most three levels: the line, a shipment's order, and its fields.
 DEEPEST = 10
 
 
 def groups(stream: BufferedIOBase, size: int) -> Iterator[list[tuple[int, bytes]]]:
-    """Lines with their numbers, up to `size` at a time and in order.
+    """Yield lines with their numbers, in order, in groups of up to `size`.
 
-    A pipe's lines come as soon as they are there: whoever writes slowly is heard at once, whoever
-    writes fast fills the groups. A line too long keeps just enough of itself to be seen as such.
+    Lines of a pipe are yielded as soon as they arrive, so a slow writer does not wait for a full
+    group. Of a line that is too long, just enough is kept to see that it is.
     """
     number = 0
     rest = b""
@@ -33,7 +33,7 @@ def groups(stream: BufferedIOBase, size: int) -> Iterator[list[tuple[int, bytes]
 
 
 def read(number: int, raw: bytes) -> Line | None:
-    """The fact that a line holds, None if it is empty. Raises BadLine."""
+    """Read a line; None if it is empty. Raises BadLine."""
     raw = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
     if not raw:
         return None

@@ -1,4 +1,4 @@
-"""The one door by which facts about shipments enter the database."""
+"""Records facts about shipments. Every writer of such facts goes through this module."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,10 @@ RACES = 10
 
 @dataclass(slots=True)
 class BatchOutcome:
-    """How many lines changed something, how many facts fired, and which lines (by place) are bad.
+    """How many lines changed something, how many events they made, and which lines are bad.
 
-    Facts are changes of status and surcharges, whether or not anybody listens.
+    `events` counts changes of status and surcharges, whether or not a webhook listens. `bad` has
+    the index of each bad line, and the reason.
     """
 
     changed: int = 0
@@ -26,15 +27,16 @@ class BatchOutcome:
 
 
 def record_facts(lines: Sequence[Line]) -> BatchOutcome:
-    """Apply lines in order, all in one transaction; a bad one is told and left out.
+    """Apply lines in order, all in one transaction. Bad lines are skipped and returned.
 
-    Holds the shipments' rows until the commit, so keep it to some hundreds of lines.
+    Locks the shipments' rows until the commit, so pass at most some hundreds of lines. Raises
+    saving.Raced if other runs keep writing the same rows.
     """
     for _ in range(RACES):
         try:
             return record_facts_once(lines, timezone.now())
         except saving.Raced:
-            # The other run has committed by now, so that this time its rows are found.
+            # The other run has committed by now, so the next try finds its rows.
             continue
     raise saving.Raced("Other ingest runs keep writing the same rows. Try again.")
 

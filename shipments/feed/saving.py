@@ -1,8 +1,8 @@
-"""What a batch leaves, written in a few statements however many rows there are.
+"""Writes a batch in a few statements, whatever the number of rows.
 
-Rows go as one JSON text each statement: it is quoted once, where arrays are quoted word by word.
-Inserts are in the order of their unique key, so that two runs that bring the same rows queue up
-instead of standing in each other's way.
+Each statement gets its rows as one JSON text, which is quoted once; arrays are quoted item by item.
+Rows are inserted in the order of their unique key, so that two runs that insert the same rows wait
+for each other in turn and do not deadlock.
 """
 
 import json
@@ -77,11 +77,14 @@ Row = dict[str, Any]
 
 
 class Raced(RuntimeError):
-    """Another run has written the same row since the batch was fetched: fetch it again."""
+    """Another run wrote one of the rows after the batch was fetched: fetch the batch again."""
 
 
 def save_batch(batch: Batch) -> None:
-    """Write a batch and its news. Raises Raced; then nothing of the transaction may stay."""
+    """Write a batch and publish its events.
+
+    Raises Raced; the caller must then roll back the transaction.
+    """
     write_rows(INSERT_SHIPMENTS, batch.new_shipments.values(), shipment_row)
     write_rows(UPDATE_SHIPMENTS, batch.changed_shipments.values(), shipment_row)
     write_rows(INSERT_UPDATES, batch.new_updates, update_row)
@@ -92,8 +95,8 @@ def save_batch(batch: Batch) -> None:
 
 def save_incidences(batch: Batch) -> None:
     concerned = [*batch.new_incidences.values(), *batch.changed_incidences.values()]
-    # Opening a ticket holds the same lock: whichever of the two comes later sees the other and
-    # links them (decision T19).
+    # Opening a ticket takes the same lock, so whichever comes second sees the other and links them
+    # (decision T19).
     hold_shipments(
         {
             (batch.shipments[incidence.shipment_id].company_id, incidence.shipment_id)
@@ -112,7 +115,7 @@ def write_rows(statement: str, items: Collection[Any], row: Callable[[Any], Row]
     if not items:
         return
     with connection.cursor() as cursor:
-        # default: amounts and times go as PostgreSQL reads them.
+        # default=str: PostgreSQL reads amounts and times from their text.
         cursor.execute(statement, [json.dumps([row(item) for item in items], default=str)])
         if cursor.rowcount != len(items):
             raise Raced

@@ -82,7 +82,7 @@ def test_a_server_that_is_cut_off_is_noticed() -> None:
 
 
 def test_what_a_url_says_goes_before_what_we_say() -> None:
-    settings = database.database({"HOST": "a,b", "OPTIONS": {"connect_timeout": "2"}})
+    settings = database.connection_settings({"HOST": "a,b", "OPTIONS": {"connect_timeout": "2"}})
 
     assert settings["OPTIONS"]["connect_timeout"] == "2"
     assert settings["OPTIONS"]["keepalives_idle"] == 5

@@ -23,7 +23,7 @@ class Secret(serializers.RegexField):
 class TypeName(serializers.ChoiceField):
     """The name of a registered event type.
 
-    REST framework calls this again for each serializer it makes, so that no name is missed.
+    REST framework creates the field for each serializer, so types registered later are included.
     """
 
     def __init__(self, **options: Any) -> None:

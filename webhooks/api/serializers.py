@@ -10,7 +10,7 @@ A_YEAR = 365 * 86400
 
 
 class AuthToken(Text):
-    """1 to 255 visible ASCII characters (decision W8): it becomes a header of every delivery."""
+    """1 to 255 visible ASCII characters (decision W8), as it is sent in a header."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=255, **options)
@@ -34,7 +34,7 @@ class RegisterWebhook(Body):
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """The default type is known once all apps have registered theirs, not at import."""
+        """Set the default type here: at import the apps have not registered theirs yet."""
         fields = super().get_fields()
         default = registry.default
         type_id = fields["type_id"]

@@ -19,7 +19,7 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 
 def webhook_payload(webhook: Webhook) -> dict[str, Any]:
-    """A webhook as its company sees it (decision W5). Secrets are not among it."""
+    """A webhook as its company sees it (decision W5), without secrets."""
     token = webhook.auth_token
     rotates = webhook.next_secret_at
     return {
@@ -79,7 +79,7 @@ class OneWebhook(CompanyView):
         return Response({"data": webhook_payload(webhook)})
 
     def put(self, request: CompanyRequest, webhook_id: int) -> Response:
-        # Foreign and missing are refused before the body is judged: they must look alike.
+        # Before the body is checked, so that a missing webhook and another company's look alike.
         get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
         try:
             services.change_webhook(request.company, webhook_id, **ChangeWebhook.read(request))
