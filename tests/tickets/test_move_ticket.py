@@ -146,8 +146,8 @@ def test_asks_who_moves(company: Company, agent: Agent) -> None:
 def test_knows_what_is_not_there(company: Company) -> None:
     ticket = build.ticket(company)
 
-    assert refused(ticket, 7) == (
-        "There is no status 7. There are 1 Pending, 2 Accepted, 3 Declined, 4 Incomplete,"
+    assert refused(ticket, 99) == (
+        "There is no status 99. There are 1 Pending, 2 Accepted, 3 Declined, 4 Incomplete,"
         " 5 Follow up, 6 In review, 10 Claim in review."
     )
     with pytest.raises(CommandError, match="There is no ticket 0"):
@@ -158,4 +158,4 @@ def test_its_help_tells_where_agents_may_move_and_what_needs_a_reason() -> None:
     text = " ".join(Command().create_parser("manage.py", "move_ticket").format_help().split())
 
     assert "2 Accepted, 3 Declined, 4 Incomplete, 6 In review" in text
-    assert "needed to decline, to request information and to reopen" in text
+    assert "required to decline, to request information and to reopen" in text
