@@ -6,9 +6,9 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     # Finds whatever a lost doorbell, a killed worker or an elapsed wait has left due.
     "wake the engine for due deliveries": {
         "task": "deliveries.tasks.sweep",
-        "schedule": 2.0,
+        "schedule": 10.0,
         # A ring that waited longer than the next one is of no use.
-        "options": {"expires": 10.0},
+        "options": {"expires": 30.0},
     },
     "assign waiting tickets": {
         "task": "tickets.tasks.assign_waiting",

@@ -1,15 +1,17 @@
-"""The Celery app: workers and beat start from here."""
+"""The Celery app of workers."""
 
 import os
 
 from celery import Celery
-from celery.signals import beat_init, celeryd_init, worker_init, worker_process_init
+from celery.signals import celeryd_init, worker_init, worker_process_init
 
 from config import database
 from config.memory import settle
 from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Our own checks run before (config.startup). All of them would load every page of the desk.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("parceldesk")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -17,7 +19,6 @@ app.autodiscover_tasks()
 
 
 @celeryd_init.connect
-@beat_init.connect
 def before_start(**_: object) -> None:
     refuse_unsafe_settings()
 

@@ -9,6 +9,9 @@ from config import errors, health, pages
 # The desk has no public site behind it to view.
 admin.site.site_url = None
 
+# Here and not when Django starts: workers and beat have no use for the desk's pages.
+admin.autodiscover()
+
 urlpatterns = [
     path("", include("webhooks.api.urls")),
     path("", include("deliveries.api.urls")),

@@ -13,7 +13,7 @@ from deliveries.models import State
 
 # No more is claimed while so many are claimed and not yet sent.
 ENOUGH_HELD = 640
-LANES_AT_ONCE = 256
+LANES_AT_ONCE = 100
 # A webhook with nothing to do is kept for so long, with what was learnt about its receiver.
 KEEP_SECONDS = 2.0
 # A loop with more lanes lets go of some, so that those it has no room for get their turn.

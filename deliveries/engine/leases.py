@@ -8,6 +8,7 @@ Why: decision page engine-loops-hold-leases.
 
 import os
 import socket
+from typing import NamedTuple
 from uuid import uuid4
 
 from django.db import connection, transaction
@@ -30,9 +31,15 @@ SELECT %(loop)s, %(host)s, %(process)s, statement_timestamp(),
 WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) < %(most)s
 """
 
+# All that an idle loop asks, once a second.
 RENEW = """
 UPDATE deliveries_loop SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 WHERE id = %(loop)s AND NOT lost
+RETURNING
+  EXISTS (SELECT FROM deliveries_loop AS other
+    WHERE NOT other.lost AND other.id <> %(loop)s
+      AND other.lease_until <= statement_timestamp()),
+  EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp())
 """
 
 # Their webhooks become anybody's: a wake-up for each says so.
@@ -76,11 +83,19 @@ def join(most: int) -> str | None:
         return loop_id if cursor.rowcount else None
 
 
-def renew(loop_id: str) -> bool:
-    """The heartbeat; False where the loop was given up by the others."""
+class Renewed(NamedTuple):
+    """What a heartbeat sees: loops whose lease has run out, and wake-ups that are due."""
+
+    silent_loops: bool
+    wakeups: bool
+
+
+def renew(loop_id: str) -> Renewed | None:
+    """The heartbeat; None where the loop was given up by the others."""
     with statements.cursor() as cursor:
         cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS})
-        return cursor.rowcount == 1
+        row = cursor.fetchone()
+    return Renewed(*row) if row else None
 
 
 def take_over() -> list[str]:

@@ -114,8 +114,11 @@ class Engine:
         """Go to the database, if there is a reason to."""
         turn, self.next = self.next, Turn()
         waited = now - self.recorded_at > RECORD_AFTER_SECONDS
-        if len(turn.results) < RECORD_AT_ONCE and not (waited or self.book.silent or stopping):
-            turn.results, self.next.results = [], turn.results
+        # A long turn would keep those waiting whose event has just been published.
+        count = RECORD_AT_ONCE if waited or len(turn.results) >= RECORD_AT_ONCE else 0
+        if self.book.silent or stopping:
+            count = len(turn.results)
+        turn.results, self.next.results = turn.results[:count], turn.results[count:]
         if not stopping:
             if now >= self.claim_at:
                 turn.claims = self.book.claims(now)

@@ -96,12 +96,13 @@ class Database:
         if not self._tuned:
             statements.settle_plans()
             self._tuned = True
-        self._keep_lease()
+        wakeups = self._keep_lease() or bool(turn.results or turn.back or turn.released)
         self._write(turn)
         if self.loop_id is None:
             return
-        if turn.listening:
+        if turn.listening and wakeups:
             turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+        if turn.listening:
             self._find_missed()
         if turn.claims:
             turn.addresses = rendering.addresses(list(turn.claims))
@@ -129,19 +130,23 @@ class Database:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             turn.released = []
 
-    def _keep_lease(self) -> None:
+    def _keep_lease(self) -> bool:
+        """Renew the lease, or wait for a place; returns whether wake-ups may be due."""
         now = time.monotonic()
         since = now - self._renewed_at
         if self.loop_id and since < leases.HEARTBEAT_SECONDS:
-            return
-        if self.loop_id and not leases.renew(self.loop_id):
+            return True
+        renewed = leases.renew(self.loop_id) if self.loop_id else None
+        if self.loop_id and not renewed:
             logger.warning("the other loops have given this one up; it starts again")
             self.loop_id = None
-        if since < AWAY_SECONDS and (lost := leases.take_over()):
+        silent = renewed is None or renewed.silent_loops
+        if silent and since < AWAY_SECONDS and (lost := leases.take_over()):
             logger.warning("%d loops are lost; their deliveries are taken over", len(lost))
         if not self.loop_id and not self.stop():
             self.loop_id = leases.join(settings.DELIVERY_LOOPS)
         self._renewed_at = now
+        return renewed is None or renewed.wakeups
 
     def _find_missed(self) -> None:
         now = time.monotonic()

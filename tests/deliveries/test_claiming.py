@@ -185,6 +185,7 @@ def test_never_hands_a_delivery_to_two(rows_to_keep: None) -> None:
     company = build.company()
     build.webhook(company)
     publish(company, *range(400))
+    loop_id()
     barrier = Barrier(8)
 
     def worker(_: int) -> list:
