@@ -42,8 +42,16 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },
+    # Goes on with replies that a killed worker or a lost doorbell has left unfinished.
+    "answer the tickets of storms": {
+        "task": "desk.tasks.answer_storms",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    # Weeks ahead; more often than that needs, to notice what fell outside of them.
     "create partitions in advance": {
         "task": "deliveries.tasks.make_partitions",
-        "schedule": 21600.0,
+        "schedule": 3600.0,
+        "options": {"expires": 3600.0},
     },
 }

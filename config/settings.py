@@ -10,7 +10,7 @@ from pathlib import Path
 
 import environ
 
-from config import beat, caches, database, description, logs, look
+from config import beat, caches, database, description, logs, look, queues
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -42,7 +42,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Concerns tasks that are acknowledged late, which ours are not; unset, Celery warns of it.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
-CELERY_TASK_DEFAULT_QUEUE = "parceldesk"
+CELERY_TASK_DEFAULT_QUEUE = queues.TASKS
+CELERY_TASK_ROUTES = {"deliveries.tasks.deliver": {"queue": queues.DOORBELL}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = beat.SCHEDULE

@@ -185,10 +185,17 @@ class Loop(models.Model):
 
 
 class Pulse(models.Model):
-    """When a periodic task last ran: beat sent it and a worker did it."""
+    """How a periodic task goes (deliveries.periodic), by the name of its function."""
 
     name = models.CharField(max_length=50, primary_key=True)
-    at = models.DateTimeField()
+    # When a worker last began it because beat, or somebody else, had rung through the broker.
+    at = models.DateTimeField(null=True)
+    begun_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True, help_text="The last success.")
+    # Of the run at work, if any.
+    run = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(db_default=0, help_text="Begun since that success.")
 
     def __str__(self) -> str:
         return self.name

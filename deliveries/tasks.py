@@ -1,25 +1,33 @@
 """A task is a doorbell: rows are the truth, and ringing twice is harmless."""
 
+from typing import Any
+
 from celery import shared_task
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.conf import settings
-from django.utils import timezone
 
 from deliveries import partitions
 from deliveries.engine import pausing
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import LoopKeeper
-from deliveries.models import Pulse
+from deliveries.listening import listener
+from deliveries.periodic import periodic_task
 
 # Made before a worker forks, so that all of its processes share them.
 bells = [Bell() for _ in range(settings.DELIVERY_LOOPS)]
 keeper = LoopKeeper(bells)
 
 
+def ring_all() -> None:
+    for bell in bells:
+        bell.ring()
+
+
 @worker_init.connect
-def start_loops(**_: object) -> None:
+def start_loops(sender: Any, **_: object) -> None:
     """A worker runs its loops itself: sending needs neither the broker nor beat."""
     keeper.start()
+    sender.app.steps["consumer"].add(listener(ring_all))
 
 
 @worker_shutting_down.connect
@@ -34,23 +42,26 @@ def stop_loops(**_: object) -> None:
 
 @shared_task
 def deliver() -> None:
-    """Have the engine loops of this worker look at once for what is due."""
-    for bell in bells:
-        bell.ring()
+    """Have the engine loops of this worker look at once for what is due.
+
+    A worker's main process does this itself when it is rung for. What rings through the queue of
+    tasks is a version that does not know the doorbell's own.
+    """
+    ring_all()
 
 
-@shared_task
-def sweep() -> None:
+# Every two seconds: a run that was killed must not keep its kind for long.
+@periodic_task(limit_seconds=15)
+def sweep() -> int:
     """Beat's pulse, and what is left over from webhooks that were deleted."""
-    Pulse.objects.update_or_create(name="sweep", defaults={"at": timezone.now()})
-    partitions.cancel_deliveries_of_deleted_webhooks()
+    return partitions.cancel_deliveries_of_deleted_webhooks()
 
 
-@shared_task
+@periodic_task(limit_seconds=120)
 def pause_failing() -> int:
     return pausing.pause_failing()
 
 
-@shared_task
+@periodic_task(limit_seconds=1800)
 def make_partitions() -> int:
     return partitions.make_partitions()

@@ -1,20 +1,26 @@
 from celery import shared_task
 
+from deliveries.periodic import periodic_task
 from desk.reports import dashboard
 from desk.storms import replies, services
 
 
-@shared_task
-def watch_for_storms() -> None:
-    services.watch()
-    replies.continue_all_replies()
+@periodic_task(limit_seconds=120)
+def watch_for_storms() -> int:
+    return len(services.watch())
+
+
+@periodic_task(limit_seconds=120, batch=replies.BATCHES)
+def answer_storms() -> int:
+    return replies.continue_replies()
 
 
 @shared_task
 def answer_storm(reply_id: int) -> None:
-    replies.continue_reply(reply_id)
+    """What the version before rings for."""
+    answer_storms()
 
 
-@shared_task
-def count_figures() -> None:
-    dashboard.count_ahead()
+@periodic_task(limit_seconds=120)
+def count_figures() -> int:
+    return dashboard.count_ahead()

@@ -1,20 +1,19 @@
-from celery import shared_task
-
+from deliveries.periodic import periodic_task
 from tickets.assignment import automatic
 from tickets.sla import recalculation
 
 
-@shared_task
-def assign_waiting() -> None:
-    automatic.assign_waiting()
+@periodic_task(limit_seconds=120, batch=automatic.MOST_AT_ONCE)
+def assign_waiting() -> int:
+    return automatic.assign_waiting()
 
 
-@shared_task
+@periodic_task(limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
 def recalculate_stale() -> int:
     """Recalculate due dates that follow old rules. A change of rules rings; beat makes sure."""
     return recalculation.recalculate_stale()
 
 
-@shared_task
+@periodic_task(limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
 def set_late_claim_deadlines() -> int:
     return recalculation.set_late_claim_deadlines()

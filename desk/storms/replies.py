@@ -17,6 +17,8 @@ from tickets.statuses import TERMINAL
 
 # In one transaction, so that no ticket stays locked for long; more than these go to a worker.
 AT_ONCE = 50
+# As many transactions as one run of the task makes: other tasks have their turn in between.
+BATCHES = 10
 Link = Storm.tickets.through
 
 
@@ -43,24 +45,27 @@ def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormRepl
         answer_batch(reply.pk)
         reply.refresh_from_db()
     else:
-        transaction.on_commit(lambda: ring_reply_task(reply.pk), robust=True)
+        transaction.on_commit(ring_reply_task, robust=True)
     return reply
 
 
-def ring_reply_task(reply_id: int) -> None:
-    doorbell.ring("desk.tasks.answer_storm", reply_id, expires=60)
+def ring_reply_task() -> None:
+    doorbell.ring("desk.tasks.answer_storms", expires=60)
 
 
-def continue_reply(reply_id: int) -> None:
-    """Answer what is left of a reply, a transaction for each batch."""
-    while answer_batch(reply_id):
-        pass
+def continue_replies() -> int:
+    """Answer what is left of replies, the oldest first, a transaction for each batch.
 
-
-def continue_all_replies() -> None:
+    BATCHES of them at most; returns how many.
+    """
     unfinished = StormReply.objects.filter(finished_at=None).order_by("pk")
-    for reply_id in unfinished.values_list("pk", flat=True):
-        continue_reply(reply_id)
+    batches = 0
+    for reply_id in unfinished.values_list("pk", flat=True)[:BATCHES]:
+        more = True
+        while more and batches < BATCHES:
+            more = answer_batch(reply_id)
+            batches += 1
+    return batches
 
 
 @transaction.atomic

@@ -64,7 +64,7 @@ def test_deliveries_of_a_paused_webhook_wait_for_it(company: Company) -> None:
 
 
 def test_the_sweep_says_that_it_came_by(company: Company) -> None:
-    tasks.sweep()
+    tasks.sweep.apply()
 
     assert timezone.now() - backlog.last_pulse() < timedelta(seconds=10)
 

@@ -162,7 +162,7 @@ def test_goes_on_where_it_stopped(
     known = storm()
     services.link_tickets_to_storm(known.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 3)
-    monkeypatch.setattr(replies, "ring_reply_task", lambda reply_id: None)
+    monkeypatch.setattr(replies, "ring_reply_task", lambda: None)
     reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
     assert not Comment.objects.exists()
     # Who comes after the reply is answered by the next one.
@@ -183,10 +183,10 @@ def test_goes_on_where_it_stopped(
     with monkeypatch.context() as broken:
         broken.setattr(working, "write", die_at_the_second)
         with pytest.raises(RuntimeError):
-            replies.continue_reply(reply.pk)
+            replies.continue_replies()
     assert Comment.objects.count() == 3
 
-    tasks.watch_for_storms()
+    tasks.answer_storms()
 
     reply.refresh_from_db()
     assert (reply.answered, reply.closed, bool(reply.finished_at)) == (7, 0, True)
@@ -202,11 +202,11 @@ def test_stops_when_the_lead_is_one_no_more(
     known = storm()
     services.link_tickets_to_storm(known.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 2)
-    monkeypatch.setattr(replies, "ring_reply_task", lambda reply_id: None)
+    monkeypatch.setattr(replies, "ring_reply_task", lambda: None)
     reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
     eve.user.groups.clear()
 
-    replies.continue_reply(reply.pk)
+    replies.continue_replies()
 
     reply.refresh_from_db()
     assert (reply.answered, reply.stopped) == (0, "eve is not allowed to manage storms.")

@@ -20,6 +20,8 @@ from tickets.sla.due_dates import set_claim_deadline, set_due_dates, status_path
 
 # As many as are locked at a time: an agent's move waits for no longer than these take.
 BATCH = 300
+# As many as one run recalculates: a few seconds of work, so that other tasks have their turn.
+MOST_AT_ONCE = 3000
 NEEDED = (
     "company__plan",
     "type_id",
@@ -56,12 +58,12 @@ def request_recalculation() -> None:
 
 
 def recalculate_stale() -> int:
-    """Recalculate every open ticket whose due dates follow other rules; returns how many.
+    """Recalculate MOST_AT_ONCE open tickets whose due dates follow other rules; returns how many.
 
     A transaction for some hundreds of them. Several may run at a time.
     """
     rules = policy.load_rules()
-    return recalculate_tickets(stale(rules), rules)
+    return recalculate_tickets(stale(rules), rules, MOST_AT_ONCE)
 
 
 def stale(rules: policy.SLARules) -> QuerySet[Ticket]:
@@ -74,11 +76,16 @@ def stale(rules: policy.SLARules) -> QuerySet[Ticket]:
 
 
 def set_late_claim_deadlines() -> int:
-    """Set carriers and filing days of open tickets whose shipment told us only now."""
+    """Set carriers and filing days of open tickets whose shipment told us only now.
+
+    Of MOST_AT_ONCE and some more at a time; returns how many.
+    """
     rules = policy.load_rules()
-    found = [
-        ticket_id for chunk in without_claim_deadline(rules) for ticket_id in news_of(chunk, rules)
-    ]
+    found: list[int] = []
+    for chunk in without_claim_deadline(rules):
+        found += news_of(chunk, rules)
+        if len(found) >= MOST_AT_ONCE:
+            break
     return recalculate_tickets(Ticket.objects.open().filter(pk__in=found), rules) if found else 0
 
 
@@ -117,9 +124,11 @@ def has_news_for(shipment: Shipment, ticket: Ticket, rules: policy.SLARules) -> 
     )
 
 
-def recalculate_tickets(tickets: QuerySet[Ticket], rules: policy.SLARules) -> int:
+def recalculate_tickets(
+    tickets: QuerySet[Ticket], rules: policy.SLARules, most: int | None = None
+) -> int:
     """Recalculate these, in the order of their ids: whoever locks several takes that order."""
-    left = list(tickets.order_by("pk").values_list("pk", flat=True))
+    left = list(tickets.order_by("pk").values_list("pk", flat=True)[:most])
     for start in range(0, len(left), BATCH):
         with transaction.atomic(durable=True):
             recalculate_batch(left[start : start + BATCH], rules)

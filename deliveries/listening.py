@@ -1,0 +1,32 @@
+"""How a worker hears the doorbell of the engine.
+
+Its main process takes the rings itself, from a queue of their own. So a ring needs no process of
+the pool, and waits for no task, however long the queue of tasks is.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from celery.bootsteps import ConsumerStep
+from django.conf import settings
+from kombu import Consumer, Message, Queue
+
+
+def listener(ring: Callable[[], None]) -> type[ConsumerStep]:
+    """A step of Celery's consumer that calls `ring`, which must not wait, at each message."""
+
+    class Listener(ConsumerStep):
+        def get_consumers(self, channel: Any) -> list[Consumer]:
+            return [Consumer(channel, queues=[doorbell_queue()], on_message=take)]
+
+    def take(message: Message) -> None:
+        # What it says does not matter: the rows say what is due.
+        message.ack()
+        ring()
+
+    return Listener
+
+
+def doorbell_queue() -> Queue:
+    queue: Queue = settings.CELERY_TASK_ROUTES["deliveries.tasks.deliver"]["queue"]
+    return queue

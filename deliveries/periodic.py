@@ -1,0 +1,93 @@
+"""Periodic tasks: one run of a kind at a time, over all workers, and a row that says how it goes.
+
+Whoever starts a run first takes the kind's lease; who finds it taken leaves it at that. A run ends
+before its lease does, since its time limit is shorter: so no two runs of a kind overlap. Work that
+may take long is done in batches, a batch a run, and rings for the next, so that whatever waits in
+the queue meanwhile has its turn.
+Why: decision page engine-periodic-tasks-run-one-at-a-time.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from uuid import UUID, uuid4
+
+from celery import Task, shared_task
+from django.db import connection
+
+from companies import doorbell
+
+# How much longer a lease is than the time limit of the run that holds it.
+MARGIN_SECONDS = 5
+
+BEGIN = """
+INSERT INTO deliveries_pulse AS pulse (name, at, begun_at, run, lease_until, tries)
+VALUES (%(name)s, CASE WHEN %(rung)s THEN statement_timestamp() END, statement_timestamp(),
+  %(run)s, statement_timestamp() + make_interval(secs => %(lease)s), 1)
+ON CONFLICT (name) DO UPDATE SET
+  at = coalesce(excluded.at, pulse.at), begun_at = excluded.begun_at, run = excluded.run,
+  lease_until = excluded.lease_until, tries = least(pulse.tries + 1, 30000)
+WHERE coalesce(pulse.lease_until <= statement_timestamp(), true)
+"""
+
+END = """
+UPDATE deliveries_pulse SET lease_until = NULL,
+  tries = CASE WHEN %(done)s THEN 0 ELSE tries END,
+  done_at = CASE WHEN %(done)s THEN statement_timestamp() ELSE done_at END
+WHERE name = %(name)s AND run = %(run)s
+"""
+
+
+class PeriodicTask(Task[[], int | None]):
+    """Celery's task; `batch` is how many things a run does that leaves some to the next."""
+
+    batch: int | None = None
+
+    def has_more(self, done: int | None) -> bool:
+        """Whether a run that did so many things has probably left some."""
+        return done is not None and self.batch is not None and done >= self.batch
+
+
+def periodic_task(
+    *, limit_seconds: int, batch: int | None = None
+) -> Callable[[Callable[[], int]], PeriodicTask]:
+    """Make a Celery task of a function that returns how many things it did.
+
+    The task returns that number, or None where another run of it is at work. A run is killed
+    after `limit_seconds`. Having done `batch` things or more it rings for another run.
+    """
+
+    def make_task(work: Callable[[], int]) -> PeriodicTask:
+        @shared_task(bind=True, base=PeriodicTask, time_limit=limit_seconds, batch=batch)
+        @wraps(work)
+        def run_once(self: PeriodicTask) -> int | None:
+            # Called as a function, it is not beat that asks, nor anybody through the broker.
+            rung = not self.request.called_directly
+            done = run_exclusively(work, rung=rung, lease_seconds=limit_seconds + MARGIN_SECONDS)
+            if rung and self.has_more(done):
+                doorbell.ring(self.name, expires=60)
+            return done
+
+        return run_once
+
+    return make_task
+
+
+def run_exclusively(work: Callable[[], int], *, rung: bool, lease_seconds: int) -> int | None:
+    """Call `work` under the lease of its name and note how it went; None if the lease is taken."""
+    name, run = work.__name__, uuid4()
+    with connection.cursor() as cursor:
+        cursor.execute(BEGIN, {"name": name, "run": run, "rung": rung, "lease": lease_seconds})
+        if not cursor.rowcount:
+            return None
+    try:
+        result = work()
+    except BaseException:
+        end(name, run, done=False)
+        raise
+    end(name, run, done=True)
+    return result
+
+
+def end(name: str, run: UUID, *, done: bool) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(END, {"name": name, "run": run, "done": done})

@@ -1,0 +1,28 @@
+"""The doorbell has a queue of its own, which a worker's main process reads by itself."""
+
+from django.conf import settings
+from kombu import Connection, Queue
+
+from companies import doorbell
+from deliveries.listening import doorbell_queue, listener
+
+
+def test_hears_the_doorbell_and_takes_no_task() -> None:
+    rings: list[None] = []
+    with Connection(settings.CELERY_BROKER_URL) as opened:
+        tasks = Queue(settings.CELERY_TASK_DEFAULT_QUEUE)(opened.default_channel)
+        for queue in (tasks, doorbell_queue()(opened.default_channel)):
+            queue.declare()
+            queue.purge()
+        doorbell.ring("deliveries.tasks.deliver")
+        doorbell.ring("deliveries.tasks.sweep")
+
+        step = listener(lambda: rings.append(None))(None)
+        (consumer,) = step.get_consumers(opened.default_channel)
+        with consumer:
+            opened.drain_events(timeout=60)
+
+        assert len(rings) == 1
+        # Acknowledged: nobody hears it again.
+        assert doorbell_queue()(opened.default_channel).get() is None
+        assert tasks.get().headers["task"] == "deliveries.tasks.sweep"
