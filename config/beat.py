@@ -48,6 +48,11 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
+    "send emails": {
+        "task": "deliveries.tasks.send_mails",
+        "schedule": 10.0,
+        "options": {"expires": 30.0},
+    },
     # Weeks ahead; more often than that needs, to notice what fell outside of them.
     "create partitions in advance": {
         "task": "deliveries.tasks.make_partitions",

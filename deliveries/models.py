@@ -199,3 +199,19 @@ class Pulse(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Mail(models.Model):
+    """An email that is still to be sent (deliveries.mailing)."""
+
+    # Part of the Message-ID, so that a repeat can be recognised.
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    address = models.EmailField()
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    created_at = models.DateTimeField()
+    due_at = models.DateTimeField(db_index=True)
+    tries = models.PositiveSmallIntegerField(default=0, help_text="Begun.")
+
+    def __str__(self) -> str:
+        return self.subject

@@ -6,7 +6,7 @@ from celery import shared_task
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
-from deliveries import partitions
+from deliveries import mailing, partitions
 from deliveries.engine import pausing
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import LoopKeeper
@@ -60,6 +60,11 @@ def sweep() -> int:
 @periodic_task(limit_seconds=120)
 def pause_failing() -> int:
     return pausing.pause_failing()
+
+
+@periodic_task(limit_seconds=mailing.LIMIT_SECONDS, batch=mailing.MOST_AT_ONCE)
+def send_mails() -> int:
+    return mailing.send_due()
 
 
 @periodic_task(limit_seconds=1800)

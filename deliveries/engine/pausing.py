@@ -3,10 +3,11 @@
 import logging
 from datetime import timedelta
 
-from django.core.mail import send_mail
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from deliveries import mailing
 from deliveries.models import Health
 from webhooks import services
 from webhooks.models import Webhook
@@ -40,19 +41,20 @@ def pause_failing() -> int:
         .filter(webhook__deleted_at=None)
         .values_list("webhook_id", flat=True)
     )
-    return sum(pause_and_notify(webhook_id, FAILING) for webhook_id in failing)
+    paused = sum(pause_and_notify(webhook_id, FAILING) for webhook_id in failing)
+    if paused:
+        mailing.ring_mail_task()
+    return paused
 
 
 def pause_and_notify(webhook_id: int, reason: str) -> bool:
-    if not services.pause(webhook_id, reason):
-        return False
+    """Pause a webhook, together with the email that says so; False if it was paused already."""
+    with transaction.atomic():
+        if not services.pause(webhook_id, reason):
+            return False
+        webhook = Webhook.objects.select_related("company").get(pk=webhook_id)
+        if address := webhook.company.contact_email:
+            letter = LETTER.format(id=webhook.pk, url=webhook.url, reason=reason)
+            mailing.keep_mail(address, f"Webhook {webhook.pk} is paused", letter)
     logger.info("webhook %d is paused: %s", webhook_id, reason)
-    webhook = Webhook.objects.select_related("company").get(pk=webhook_id)
-    if address := webhook.company.contact_email:
-        letter = LETTER.format(id=webhook.pk, url=webhook.url, reason=reason)
-        try:
-            send_mail(f"Webhook {webhook.pk} is paused", letter, None, [address])
-        except OSError as error:
-            # The reason stands on the webhook; a letter that fails must not stop the engine.
-            logger.warning("the email about webhook %d was not sent: %s", webhook_id, error)
     return True

@@ -121,8 +121,9 @@ class Database:
                 logger.warning("%d results arrived after their claim had ended", late)
             turn.recorded += len(turn.results)
             turn.results = []
-        while turn.gone:
-            pausing.pause_gone(turn.gone.pop())
+        for webhook_id in tuple(turn.gone):
+            pausing.pause_gone(webhook_id)
+            turn.gone.discard(webhook_id)
         if turn.back:
             claiming.give_back(turn.back)
             turn.back = []

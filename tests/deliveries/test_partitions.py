@@ -42,6 +42,7 @@ def test_pauses_a_webhook_that_has_only_failed_for_five_days(
         Health.objects.create(webhook=webhook, failures=9, failing_since=since)
 
     assert pausing.pause_failing() == 1
+    tasks.send_mails()
 
     paused = Webhook.objects.get(active=False)
     assert paused == failing

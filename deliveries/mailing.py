@@ -1,0 +1,114 @@
+"""Emails to companies: rows in the transaction of what they tell of, sent by a task of its own.
+
+A claim counts the try and says when the next one is, before anything is sent. So it does not matter
+how a try ends: what was sent is deleted, and all else is tried again. A second email is sent only
+where the process dies, or the mail server falls silent, between the server's taking the email and
+our noting it; both then have the same Message-ID.
+Why: decision page engine-emails-are-rows-and-sent-at-least-once.
+"""
+
+import logging
+from email.utils import parseaddr
+from typing import NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import connection, transaction
+from django.utils import timezone
+
+from companies import doorbell
+from deliveries.models import Mail
+
+logger = logging.getLogger(__name__)
+
+# A run sends so many at most, and is killed after so long, whatever the mail server does.
+MOST_AT_ONCE = 20
+LIMIT_SECONDS = 120
+# The waits double, and add up to 25 hours. The first is longer than a run may take, so no email is
+# sent by two runs at a time.
+FIRST_WAIT_SECONDS = 180
+TRIES = 10
+
+CLAIM = """
+UPDATE deliveries_mail SET tries = tries + 1, due_at = statement_timestamp() + make_interval(
+  secs => CASE WHEN tries + 1 < %(most)s THEN %(wait)s * power(2, tries) ELSE %(wait)s END)
+WHERE id = (
+  SELECT id FROM deliveries_mail WHERE due_at <= statement_timestamp() AND tries < %(most)s
+  ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING id, address, subject, text, tries
+"""
+
+GIVE_UP = """
+DELETE FROM deliveries_mail WHERE due_at <= statement_timestamp() AND tries >= %(most)s
+RETURNING subject
+"""
+
+
+class ClaimedMail(NamedTuple):
+    id: UUID
+    address: str
+    subject: str
+    text: str
+    tries: int
+
+
+def keep_mail(address: str, subject: str, text: str) -> None:
+    """Write down an email that is to be sent. It is sent once the transaction is committed."""
+    now = timezone.now()
+    Mail.objects.create(address=address, subject=subject, text=text, created_at=now, due_at=now)
+
+
+def ring_mail_task() -> None:
+    """Have what is due sent at once, when the transaction is committed.
+
+    Not for engine loops, which never wait for the broker: beat finds what they write.
+    """
+    transaction.on_commit(lambda: doorbell.ring("deliveries.tasks.send_mails"), robust=True)
+
+
+def send_due() -> int:
+    """Send what is due, MOST_AT_ONCE at most, until one fails; returns how many were sent.
+
+    The next run goes on after a failure: a mail server that is away is asked once a run.
+    """
+    give_up()
+    for sent in range(MOST_AT_ONCE):
+        mail = claim_mail()
+        if mail is None:
+            return sent
+        try:
+            submit_mail(mail)
+        # Whatever is wrong with one email, the others go out.
+        except Exception as error:
+            logger.warning(
+                'the email "%s" was not sent (try %d of %d): %s',
+                mail.subject,
+                mail.tries,
+                TRIES,
+                error,
+            )
+            return sent
+        Mail.objects.filter(pk=mail.id).delete()
+    return MOST_AT_ONCE
+
+
+def claim_mail() -> ClaimedMail | None:
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, {"most": TRIES, "wait": FIRST_WAIT_SECONDS})
+        row = cursor.fetchone()
+        return ClaimedMail._make(row) if row else None
+
+
+def give_up() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(GIVE_UP, {"most": TRIES})
+        for (subject,) in cursor.fetchall():
+            logger.error('the email "%s" is given up after %d tries', subject, TRIES)
+
+
+def submit_mail(mail: ClaimedMail) -> None:
+    sender = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+    domain = sender.rpartition("@")[2] or "localhost"
+    headers = {"Message-ID": f"<{mail.id}@{domain}>"}
+    EmailMessage(mail.subject, mail.text, None, [mail.address], headers=headers).send()
