@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
+from deliveries import partitions, periodic
 from deliveries.monitoring import backlog
 from tickets.models import Ticket
 
@@ -93,7 +94,30 @@ def oldest_due_delivery() -> str:
     return f"due for {max(0.0, age.total_seconds()):.1f} s"
 
 
-CHECKS = (database, migrations, broker, beat, oldest_due_delivery)
+def periodic_tasks() -> str:
+    """The last success of each; beat's being away is told by `beat`."""
+    now, tasks = timezone.now(), periodic.scheduled_tasks()
+    if troubles := list(filter(None, (task.trouble(now) for task in tasks))):
+        raise RuntimeError("; ".join(troubles))
+    return "last success: " + ", ".join(task.last_success(now) for task in tasks)
+
+
+def weeks_ahead() -> str:
+    if troubles := partitions.partition_troubles():
+        raise RuntimeError(f"{'; '.join(troubles)}: run manage.py migrate, or start a worker")
+    fewest = min(state.weeks_ahead for state in partitions.partition_states())
+    return f"partitions for {fewest} weeks ahead"
+
+
+CHECKS = (
+    database,
+    migrations,
+    broker,
+    beat,
+    oldest_due_delivery,
+    periodic_tasks,
+    weeks_ahead,
+)
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
@@ -126,4 +150,34 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "Running tickets without an agent",
         Ticket.objects.running().filter(agent=None).count(),
     )
+    labelled(registry)
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def labelled(registry: CollectorRegistry) -> None:
+    """The gauges of each table in partitions and of each periodic task."""
+    ahead = Gauge(
+        "parceldesk_partition_weeks_ahead",
+        "Whole weeks after this one that the table has partitions for",
+        ["table"],
+        registry=registry,
+    )
+    rest = Gauge(
+        "parceldesk_partition_rest_occupied",
+        "1 while rows lie in the table's default partition",
+        ["table"],
+        registry=registry,
+    )
+    for state in partitions.partition_states():
+        ahead.labels(state.table).set(state.weeks_ahead)
+        rest.labels(state.table).set(state.has_rest)
+    age = Gauge(
+        "parceldesk_periodic_task_age_seconds",
+        "Seconds since the last success of the periodic task",
+        ["task"],
+        registry=registry,
+    )
+    now = timezone.now()
+    for task in periodic.scheduled_tasks():
+        if task.pulse and task.pulse.done_at:
+            age.labels(task.name).set((now - task.pulse.done_at).total_seconds())

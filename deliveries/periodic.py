@@ -8,16 +8,25 @@ Why: decision page engine-periodic-tasks-run-one-at-a-time.
 """
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import wraps
+from typing import NamedTuple
 from uuid import UUID, uuid4
 
 from celery import Task, shared_task
+from django.conf import settings
 from django.db import connection
 
 from companies import doorbell
+from deliveries.models import Pulse
 
 # How much longer a lease is than the time limit of the run that holds it.
 MARGIN_SECONDS = 5
+
+# A task is in trouble after so many runs without success, or where none succeeded in so long.
+MOST_TRIES = 3
+MOST_PERIODS = 3
+SOME_TIME = timedelta(minutes=5)
 
 BEGIN = """
 INSERT INTO deliveries_pulse AS pulse (name, at, begun_at, run, lease_until, tries)
@@ -91,3 +100,48 @@ def run_exclusively(work: Callable[[], int], *, rung: bool, lease_seconds: int) 
 def end(name: str, run: UUID, *, done: bool) -> None:
     with connection.cursor() as cursor:
         cursor.execute(END, {"name": name, "run": run, "done": done})
+
+
+class Periodic(NamedTuple):
+    """A task of the schedule: its Celery name, its period, and its row once it has run."""
+
+    task: str
+    every: timedelta
+    pulse: Pulse | None
+
+    @property
+    def name(self) -> str:
+        return self.task.rpartition(".")[2]
+
+    def trouble(self, now: datetime) -> str | None:
+        """What is wrong with it, if anything is. A task that never began is not its own fault."""
+        pulse = self.pulse
+        if pulse is None:
+            return None
+        at_work = pulse.lease_until is not None and pulse.lease_until > now
+        failures = pulse.tries - 1 if at_work else pulse.tries
+        if failures >= MOST_TRIES:
+            return f"{self.name} did not succeed in {failures} runs"
+        if pulse.done_at and now - pulse.done_at > MOST_PERIODS * self.every + SOME_TIME:
+            return (
+                f"{self.name} has not succeeded for {(now - pulse.done_at).total_seconds():.0f} s"
+            )
+        return None
+
+    def last_success(self, now: datetime) -> str:
+        if self.pulse is None or self.pulse.done_at is None:
+            return f"{self.name} not yet"
+        return f"{self.name} {max(0.0, (now - self.pulse.done_at).total_seconds()):.0f} s ago"
+
+
+def scheduled_tasks() -> list[Periodic]:
+    """All of the schedule, in its order."""
+    pulses = Pulse.objects.in_bulk()
+    return [
+        Periodic(
+            entry["task"],
+            timedelta(seconds=entry["schedule"]),
+            pulses.get(entry["task"].rpartition(".")[2]),
+        )
+        for entry in settings.CELERY_BEAT_SCHEDULE.values()
+    ]

@@ -2,6 +2,7 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -9,9 +10,11 @@ from pytest_django import Settings
 
 from companies.models import Company
 from config import health
-from deliveries import publishing
+from deliveries import partitions, publishing
 from deliveries.models import Delivery, Pulse
+from deliveries.partitions import PartitionState
 from tests import builders as build
+from tickets import tasks
 
 
 def pulse(age: timedelta = timedelta(0)) -> None:
@@ -58,6 +61,8 @@ def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
         "broker",
         "beat",
         "oldest_due_delivery",
+        "periodic_tasks",
+        "weeks_ahead",
     ]
 
 
@@ -135,3 +140,62 @@ def test_gives_prometheus_its_figures(client: Client, company: Company) -> None:
     assert "parceldesk_deliveries_waiting 3.0" in lines
     assert "parceldesk_tickets_unassigned 0.0" in lines
     assert any(line.startswith("parceldesk_beat_age_seconds ") for line in lines)
+
+
+def test_tells_the_last_success_of_each_periodic_task(client: Client, db: None) -> None:
+    pulse()
+    tasks.assign_waiting()
+
+    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+
+    assert check["ok"]
+    said = check["detail"].removeprefix("last success: ").split(", ")
+    scheduled = [each["task"].rpartition(".")[2] for each in settings.CELERY_BEAT_SCHEDULE.values()]
+    assert [each.partition(" ")[0] for each in said] == scheduled
+    assert "assign_waiting 0 s ago" in said
+    assert "make_partitions not yet" in said
+    assert 'parceldesk_periodic_task_age_seconds{task="assign_waiting"}' in (
+        client.get("/metrics").content.decode()
+    )
+
+
+def test_is_not_ready_when_a_periodic_task_keeps_failing(client: Client, db: None) -> None:
+    pulse()
+    Pulse.objects.create(name="assign_waiting", tries=2, done_at=timezone.now())
+    assert client.get("/readyz").status_code == 200
+
+    Pulse.objects.filter(name="assign_waiting").update(tries=3)
+
+    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+    assert check == {"ok": False, "detail": "assign_waiting did not succeed in 3 runs"}
+    # The run that is at work may well be the one that succeeds.
+    Pulse.objects.update(tries=3, lease_until=timezone.now() + timedelta(minutes=1))
+    assert client.get("/readyz").status_code == 200
+
+
+def test_is_not_ready_when_a_periodic_task_has_long_not_succeeded(
+    client: Client, db: None, now: datetime
+) -> None:
+    pulse()
+    Pulse.objects.create(name="assign_waiting", tries=1, done_at=now - timedelta(seconds=331))
+
+    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+    assert check == {"ok": False, "detail": "assign_waiting has not succeeded for 331 s"}
+
+
+def test_is_not_ready_without_partitions_ahead(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulse()
+    state = PartitionState("deliveries_event", weeks_ahead=1, has_rest=True)
+    monkeypatch.setattr(partitions, "partition_states", lambda: [state])
+
+    check = client.get("/readyz").json()["checks"]["weeks_ahead"]
+
+    assert not check["ok"]
+    assert check["detail"].startswith(
+        "deliveries_event has partitions for 1 weeks ahead; deliveries_event_rest has rows: "
+    )
+    lines = client.get("/metrics").content.decode().splitlines()
+    assert 'parceldesk_partition_weeks_ahead{table="deliveries_event"} 1.0' in lines
+    assert 'parceldesk_partition_rest_occupied{table="deliveries_event"} 1.0' in lines

@@ -1,180 +1,206 @@
-"""Pauses, sweeps, partitions and retention."""
+"""Weeks are made ahead, and whatever fell beside them finds its way back."""
 
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
+from pathlib import Path
 
+import psycopg
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import partitions, publishing, tasks
-from deliveries.engine import pausing, recording
-from deliveries.models import OPEN, Attempt, Delivery, Event, Health, State
-from deliveries.monitoring import backlog
+from deliveries import partitions, publishing, rest_rows, tasks
+from deliveries.engine import recording
+from deliveries.models import Attempt, Delivery, Event
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
-from webhooks import services
-from webhooks.models import Webhook
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+WEEK = timedelta(days=7)
+NAMES = [table.name for table in partitions.TABLES]
 
 
-def finish(count: int) -> None:
+def ask(statement: str, *values: str) -> list[tuple]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values or None)
+        return cursor.fetchall() if cursor.description else []
+
+
+def drop_all_weeks() -> None:
+    """As after so long an idle time that no partition is for now."""
+    for name in NAMES:
+        weeks = ask(
+            "SELECT inhrelid::regclass::text FROM pg_inherits"
+            " WHERE inhparent = %s::regclass AND inhrelid::regclass::text ~ '[0-9]$'",
+            name,
+        )
+        for (week,) in weeks:
+            ask(f"DROP TABLE {week}")
+
+
+def rows_of(relation: str) -> int:
+    return ask(f"SELECT count(*) FROM {relation}")[0][0]  # noqa: S608 - our names
+
+
+def place_of(relation: str) -> list[tuple]:
+    """The file that holds its rows."""
+    return ask("SELECT pg_relation_filenode(%s::regclass)", relation)
+
+
+def send(company: Company, count: int) -> None:
+    publishing.publish([build.news(company, n) for n in range(count)])
     for _ in range(count):
         recording.record_attempts([result(claim_one())])
 
 
-def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command(*arguments, stdout=out)
-    return out.getvalue()
+def monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
 
 
-def test_pauses_a_webhook_that_has_only_failed_for_five_days(
-    company: Company, mailoutbox: list
-) -> None:
-    company.contact_email = "dev@acme.example"
-    company.save()
-    failing, recent, resumed = (build.webhook(company) for _ in range(3))
-    old = timezone.now() - timedelta(days=5, minutes=1)
-    Webhook.objects.filter(pk=resumed.pk).update(resumed_at=timezone.now())
-    for webhook, since in ((failing, old), (recent, timezone.now()), (resumed, old)):
-        Health.objects.create(webhook=webhook, failures=9, failing_since=since)
-
-    assert pausing.pause_failing() == 1
-    tasks.send_mails()
-
-    paused = Webhook.objects.get(active=False)
-    assert paused == failing
-    assert paused.paused_reason == "No delivery has succeeded for 5 days."
-    assert [letter.to for letter in mailoutbox] == [["dev@acme.example"]]
-    assert f"webhook {failing.pk}" in mailoutbox[0].body
-    assert pausing.pause_failing() == 0
+@pytest.fixture
+def fallen(company: Company) -> Company:
+    """Three deliveries that were made and sent while there was no week for them."""
+    build.webhook(company)
+    drop_all_weeks()
+    send(company, 3)
+    assert [rows_of(f"{name}_rest") for name in NAMES] == [3, 3, 3]
+    return company
 
 
-def test_deliveries_of_a_paused_webhook_wait_for_it(company: Company) -> None:
-    webhook = build.webhook(company)
-    services.pause(webhook.pk, "for a test")
-    publishing.publish([build.news(company)])
-    assert backlog.oldest_due() is None
+def test_makes_weeks_ahead_and_once(db: None) -> None:
+    drop_all_weeks()
 
-    services.change_webhook(company, webhook.pk, active=True)
-
-    assert backlog.oldest_due() is not None
-    finish(1)
-
-
-def test_the_sweep_says_that_it_came_by(company: Company) -> None:
-    tasks.sweep.apply()
-
-    assert timezone.now() - backlog.last_pulse() < timedelta(seconds=10)
-
-
-def test_the_sweep_cancels_what_waits_for_a_deleted_webhook(company: Company) -> None:
-    deleted, kept = build.webhook(company), build.webhook(company)
-    publishing.publish([build.news(company, n) for n in range(3)])
-    services.delete_webhook(company, deleted.pk)
-
-    tasks.sweep()
-
-    states = {
-        webhook.pk: set(webhook.deliveries.values_list("state", flat=True))
-        for webhook in (deleted, kept)
-    }
-    assert states == {deleted.pk: {State.CANCELLED}, kept.pk: {State.WAITING}}
-
-
-def test_makes_partitions_ahead_and_once(db: None) -> None:
-    partitions.make_partitions()
+    # This week and eight more, of three tables.
+    assert partitions.make_partitions() == 27
     assert partitions.make_partitions() == 0
 
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT deliveries_make_partitions(%s, 2)", [date(2031, 3, 5)])
-        assert cursor.fetchone()[0] == 6
-        cursor.execute("SELECT to_regclass('deliveries_event_20310303') IS NOT NULL")
-        assert cursor.fetchone()[0]
+    assert [state[1:] for state in partitions.partition_states()] == [(8, False)] * 3
+    assert partitions.partition_troubles() == []
 
 
-def age(days: int) -> None:
-    """Everything finished moves back in time, to the partition of its day."""
-    then = datetime.now(UTC) - timedelta(days=days)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT deliveries_make_partitions(%s, 2)", [then.date()])
-    Event.objects.update(created_at=then)
-    Delivery.objects.update(created_at=then)
-    Delivery.objects.exclude(archived_on=OPEN).update(finished_at=then, archived_on=then.date())
-    Attempt.objects.update(started_at=then)
+def test_moves_out_what_fell_into_the_rest(fallen: Company) -> None:
+    assert partitions.make_partitions() == 27
+
+    assert [state[1:] for state in partitions.partition_states()] == [(8, False)] * 3
+    this_week = f"{monday(timezone.now().date()):%Y%m%d}"
+    assert [rows_of(f"{name}_{this_week}") for name in NAMES] == [3, 3, 3]
+    assert Event.objects.count() == Delivery.objects.count() == Attempt.objects.count() == 3
+    # What comes next goes on with the same numbers.
+    before = set(Event.objects.values_list("pk", flat=True))
+    send(fallen, 1)
+    assert Event.objects.count() == 4
+    assert max(Event.objects.values_list("pk", flat=True)) > max(before)
+    assert [rows_of(f"{name}_rest") for name in NAMES] == [0, 0, 0]
 
 
-# Eight days after any day its whole week is over, and its partition goes as a whole.
-@pytest.mark.parametrize(("days", "older_than"), [(3, 2), (40, 32)])
-def test_prunes_what_is_old(company: Company, days: int, older_than: int) -> None:
-    build.webhook(company)
-    publishing.publish([build.news(company, n) for n in range(3)])
-    finish(3)
-    age(days=days)
-    publishing.publish([build.news(company, 9)])
-    finish(1)
+def test_many_rows_stay_where_they_are(fallen: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest_rows, "MOST_MOVED", 2)
+    places = {name: place_of(f"{name}_rest") for name in NAMES}
+    indexes = {name: partition_indexes(f"{name}_rest") for name in NAMES}
 
-    rehearsed = run("prune", "--older-than", f"{older_than}", "--dry-run")
-    assert Delivery.objects.count() == Event.objects.count() == 4
-    assert "would" in rehearsed
+    assert partitions.make_partitions() == 27
 
-    run("prune", "--older-than", f"{older_than}")
-
-    assert Delivery.objects.count() == Event.objects.count() == Attempt.objects.count() == 1
-    assert Delivery.objects.get().shipment_id == 9
-    if days == 40:
-        assert "would drop table deliveries_delivery_" in rehearsed
+    this_week = f"{monday(timezone.now().date()):%Y%m%d}"
+    for name in NAMES:
+        week = f"{name}_{this_week}"
+        assert place_of(week) == places[name]
+        assert rows_of(week) == 3
+        assert partition_indexes(week) == partition_indexes(f"{name}_rest") == indexes[name]
+    assert partitions.partition_troubles() == []
+    assert ask("SELECT FROM pg_constraint WHERE conname = 'only_these_weeks'") == []
+    send(fallen, 1)
+    assert Event.objects.count() == Delivery.objects.count() == Attempt.objects.count() == 4
+    assert [rows_of(f"{name}_rest") for name in NAMES] == [0, 0, 0]
 
 
-def test_prunes_nothing_that_still_waits(company: Company) -> None:
-    build.webhook(company)
-    publishing.publish([build.news(company)])
-    age(days=20)
-
-    run("prune", "--older-than", "0")
-
-    assert Delivery.objects.get().state == State.WAITING
-    assert Event.objects.exists()
+def partition_indexes(table: str) -> list[tuple]:
+    """What is indexed, whatever the indexes are called."""
+    return ask(
+        "SELECT substring(pg_get_indexdef(indexrelid) FROM 'USING.*') FROM pg_index"
+        " WHERE indrelid = %s::regclass ORDER BY 1",
+        table,
+    )
 
 
-def test_cancels_what_waited_for_a_paused_webhook_all_the_while(company: Company) -> None:
-    webhook = build.webhook(company)
-    publishing.publish([build.news(company)])
-    age(days=20)
-    services.pause(webhook.pk, "for a test")
+def test_several_weeks_and_some_far_away(fallen: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest_rows, "MOST_MOVED", 1)
+    now = timezone.now()
+    far = datetime(2090, 5, 3, 12, tzinfo=UTC)
+    first, second, third = Event.objects.order_by("pk").values_list("pk", flat=True)
+    Event.objects.filter(pk=first).update(created_at=now - 2 * WEEK)
+    Event.objects.filter(pk=third).update(created_at=far)
+    publishing.publish([build.news(fallen, 9)])
 
-    run("prune", "--older-than", "10")
+    partitions.make_partitions()
 
-    assert not Delivery.objects.exists()
-    assert not Event.objects.exists()
-
-
-@pytest.mark.parametrize("days", ["-1", "nan"])
-def test_refuses_to_prune_the_future(db: None, days: str) -> None:
-    with pytest.raises(CommandError, match="--older-than"):
-        run("prune", "--older-than", days)
-
-
-def test_redelivers_by_delivery_webhook_and_window(company: Company) -> None:
-    webhook = build.webhook(company)
-    publishing.publish([build.news(company, n) for n in range(3)])
-    for _ in range(3):
-        recording.record_attempts([result(claim_one(), state=State.GIVEN_UP, status=500)])
-    first = Delivery.objects.order_by("event_id")[0]
-    tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
-
-    assert run("redeliver", "--webhook", str(webhook.pk), "--dry-run") == "3 would be sent again\n"
-    assert not Delivery.objects.open().exists()
-    assert run("redeliver", "--delivery", str(first.pk)) == "1 will be sent again\n"
-    assert run("redeliver", "--since", tomorrow, "--until", tomorrow) == "0 will be sent again\n"
-    assert run("redeliver", "--until", tomorrow) == "2 will be sent again\n"
-    assert Delivery.objects.open().count() == 3
+    events = partitions.TABLES[0]
+    start, this_week = monday((now - 2 * WEEK).date()), monday(now.date())
+    ranges = partitions.ranges_of(events)
+    # Those up to now in one piece, named by its last week.
+    assert ranges[0] == (start, this_week + WEEK)
+    assert rows_of(f"deliveries_event_{this_week:%Y%m%d}") == 3
+    assert ranges[-1] == (date(2090, 5, 1), date(2090, 5, 8))
+    assert not partitions.partition_states()[0].has_rest
+    assert second in Event.objects.values_list("pk", flat=True)
 
 
-def test_redelivers_nothing_unless_told_what(db: None) -> None:
-    with pytest.raises(CommandError, match="Give --delivery"):
-        run("redeliver")
-    with pytest.raises(CommandError, match="There is no delivery"):
-        run("redeliver", "--delivery", "01a1fa12-91b9-736b-934f-6c5b515fd1da")
+def test_one_table_s_trouble_is_its_own(db: None) -> None:
+    drop_all_weeks()
+    taken = f"deliveries_event_{monday(timezone.now().date()):%Y%m%d}"
+    ask(f"CREATE TABLE {taken} (a text)")
+
+    with pytest.raises(partitions.PartitionsNotMade, match=f"deliveries_event: .*{taken}"):
+        partitions.make_partitions()
+
+    ahead = {state.table: state.weeks_ahead for state in partitions.partition_states()}
+    assert ahead["deliveries_delivery"] == ahead["deliveries_attempt"] == 8
+    ask(f"DROP TABLE {taken}")
+    partitions.make_partitions()
+    assert partitions.partition_troubles() == []
+
+
+def test_says_what_is_wrong(fallen: Company) -> None:
+    assert partitions.partition_troubles() == [
+        trouble
+        for name in NAMES
+        for trouble in (f"{name} has partitions for 0 weeks ahead", f"{name}_rest has rows")
+    ]
+
+
+def test_migrate_makes_them(db: None) -> None:
+    drop_all_weeks()
+
+    call_command("migrate", stdout=StringIO())
+
+    assert [state.weeks_ahead for state in partitions.partition_states()] == [8, 8, 8]
+
+
+def test_a_long_reader_is_not_queued_behind(rows_to_keep: None, company: Company) -> None:
+    """A lock that is not given in time is given up, and nothing has changed."""
+    server = connection.settings_dict
+    with psycopg.connect(
+        host=server["HOST"], user=server["USER"], dbname=server["NAME"], port=server["PORT"] or 5432
+    ) as reader:
+        far = date(2090, 5, 1)
+        reader.execute("SELECT count(*) FROM deliveries_event_rest")
+        events = partitions.TABLES[0]
+
+        with pytest.raises(rest_rows.OperationalError, match="lock timeout"):
+            rest_rows.make_week(events, far)
+
+        assert not partitions.is_covered(far, partitions.ranges_of(events))
+        reader.rollback()
+        rest_rows.make_week(events, far)
+    ask("DROP TABLE deliveries_event_20900501")
+
+
+def test_an_interrupted_move_leaves_no_check_behind(fallen: Company) -> None:
+    events = partitions.TABLES[0]
+    ask(events.fill(rest_rows.CHECK, date(2000, 1, 3), date(2090, 5, 8)))
+
+    tasks.make_partitions()
+
+    assert ask("SELECT FROM pg_constraint WHERE conname = 'only_these_weeks'") == []
+    assert partitions.partition_troubles() == []
