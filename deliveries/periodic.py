@@ -145,3 +145,11 @@ def scheduled_tasks() -> list[Periodic]:
         )
         for entry in settings.CELERY_BEAT_SCHEDULE.values()
     ]
+
+
+def database_time() -> datetime:
+    """The time by which pulses are written."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+        return now

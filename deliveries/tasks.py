@@ -9,13 +9,14 @@ from django.conf import settings
 from deliveries import mailing, partitions
 from deliveries.engine import pausing
 from deliveries.engine.bell import Bell
+from deliveries.engine.listening import listener
 from deliveries.engine.processes import LoopKeeper
-from deliveries.listening import listener
+from deliveries.housekeeping import keep_house
 from deliveries.periodic import periodic_task
 
 # Made before a worker forks, so that all of its processes share them.
 bells = [Bell() for _ in range(settings.DELIVERY_LOOPS)]
-keeper = LoopKeeper(bells)
+keeper = LoopKeeper(bells, [keep_house])
 
 
 def ring_all() -> None:

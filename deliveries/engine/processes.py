@@ -1,4 +1,4 @@
-"""The processes of a worker that run engine loops.
+"""The processes of a worker that run engine loops, and whatever else must not depend on Celery.
 
 A worker forks a keeper once everything is imported, and the keeper forks the loops. It does nothing
 else: no broker, no database, no thread. So a loop that dies is replaced in a moment, by a fork, and
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from ctypes import CDLL
+from functools import partial
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -35,16 +36,20 @@ PR_SET_PDEATHSIG = 1
 
 
 class LoopKeeper:
-    """Keeps `bells` loops running, each with its bell, from `start` to `stop`."""
+    """Keeps `bells` loops running, each with its bell, from `start` to `stop`.
 
-    def __init__(self, bells: Sequence[Bell]) -> None:
-        self._bells = bells
+    And a process for each of `others`, which work until SIGTERM.
+    """
+
+    def __init__(self, bells: Sequence[Bell], others: Sequence[Callable[[], None]] = ()) -> None:
+        loops: list[Callable[[], None]] = [partial(run_loop, bell) for bell in bells]
+        self._works = [*loops, *others]
         self._process = 0
         self._stopping = False
         self._ended = threading.Event()
 
     def start(self) -> None:
-        self._process = fork_into(lambda: keep_loops(self._bells))
+        self._process = fork_into(lambda: keep_working(self._works))
         threading.Thread(target=self._watch, name="loop keeper", daemon=True).start()
 
     def ask_to_stop(self) -> None:
@@ -89,10 +94,10 @@ def fork_into(work: Callable[[], None]) -> int:
         os._exit(status)
 
 
-def keep_loops(bells: Sequence[Bell]) -> None:
-    """In the keeper: start a loop for each bell, and another for each that ends, until SIGTERM."""
+def keep_working(works: Sequence[Callable[[], None]]) -> None:
+    """In the keeper: start a process for each, and another for each that ends, until SIGTERM."""
     stopping = False
-    children: dict[int, Bell] = {}
+    children: dict[int, Callable[[], None]] = {}
 
     def stop(*_: object) -> None:
         nonlocal stopping
@@ -101,20 +106,16 @@ def keep_loops(bells: Sequence[Bell]) -> None:
             os.kill(child, signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, stop)
-    for bell in bells:
-        children[fork_loop(bell)] = bell
+    for work in works:
+        children[fork_into(work)] = work
     while children:
         child, status = os.waitpid(-1, 0)
-        bell = children.pop(child)
+        work = children.pop(child)
         if not stopping:
-            logger.error("an engine loop ended with status %d; starting another", status)
+            logger.error("an engine process ended with status %d; starting another", status)
             time.sleep(RESTART_SECONDS)
         if not stopping:
-            children[fork_loop(bell)] = bell
-
-
-def fork_loop(bell: Bell) -> int:
-    return fork_into(lambda: run_loop(bell))
+            children[fork_into(work)] = work
 
 
 def run_loop(bell: Bell) -> None:

@@ -4,7 +4,7 @@ from django.conf import settings
 from kombu import Connection, Queue
 
 from companies import doorbell
-from deliveries.listening import doorbell_queue, listener
+from deliveries.engine.listening import doorbell_queue, listener
 
 
 def test_hears_the_doorbell_and_takes_no_task() -> None:

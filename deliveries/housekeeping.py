@@ -1,0 +1,111 @@
+"""Periodic tasks without beat and without a broker.
+
+Each worker has a process that looks every few seconds at when the periodic tasks were last begun.
+While beat and broker are well it does nothing but look. Where a task has not been rung for, it runs
+the task itself, at the task's own pace, in a child that ends with the run. The lease of the task
+keeps two of these processes, of several workers, from running it at the same time.
+Why: decision page engine-sweeps-need-neither-beat-nor-broker.
+"""
+
+import logging
+import os
+import select
+import signal
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from functools import partial
+from typing import cast
+
+from celery import current_app
+from django.db import InterfaceError, OperationalError, connection
+
+from deliveries.engine.bell import Bell
+from deliveries.engine.processes import fork_into
+from deliveries.periodic import PeriodicTask, database_time, scheduled_tasks
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_SECONDS = 3.0
+# How late a ring may be before beat, or the broker, counts as away.
+GRACE = timedelta(seconds=15)
+# Beat rings for these only once in its period; what they do should be done when a worker starts.
+AT_START = ("deliveries.tasks.make_partitions",)
+
+
+def keep_house() -> None:
+    """In a child: look, and run what is overdue, until SIGTERM."""
+    stopping, bell = False, Bell()
+    running: dict[int, str] = {}
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        stopping = True
+        bell.ring()
+
+    signal.signal(signal.SIGTERM, stop)
+    # A child that ends is looked after at once: there may be a next batch.
+    signal.signal(signal.SIGCHLD, lambda *_: bell.ring())
+    since: datetime | None = None
+    # The first look comes a moment after the start, when the loops are at work.
+    while not wait_for_look(bell, lambda: stopping):
+        reap(running)
+        try:
+            now = database_time()
+            due = AT_START if since is None else overdue_tasks(now, since)
+            start_runs(due, running)
+            since = since or now
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("cannot look for overdue tasks: %s", error)
+            connection.close()
+    for child in running:
+        os.kill(child, signal.SIGTERM)
+
+
+def wait_for_look(bell: Bell, is_over: Callable[[], bool]) -> bool:
+    """Wait until it is time to look again, or somebody rings; whether it is over."""
+    select.select([bell], [], [], LOOK_EVERY_SECONDS)
+    bell.silence()
+    return is_over()
+
+
+def overdue_tasks(now: datetime, since: datetime) -> list[str]:
+    """Tasks that nobody has rung for lately and that are due; `since`: when this process began."""
+    overdue = []
+    for task in scheduled_tasks():
+        begun_at = task.pulse.begun_at if task.pulse else None
+        rung_at = (task.pulse.at if task.pulse else None) or since
+        away = now - max(rung_at, since) > task.every + GRACE
+        if away and (begun_at is None or now - begun_at >= task.every):
+            overdue.append(task.task)
+    return overdue
+
+
+def start_runs(tasks: Collection[str], running: dict[int, str]) -> None:
+    """Run each that does not run yet in a child; `running` is by the child's id."""
+    for name in tasks:
+        if name not in running.values():
+            # A child must not inherit a connection: both would speak on it.
+            connection.close()
+            logger.info("running %s, for which nobody has rung", name)
+            running[fork_into(partial(run_task, name))] = name
+
+
+def run_task(name: str) -> None:
+    """In a child: run a task to its end, batch by batch, each within its time limit."""
+    task = cast(PeriodicTask, current_app.tasks[name])
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # Ends this process, as Celery ends its own.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    more = True
+    while more:
+        signal.alarm(task.time_limit or 0)
+        more = task.has_more(task())
+
+
+def reap(running: dict[int, str]) -> None:
+    for child in list(running):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            name = running.pop(child)
+            if status:
+                logger.error("%s ended with status %d", name, status)
