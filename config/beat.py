@@ -3,11 +3,9 @@
 from typing import Any
 
 SCHEDULE: dict[str, dict[str, Any]] = {
-    # Finds whatever a lost doorbell, a killed worker or an elapsed wait has left due.
-    "wake the engine for due deliveries": {
+    "show that beat and workers are alive, cancel deliveries of deleted webhooks": {
         "task": "deliveries.tasks.sweep",
         "schedule": 10.0,
-        # A ring that waited longer than the next one is of no use.
         "options": {"expires": 30.0},
     },
     "assign waiting tickets": {
