@@ -28,6 +28,9 @@ class Webhook(models.Model):
     )
     # Resuming restarts the five days without success (decision W21).
     resumed_at = models.DateTimeField(null=True, editable=False)
+    max_in_flight = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Never more requests at once; empty: as the engine finds."
+    )
     auth_token = EncryptedTextField(null=True, editable=False)
     secret = EncryptedTextField(null=True, editable=False)
     # The new secret after a rotation, until next_secret_at (decision W9).

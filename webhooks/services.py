@@ -28,9 +28,18 @@ class NotSigned(ValueError):
 
 
 def register_webhook(
-    company: Company, *, type_id: int, url: str, active: bool = True, auth_token: str | None = None
+    company: Company,
+    *,
+    type_id: int,
+    url: str,
+    active: bool = True,
+    auth_token: str | None = None,
+    max_in_flight: int | None = None,
 ) -> Webhook:
-    """Create a webhook. Raises UnknownType, and webhooks.targets.BadTarget (decision W23)."""
+    """Create a webhook. Raises UnknownType, and webhooks.targets.BadTarget (decision W23).
+
+    `max_in_flight`: never more requests to it at once; None leaves it to the engine.
+    """
     event_type = registry.get(type_id)
     if event_type is None:
         raise UnknownType("Unknown webhook type; GET /webhook-types lists them.")
@@ -41,13 +50,15 @@ def register_webhook(
         url=url,
         active=active,
         auth_token=auth_token,
+        max_in_flight=max_in_flight,
         secret=make_secret() if event_type.signed else None,
     )
 
 
 @transaction.atomic
 def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook:
-    """Set `url`, `active` and `auth_token`, as far as given. An error changes nothing.
+    """Set `url`, `active`, `auth_token` and `max_in_flight`, as far as given. An error changes
+    nothing.
 
     Raises UnknownWebhook, and webhooks.targets.BadTarget.
     """

@@ -136,6 +136,7 @@ class LaneBook:
             return
         lane.address = address
         lane.failing = address.failing
+        lane.most = address.max_in_flight
         if address.probe:
             lane.pace.probe()
         lane.host = self._hosts.setdefault(address.host, Host())

@@ -27,7 +27,7 @@ class Address(NamedTuple):
 
     `headers` are those that every delivery carries, signed or not. `host` names the server, with
     its port. `failing`: the last attempt failed. `probe`: it comes from a rest, so one attempt goes
-    ahead.
+    ahead. `max_in_flight`: never more requests to it at once; None: no such wish.
     """
 
     company_id: int
@@ -37,4 +37,5 @@ class Address(NamedTuple):
     secret: str | None
     failing: bool
     probe: bool
+    max_in_flight: int | None
     trouble: str = ""

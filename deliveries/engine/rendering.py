@@ -25,7 +25,8 @@ ADDRESSES = """
 SELECT webhook.id, webhook.company_id, webhook.url, webhook.auth_token,
   CASE WHEN webhook.next_secret_at <= statement_timestamp() THEN webhook.next_secret
     ELSE webhook.secret END,
-  coalesce(health.failures > 0, false), coalesce(health.rests > 0, false)
+  coalesce(health.failures > 0, false), coalesce(health.rests > 0, false),
+  webhook.max_in_flight
 FROM webhooks_webhook AS webhook LEFT JOIN LATERAL (
   SELECT failures, rests, resting_until FROM deliveries_health
   WHERE webhook_id = webhook.id LIMIT 1) AS health ON true
@@ -55,6 +56,7 @@ def address(
     secret: str | None,
     failing: bool,
     probe: bool,
+    max_in_flight: int | None,
 ) -> Address:
     headers: Headers = []
     opened_secret, trouble = None, ""
@@ -64,7 +66,17 @@ def address(
     except ImproperlyConfigured as error:
         # A key that is missing for one webhook must not stop the deliveries of the others.
         trouble = str(error)
-    return Address(company_id, url, host_of(url), headers, opened_secret, failing, probe, trouble)
+    return Address(
+        company_id,
+        url,
+        host_of(url),
+        headers,
+        opened_secret,
+        failing,
+        probe,
+        max_in_flight,
+        trouble,
+    )
 
 
 @lru_cache(maxsize=20_000)

@@ -64,6 +64,7 @@ class WebhookAdmin(ReadOnlyAdmin):
         "event_type",
         "url",
         "active",
+        "max_in_flight",
         "paused_reason",
         "resumed_at",
         "created_at",

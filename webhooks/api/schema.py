@@ -63,6 +63,12 @@ class WebhookRow(serializers.Serializer[Any]):
         allow_null=True, help_text="The last four characters after …, or null."
     )
     active = FlagValue()
+    max_in_flight = serializers.IntegerField(
+        allow_null=True,
+        min_value=1,
+        max_value=1000,
+        help_text="Never more requests to it at once, or null.",
+    )
     paused_reason = serializers.CharField(
         allow_null=True, help_text="Why the service paused the webhook, if it did."
     )
@@ -103,6 +109,7 @@ ROW = {
     "url": URL,
     "auth_token": "…9f3a",
     "active": 1,
+    "max_in_flight": None,
     "paused_reason": None,
     "secret_activates_at": None,
     "created_at": "2026-01-02 00:00:00",
@@ -159,11 +166,15 @@ one_webhook = extend_schema_view(
     ),
     put=operation(
         "changeWebhook",
-        "Change a webhook's URL or delivery token, pause or resume it.",
+        "Change a webhook's URL, delivery token or limit, pause or resume it.",
         tag=TAG,
         about="Send at least one field. A rejected request changes nothing.",
         body=ChangeWebhook,
-        sends={"pause": {"active": 0}, "another URL": {"url": URL}},
+        sends={
+            "pause": {"active": 0},
+            "another URL": {"url": URL},
+            "ten at once": {"max_in_flight": 10},
+        },
         answer=Done,
         shows={"data": True},
         errors={404: None},

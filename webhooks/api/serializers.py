@@ -22,6 +22,19 @@ class AuthToken(Text):
         return text
 
 
+class MaxInFlight(Integer):
+    """How many requests at once the receiver wants at most; null: no wish (decision N22)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            required=False,
+            allow_null=True,
+            max_value=1000,
+            help_text="Never send more requests at once to this webhook; null: no limit.",
+            **options,
+        )
+
+
 class RegisterWebhook(Body):
     type_id = Integer(required=False, min_value=-LARGEST_ID)
     url = Text(help_text="HTTPS URL that will receive the events.")
@@ -32,6 +45,7 @@ class RegisterWebhook(Body):
         allow_null=True,
         help_text="Sent with each delivery as Authorization: Bearer <auth_token>.",
     )
+    max_in_flight = MaxInFlight(default=None)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Set the default type here: at import the apps have not registered theirs yet."""
@@ -47,10 +61,12 @@ class ChangeWebhook(Body):
     url = Text(required=False)
     active = Flag(required=False)
     auth_token = AuthToken(required=False, allow_null=True)
+    max_in_flight = MaxInFlight()
 
     def validate(self, body: dict[str, Any]) -> dict[str, Any]:
         if not body:
-            raise serializers.ValidationError("Send at least one of url, active and auth_token.")
+            names = "url, active, auth_token and max_in_flight"
+            raise serializers.ValidationError(f"Send at least one of {names}.")
         return body
 
 

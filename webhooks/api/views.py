@@ -29,6 +29,7 @@ def webhook_payload(webhook: Webhook) -> dict[str, Any]:
         "url": webhook.url,
         "auth_token": f"…{token[-4:]}" if token else None,
         "active": int(webhook.active),
+        "max_in_flight": webhook.max_in_flight,
         "paused_reason": webhook.paused_reason or None,
         "secret_activates_at": rotates.strftime(TIME_FORMAT) if rotates else None,
         "created_at": webhook.created_at.strftime(TIME_FORMAT),
