@@ -37,6 +37,10 @@ class Event(models.Model):
     tracking_number = models.CharField(max_length=100, blank=True)
     body = models.BinaryField()
     created_at = models.DateTimeField()
+    # What happened, and when in the order of its shipment (decision N3). Both are the same for
+    # every event type that tells it; null where an earlier version stored the event.
+    fact_id = models.UUIDField(null=True)
+    sequence = models.BigIntegerField(null=True)
 
     class Meta:
         db_table = "deliveries_event"

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
@@ -21,24 +22,31 @@ class News:
     shipment_id: int | None
     tracking_number: str
     body: bytes
+    # The fact's own: give it to every event that tells this fact (decision N3).
+    fact_id: UUID = field(default_factory=uuid4)
 
 
 # An event without a listener is not stored. The identity follows the order of the rows, and
-# with it the order in which a shipment's events are sent (decision W22).
+# with it the order in which a shipment's events are sent (decision W22). A fact's place in that
+# order is its first event's.
 PUBLISH = """
 WITH news AS (
   SELECT * FROM json_to_recordset(%s::json) AS n(company_id bigint, type_id smallint,
-    shipment_id bigint, tracking_number text, body text, position integer)
+    shipment_id bigint, tracking_number text, body text, fact_id uuid, position integer)
 ), listener AS (
   SELECT id, company_id, type_id FROM webhooks_webhook
   WHERE deleted_at IS NULL AND company_id = ANY(%s::bigint[])
+), numbered AS MATERIALIZED (
+  SELECT nextval('deliveries_event_id_seq') AS id, heard.* FROM (
+    SELECT * FROM news
+    WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM listener)
+    ORDER BY position) AS heard
 ), event AS (
-  INSERT INTO deliveries_event
-    (company_id, type_id, shipment_id, tracking_number, body, created_at)
-  SELECT company_id, type_id, shipment_id, tracking_number, convert_to(body, 'UTF8'), now()
-  FROM news
-  WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM listener)
-  ORDER BY position
+  INSERT INTO deliveries_event (id, company_id, type_id, shipment_id, tracking_number, body,
+    created_at, fact_id, sequence)
+  SELECT id, company_id, type_id, shipment_id, tracking_number, convert_to(body, 'UTF8'),
+    now(), fact_id, min(id) OVER (PARTITION BY fact_id)
+  FROM numbered ORDER BY id
   RETURNING id, company_id, type_id, shipment_id, created_at
 ), wakeup AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
@@ -84,6 +92,7 @@ def publish(news: Sequence[News]) -> int:
             "shipment_id": item.shipment_id,
             "tracking_number": item.tracking_number,
             "body": item.body.decode(),
+            "fact_id": str(item.fact_id),
             "position": position,
         }
         for position, item in enumerate(news)

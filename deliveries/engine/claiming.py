@@ -28,7 +28,8 @@ LONGEST_PARK_SECONDS = 300
 # looks at them again once it has it); what else must hold is asked of the locked rows. One that
 # must wait for an earlier delivery of its shipment is parked behind it, so that the front of the
 # queue never fills with such rows. First attempts go before retries; one retry goes along in any
-# case, since it may be what the first attempts have to wait behind.
+# case, since it may be what the first attempts have to wait behind. An event of a version that
+# knew no facts is a fact of its own, and its number is its id.
 CLAIM = """
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
@@ -91,9 +92,12 @@ WITH turn AS (
 SELECT found.webhook_id, found.n, delivery.*
 FROM found LEFT JOIN (
   SELECT taken.webhook_id AS id_of_webhook, taken.id::text AS id, taken.shipment_id,
-    taken.attempts, taken.step, event.type_id, event.body, taken.event_id
+    taken.attempts, taken.step, event.type_id, event.body, event.fact_id, event.sequence,
+    taken.event_id
   FROM taken CROSS JOIN LATERAL (
-    SELECT type_id, body FROM deliveries_event
+    SELECT type_id, body, coalesce(sequence, id) AS sequence,
+      coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id
+    FROM deliveries_event
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
 ) AS delivery ON delivery.id_of_webhook = found.webhook_id
 ORDER BY delivery.event_id
@@ -137,10 +141,11 @@ def claim(loop_id: str, rooms: dict[int, int]) -> Found:
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
-        for webhook_id, found, _, id, shipment_id, attempts, step, type_id, body, _ in cursor:
+        for webhook_id, found, _, id, shipment_id, attempts, step, *event, _ in cursor:
             if found >= rooms[webhook_id]:
                 more.add(webhook_id)
             if id is not None:
+                type_id, body, fact_id, sequence = event
                 claimed.append(
                     Claimed(
                         id,
@@ -150,6 +155,8 @@ def claim(loop_id: str, rooms: dict[int, int]) -> Found:
                         step,
                         type_id,
                         body,
+                        fact_id,
+                        sequence,
                         loop_id,
                         claimed_at,
                     )

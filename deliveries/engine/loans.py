@@ -6,7 +6,7 @@ Headers = list[tuple[str, str]]
 
 
 class Claimed(NamedTuple):
-    """A delivery on loan. `id` and `claim` are UUIDs as text: they are only ever passed on.
+    """A delivery on loan. `id`, `claim` and `fact_id` are UUIDs as text: only ever passed on.
 
     `claimed_at` is of this process's monotonic clock.
     """
@@ -18,6 +18,8 @@ class Claimed(NamedTuple):
     step: int
     type_id: int
     body: bytes
+    fact_id: str
+    sequence: int
     claim: str
     claimed_at: float
 

@@ -105,6 +105,8 @@ def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = No
             ("X-Webhook-Event", event_type.name),
             ("X-Webhook-Version", API_VERSION),
             ("X-Webhook-Id", delivery.id),
+            ("X-Webhook-Event-Id", delivery.fact_id),
+            ("X-Webhook-Sequence", str(delivery.sequence)),
             ("X-Webhook-Timestamp", str(timestamp)),
             (
                 "X-Webhook-Signature",

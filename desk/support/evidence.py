@@ -142,13 +142,13 @@ def delivery_entry(
         "state": State(delivery.state).label,
         "made_at": iso_or_none(delivery.created_at),
         "finished_at": iso_or_none(delivery.finished_at),
-        "headers": sent_headers(delivery, webhook),
+        "headers": sent_headers(delivery, event, webhook),
         "body": event and body_entry(event),
         "attempts": [attempt_entry(one, webhook, body) for one in attempts],
     }
 
 
-def sent_headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
+def sent_headers(delivery: Delivery, event: Event | None, webhook: Webhook) -> dict[str, str]:
     """What every attempt carried; never Authorization."""
     sent = {"Content-Type": "application/json"}
     if webhook.signed:
@@ -157,6 +157,12 @@ def sent_headers(delivery: Delivery, webhook: Webhook) -> dict[str, str]:
             "X-Webhook-Version": API_VERSION,
             "X-Webhook-Id": str(delivery.pk),
         }
+        # An event of a version that knew no facts may have gone out without these.
+        if event and event.fact_id:
+            sent |= {
+                "X-Webhook-Event-Id": str(event.fact_id),
+                "X-Webhook-Sequence": str(event.sequence),
+            }
     return sent
 
 

@@ -17,7 +17,7 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.engine import recording
 from deliveries.engine.signing import sign
-from deliveries.models import Delivery
+from deliveries.models import Delivery, Event
 from desk.support import evidence, lookup
 from shipments.models import Shipment
 from tests import builders as build
@@ -66,6 +66,9 @@ def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticke
     assert delivery["x_webhook_id"] == str(Delivery.objects.get().pk)
     assert delivery["state"] == "delivered"
     assert delivery["headers"]["X-Webhook-Event"] == "tracking.simple"
+    event = Event.objects.get()
+    assert delivery["headers"]["X-Webhook-Event-Id"] == str(event.fact_id)
+    assert delivery["headers"]["X-Webhook-Sequence"] == str(event.sequence)
     first, second = delivery["attempts"]
     assert (first["status"], first["outcome"]) == (None, "No response within the time limit.")
     assert (second["status"], second["answer"]["text"]) == (204, "<b>thanks</b>")
