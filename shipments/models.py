@@ -18,6 +18,8 @@ class Shipment(models.Model):
     created_at = models.DateTimeField()
     shipped_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)
+    # The time that its latest event carries: the next one's is later (decision N2).
+    last_event_at = models.DateTimeField(null=True)
     # Digests of the latest hundred lines about the shipment itself: see applying.is_new_line.
     heard = models.BinaryField(default=bytes)
 

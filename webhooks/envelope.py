@@ -1,6 +1,6 @@
 """The envelope of signed events and its JSON Schema. Pure."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from webhooks.event_types import Payload, Schema
 
@@ -12,9 +12,23 @@ MOMENT: Schema = {
 }
 
 
-def envelope(name: str, now: datetime, data: Payload) -> Payload:
-    """The payload of an event: its type's name, when it was created, and its data."""
-    moment = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def event_time(occurred_at: datetime, now: datetime, last: datetime | None) -> datetime:
+    """The `created_at` of an event, in whole milliseconds (decision N2).
+
+    It is when the fact happened, at the latest `now`, and later than `last`, the time of the event
+    before it of the same shipment.
+    """
+    time = min(occurred_at, now)
+    time = time.replace(microsecond=time.microsecond // 1000 * 1000)
+    return time if last is None or time > last else last + MILLISECOND
+
+
+def envelope(name: str, at: datetime, data: Payload) -> Payload:
+    """The payload of an event: its type's name, its time (see event_time), and its data."""
+    moment = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {"type": name, "created_at": moment, "data": data}
 
 

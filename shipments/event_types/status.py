@@ -42,10 +42,10 @@ class StatusEvent(EventType):
     needs_order: bool = False
     tag: str = "Shipping"
 
-    def payload(self, shipment: Shipment, change: Change, now: datetime) -> Payload:
+    def payload(self, shipment: Shipment, change: Change, at: datetime) -> Payload:
         """The legacy types, which are not signed, send their data without the envelope."""
         data = self.data(shipment, change)
-        return envelope(self.name, now, data) if self.signed else data
+        return envelope(self.name, at, data) if self.signed else data
 
     def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
         shipment = find_shipment(company_id, tracking_number)

@@ -17,7 +17,7 @@ from webhooks.event_types import EventType, Payload
 class SurchargeEvent(EventType):
     tag: str = "Shipping"
 
-    def payload(self, shipment: Shipment, charge: Surcharge, now: datetime) -> Payload:
+    def payload(self, shipment: Shipment, charge: Surcharge, at: datetime) -> Payload:
         data = {
             "surcharge_id": charge.surcharge_id,
             "shipment_id": shipment.pk,
@@ -31,7 +31,7 @@ class SurchargeEvent(EventType):
                 "transaction_type": charge.transaction_type,
             },
         }
-        return envelope(self.name, now, data)
+        return envelope(self.name, at, data)
 
     def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
         shipment = find_shipment(company_id, tracking_number)

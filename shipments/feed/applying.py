@@ -125,7 +125,9 @@ def apply_surcharge(batch: Batch, line: SurchargeLine) -> Effect:
     )
     batch.surcharges[key] = charge
     batch.new_surcharges.append(charge)
-    batch.news.extend(news.surcharge_news(shipment, charge, batch.now, batch.listened))
+    if told := news.surcharge_news(shipment, charge, batch.now, batch.listened):
+        batch.touch_shipment(shipment)
+        batch.news.extend(told)
     return Effect(changed=True, events=1)
 
 

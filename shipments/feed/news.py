@@ -1,6 +1,5 @@
 """Makes events from facts, only for event types that a webhook of the company listens to."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from uuid import UUID, uuid4
 
@@ -8,6 +7,7 @@ from deliveries.publishing import News, encode
 from shipments.event_types.status import STATUS_EVENTS, Change
 from shipments.event_types.surcharge import SURCHARGE
 from shipments.models import Shipment, Surcharge
+from webhooks.envelope import event_time
 from webhooks.event_types import Payload
 
 # (company id, event type id), as publishing.listening_types() finds them
@@ -16,21 +16,33 @@ Listened = set[tuple[int, int]]
 
 def status_news(
     shipment: Shipment, change: Change, now: datetime, listened: Listened
-) -> Iterator[News]:
-    fact_id = uuid4()
-    for event_type in STATUS_EVENTS:
-        if (shipment.company_id, event_type.id) not in listened:
-            continue
-        if shipment.order or not event_type.needs_order:
-            payload = event_type.payload(shipment, change, now)
-            yield about(shipment, event_type.id, payload, fact_id)
+) -> list[News]:
+    """A change of status, as each type that is listened to tells it; notes the time it is given."""
+    types = [
+        event_type
+        for event_type in STATUS_EVENTS
+        if (shipment.company_id, event_type.id) in listened
+        and (shipment.order or not event_type.needs_order)
+    ]
+    if not types:
+        return []
+    fact_id, at = uuid4(), note_event_time(shipment, change.occurred_at, now)
+    return [about(shipment, each.id, each.payload(shipment, change, at), fact_id) for each in types]
 
 
 def surcharge_news(
     shipment: Shipment, charge: Surcharge, now: datetime, listened: Listened
-) -> Iterator[News]:
-    if (shipment.company_id, SURCHARGE.id) in listened:
-        yield about(shipment, SURCHARGE.id, SURCHARGE.payload(shipment, charge, now), uuid4())
+) -> list[News]:
+    """The same of a surcharge."""
+    if (shipment.company_id, SURCHARGE.id) not in listened:
+        return []
+    at = note_event_time(shipment, charge.created_at, now)
+    return [about(shipment, SURCHARGE.id, SURCHARGE.payload(shipment, charge, at), uuid4())]
+
+
+def note_event_time(shipment: Shipment, occurred_at: datetime, now: datetime) -> datetime:
+    shipment.last_event_at = event_time(occurred_at, now, shipment.last_event_at)
+    return shipment.last_event_at
 
 
 def about(shipment: Shipment, type_id: int, payload: Payload, fact_id: UUID) -> News:

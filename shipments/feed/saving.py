@@ -20,12 +20,12 @@ from shipments.models import Incidence, Shipment, Surcharge
 
 INSERT_SHIPMENTS = """
 INSERT INTO shipments_shipment (id, company_id, tracking_number, carrier_name, carrier_id, "order",
-  status, created_at, shipped_at, delivered_at, heard)
+  status, created_at, shipped_at, delivered_at, last_event_at, heard)
 SELECT id, company_id, tracking_number, carrier_name, carrier_id, "order",
-  status, created_at, shipped_at, delivered_at, decode(heard, 'hex')
+  status, created_at, shipped_at, delivered_at, last_event_at, decode(heard, 'hex')
 FROM json_to_recordset(%s) AS n(id bigint, company_id bigint, tracking_number text,
   carrier_name text, carrier_id bigint, "order" jsonb, status text, created_at timestamptz,
-  shipped_at timestamptz, delivered_at timestamptz, heard text)
+  shipped_at timestamptz, delivered_at timestamptz, last_event_at timestamptz, heard text)
 ORDER BY id
 ON CONFLICT DO NOTHING
 """
@@ -33,10 +33,10 @@ UPDATE_SHIPMENTS = """
 UPDATE shipments_shipment s SET tracking_number = n.tracking_number,
   carrier_name = n.carrier_name, carrier_id = n.carrier_id, "order" = n."order",
   status = n.status, shipped_at = n.shipped_at, delivered_at = n.delivered_at,
-  heard = decode(n.heard, 'hex')
+  last_event_at = n.last_event_at, heard = decode(n.heard, 'hex')
 FROM json_to_recordset(%s) AS n(id bigint, tracking_number text, carrier_name text,
   carrier_id bigint, "order" jsonb, status text, shipped_at timestamptz,
-  delivered_at timestamptz, heard text)
+  delivered_at timestamptz, last_event_at timestamptz, heard text)
 WHERE s.id = n.id
 """
 INSERT_UPDATES = """
@@ -133,6 +133,7 @@ def shipment_row(shipment: Shipment) -> Row:
         "created_at": shipment.created_at,
         "shipped_at": shipment.shipped_at,
         "delivered_at": shipment.delivered_at,
+        "last_event_at": shipment.last_event_at,
         "heard": shipment.heard.hex(),
     }
 
