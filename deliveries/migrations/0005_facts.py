@@ -7,7 +7,7 @@ DROP = "ALTER TABLE deliveries_event DROP COLUMN fact_id, DROP COLUMN sequence;"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("deliveries", "0002_wakeups")]
+    dependencies = [("deliveries", "0004_mail")]
 
     operations = [
         migrations.SeparateDatabaseAndState(
