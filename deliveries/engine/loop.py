@@ -21,6 +21,7 @@ from deliveries.engine.bell import Bell
 from deliveries.engine.judging import Sent
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
 from deliveries.engine.turns import Database, Turn
 from deliveries.http.answers import Failure, Reply
@@ -63,10 +64,12 @@ class Engine:
         self.loop_id: str | None = None
         self.rooms = Rooms()
         self.book = LaneBook(self.rooms)
-        self.next = Turn()
+        self.results: list[AttemptResult] = []
+        self.back: list[Claimed] = []
         self.turn: Future[Turn] | None = None
         self.attempts = 0
-        self.found = False
+        # Whether the last turn looked, and found something; and woke webhooks up.
+        self.looked = self.found = self.woken = False
         self.look_at = self.claim_at = self.tidy_at = 0.0
         self.recorded_at = self.found_at = self.awake_at = time.monotonic()
         # Whatever was in flight at this moment may have been answered while the loop was away.
@@ -87,7 +90,7 @@ class Engine:
             if self.turn and self.turn.done():
                 self.finish_turn(now)
             if stopping:
-                self.next.back += self.book.drop_all()
+                self.back += self.book.drop_all()
             if self.turn is None:
                 self.begin_turn(now, stopping)
             more = not stopping and self.start_held(now)
@@ -104,38 +107,56 @@ class Engine:
                 self.take_replies(replies)
 
     def is_over(self, stopping: bool, until_idle: bool) -> bool:
-        if self.turn or self.rooms.in_flight or self.next.results or self.next.back:
+        if self.turn or self.rooms.in_flight or self.results or self.back:
             return False
         return stopping or (
             until_idle and not (self.found or self.rooms.holding or len(self.rooms.to_claim))
         )
 
     def begin_turn(self, now: float, stopping: bool) -> None:
-        """Go to the database, if there is a reason to."""
-        turn, self.next = self.next, Turn()
+        """Go to the database if there is a reason to: to look and to write, one after the other.
+
+        What has just woken up is claimed before anything else, so that an event of a quick webhook
+        does not wait until the results of slow ones are written.
+        """
+        kinds = [self.write, self.look]
+        if self.woken or not self.looked:
+            kinds.reverse()
+        if turn := kinds[0](now, stopping) or kinds[1](now, stopping):
+            self.looked = turn.listening
+            self.turn = self.executor.submit(self.database.take, turn)
+            self.turn.add_done_callback(lambda _: self.turn_bell.ring())
+
+    def look(self, now: float, stopping: bool) -> Turn | None:
+        """A turn to hear who has woken up and to claim what is due."""
+        if stopping:
+            return None
+        turn = Turn()
+        if now >= self.claim_at:
+            turn.claims = self.book.claims(now)
+            self.claim_at = now + LOOK_EVERY_SECONDS
+        turn.listening = now >= self.look_at or bool(turn.claims)
+        return turn if turn.listening else None
+
+    def write(self, now: float, stopping: bool) -> Turn | None:
+        """A turn to record what is finished and to release what is not needed."""
+        turn = Turn(back=self.back)
         waited = now - self.recorded_at > RECORD_AFTER_SECONDS
-        # A long turn would keep those waiting whose event has just been published.
-        count = RECORD_AT_ONCE if waited or len(turn.results) >= RECORD_AT_ONCE else 0
-        if self.book.silent or stopping:
-            count = len(turn.results)
-        turn.results, self.next.results = turn.results[:count], turn.results[count:]
-        if not stopping:
-            if now >= self.claim_at:
-                turn.claims = self.book.claims(now)
-                self.claim_at = now + LOOK_EVERY_SECONDS
-            if now >= self.tidy_at:
-                self.tidy_at = now + IDLE_SECONDS
-                self.book.release_idle(turn, now)
-            turn.listening = now >= self.look_at or bool(turn.claims)
-        if not turn.has_work:
-            turn.results, self.next = self.next.results, turn
-            return
+        if waited or len(self.results) >= RECORD_AT_ONCE or self.book.silent or stopping:
+            # A receiver that wants silence gets it once that is written, however much there is.
+            count = len(self.results) if self.book.silent or stopping else RECORD_AT_ONCE
+            turn.results, self.results = self.results[:count], self.results[count:]
         if turn.results:
             self.recorded_at = now
             turn.failing = self.book.note(turn.results)
             turn.gone = {each.webhook_id for each in turn.results if each.status == judging.GONE}
-        self.turn = self.executor.submit(self.database.take, turn)
-        self.turn.add_done_callback(lambda _: self.turn_bell.ring())
+        if now >= self.tidy_at and not stopping:
+            self.tidy_at = now + IDLE_SECONDS
+            self.book.release_idle(turn, now)
+        if not turn.writes:
+            return None
+        self.back = []
+        return turn
 
     def finish_turn(self, now: float) -> None:
         turn = cast("Future[Turn]", self.turn).result()
@@ -146,16 +167,19 @@ class Engine:
         if self.loop_id != self.database.loop_id:
             self.loop_id = self.database.loop_id
             self.book.forget()
-        self.next.back += self.book.enter(turn, now)
+        self.back += self.book.enter(turn, now)
+        self.woken = bool(turn.woken)
         self.found = bool(turn.claimed or turn.more or turn.woken) or not turn.listening
         if self.found:
             self.found_at = now
         lively = now - self.found_at < LINGER_SECONDS
         pace = LOOK_EVERY_SECONDS if lively else IDLE_SECONDS
-        self.look_at = now if turn.plenty else now + pace
-        # What has just woken up is claimed at once.
-        at_once = len(turn.claimed) >= PLENTY or turn.woken
-        self.claim_at = now if at_once else now + LOOK_EVERY_SECONDS
+        if turn.listening:
+            self.look_at = now if turn.plenty else now + pace
+            at_once = len(turn.claimed) >= PLENTY or turn.woken
+            self.claim_at = now if at_once else now + LOOK_EVERY_SECONDS
+        else:
+            self.look_at = min(self.look_at, now + pace)
 
     def start_held(self, now: float) -> bool:
         """Start what is held, in turn, as long as there is room; True if there may be more."""
@@ -169,7 +193,7 @@ class Engine:
             lane, delivery = started
             if delivery.claimed_at < stale:
                 # What is left of its claim may not outlast the attempt.
-                self.next.back += [delivery, *self.book.drop(lane)]
+                self.back += [delivery, *self.book.drop(lane)]
                 self.book.wake(lane)
             else:
                 self.start(lane, delivery, at, now)
@@ -195,7 +219,7 @@ class Engine:
             self.rooms.end(flight, now)
             if flight.started < self.away_until and reply.error in OVER_TIME:
                 # Nobody was there to see the answer: the receiver has not failed.
-                self.next.back.append(sent.delivery)
+                self.back.append(sent.delivery)
                 self.book.wake(lane)
                 continue
             seconds = reply.duration_ms / 1000
@@ -206,17 +230,17 @@ class Engine:
                 self.rooms.refused(flight, seconds)
             else:
                 self.rooms.unanswered(flight, seconds)
-                self.next.back += self.book.drop(lane)
+                self.back += self.book.drop(lane)
             if judging.wants_silence(result):
                 self.book.silent.add(lane.webhook_id)
-                self.next.back += self.book.drop(lane)
-            self.next.results.append(result)
+                self.back += self.book.drop(lane)
+            self.results.append(result)
 
     def patience(self, now: float) -> float:
         """For how long to wait for the network, in seconds: a bell ends it as well."""
         if self.turn:
             return IDLE_SECONDS
-        if self.next.results or self.rooms.in_flight or len(self.rooms.to_claim):
+        if self.results or self.rooms.in_flight or len(self.rooms.to_claim):
             return LOOK_EVERY_SECONDS
         return max(0.0, min(self.look_at, self.tidy_at) - now)
 

@@ -54,7 +54,7 @@ class Turn:
     recorded: int = 0
 
     @property
-    def has_work(self) -> bool:
+    def writes(self) -> bool:
         return bool(self.results or self.back or self.claims or self.released or self.listening)
 
 
@@ -96,7 +96,7 @@ class Database:
         if not self._tuned:
             statements.settle_plans()
             self._tuned = True
-        wakeups = self._keep_lease() or bool(turn.results or turn.back or turn.released)
+        wakeups = self._keep_lease()
         self._write(turn)
         if self.loop_id is None:
             return
