@@ -118,11 +118,12 @@ class Transport:
 
     def wait(self, seconds: float) -> list[Reply]:
         """Send and receive until there is a reply or the time is over; return all there are."""
-        until = time.monotonic() + seconds
-        while not self._replies:
+        now = time.monotonic()
+        until = now + seconds
+        # Also where `start` has left replies: whoever is on the way must not wait for those.
+        self._pump(now if self._replies else until)
+        while not (self._replies or self._sockets.rung) and time.monotonic() < until:
             self._pump(until)
-            if self._sockets.rung or time.monotonic() >= until:
-                break
         replies, self._replies = self._replies, []
         return replies
 

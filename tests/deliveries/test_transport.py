@@ -74,6 +74,18 @@ def test_waits_as_long_as_told_where_nothing_happens() -> None:
         assert time.monotonic() - started >= 0.09
 
 
+def test_what_fails_at_once_holds_up_nobody() -> None:
+    with receiver(good) as running, closing(Transport(LOOPBACK)) as transport:
+        transport.start(Request(running.url, b"{}", HEADERS, "good"))
+        keys: set[object] = set()
+        for number in range(20_000):
+            transport.start(Request("https://10.0.0.1/", b"{}", HEADERS, number))
+            keys |= {reply.key for reply in transport.wait(30.0)}
+            if "good" in keys:
+                break
+    assert "good" in keys
+
+
 def test_closes_with_requests_in_flight() -> None:
     with receiver(silent) as running:
         transport = Transport(LOOPBACK)
