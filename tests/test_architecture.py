@@ -24,6 +24,7 @@ PURE = [
     "deliveries/engine/schedule",
     "deliveries/engine/signing",
     "deliveries/http/answers",
+    "deliveries/http/name_servers",
     "deliveries/http/resolver",
     "deliveries/http/transport",
     "desk/storms/rule",
@@ -248,17 +249,20 @@ def test_each_folder_says_in_a_line_what_it_is_for(app: str) -> None:
     assert unsaid == []
 
 
-def test_only_the_transport_talks_to_strangers() -> None:
+def test_only_the_transport_and_its_resolver_talk_to_strangers() -> None:
     talkers = {
         path.relative_to(ROOT).as_posix(): sorted(found)
         for app in LINE
         for path in sources(app)
         if (
-            found := {"pycurl", "requests", "httpx", "urllib3"}
+            found := {"pycares", "pycurl", "requests", "httpx", "urllib3"}
             & set(imports(ast.parse(path.read_text())))
         )
     }
-    assert talkers == {"deliveries/http/transport.py": ["pycurl"]}
+    assert talkers == {
+        "deliveries/http/name_servers.py": ["pycares"],
+        "deliveries/http/transport.py": ["pycurl"],
+    }
 
 
 def test_files_and_functions_stay_short() -> None:

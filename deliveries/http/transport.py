@@ -15,7 +15,7 @@ import certifi
 import pycurl
 
 from deliveries.http.answers import MAX_BODY, Failure, Incoming, Reply
-from deliveries.http.resolver import Answer, Lookup, Resolver
+from deliveries.http.resolver import Answer, Resolver
 from deliveries.http.sockets import Sockets
 from webhooks.targets import BadTarget, Policy, Target, check_target
 
@@ -53,7 +53,7 @@ class Transport:
     """Sends up to `concurrency` requests at a time, each over after `timeout_seconds` at most.
 
     The time allowed covers DNS, connect, TLS, headers and body. Connections are kept and used
-    again. Belongs to one thread; `lookup` stands in for DNS in tests.
+    again. Belongs to one thread. `name_servers` ("address:port") are for tests.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Transport:
         ca_bundle: str | None = None,
         timeout_seconds: float = 5.0,
         concurrency: int = 256,
-        lookup: Lookup | None = None,
+        name_servers: Sequence[str] = (),
     ) -> None:
         self.concurrency = concurrency
         self.in_flight = 0
@@ -74,7 +74,7 @@ class Transport:
         self._transfers: dict[pycurl.Curl, _Transfer] = {}
         self._free: list[_Transfer] = []
         self._replies: list[Reply] = []
-        self._resolver: Resolver[_Transfer] = Resolver(policy, lookup)
+        self._resolver: Resolver[_Transfer] = Resolver(policy, name_servers)
         self._sockets = Sockets(self._resolver.fileno())
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)

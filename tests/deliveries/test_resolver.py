@@ -1,21 +1,31 @@
 import select
-import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
+from deliveries.http import resolver as rules
 from deliveries.http.answers import Failure
-from deliveries.http.resolver import BAD_SECONDS, GOOD_SECONDS, MAX_THREADS, Answer, Resolver
+from deliveries.http.resolver import (
+    FRESH_SECONDS,
+    LONGEST_PAUSE,
+    MAX_ADDRESSES,
+    MAX_JUDGED,
+    USABLE_SECONDS,
+    Answer,
+    Resolver,
+)
 from tests.corpora import UrlRow, ssrf_urls
 from tests.deliveries.hostile import LOOPBACK
+from tests.deliveries.name_server import NameServer, name_server
 from webhooks.addresses import why_forbidden
 from webhooks.targets import Policy, check_target
 
 STRICT = Policy()
+HOST = "hooks.example.com"
 GOOD = "93.184.216.34"
+OTHER = "93.184.216.35"
+FAR = 1_000_000.0
 
 
 class Clock:
@@ -25,44 +35,71 @@ class Clock:
         return self.now
 
 
-def answering(*answers: str) -> Callable[[str], list[str]]:
-    """Return a lookup that gives these answers in turn, in the corpus' notation."""
-    left = list(answers)
-
-    def lookup(host: str) -> list[str]:
-        answer = left.pop(0) if len(left) > 1 else left[0]
-        if answer == "NXDOMAIN":
-            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        if answer == "TIMEOUT":
-            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
-        return [each for each in answer.rpartition(">")[2].split(",") if each]
-
-    return lookup
-
-
-def resolved(resolver: Resolver[str], host: str = "hooks.example.com") -> Answer:
-    """Ask and wait for the answer."""
-    answer = resolver.resolve(host, "waiter", time.monotonic() + 60)
-    while answer is None:
-        select.select([resolver], [], [], 10.0)
-        answer = dict(resolver.answers()).get("waiter")
-    return answer
-
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture
+def server() -> Iterator[NameServer]:
+    with name_server() as running:
+        yield running
+
+
+@pytest.fixture
+def resolver(server: NameServer, clock: Clock) -> Iterator[Resolver[str]]:
+    with closing(Resolver[str](STRICT, [server.address], clock=clock)) as running:
+        yield running
+
+
+def told(resolver: Resolver[str], number: int = 1) -> list[tuple[str, Answer]]:
+    """Wait until so many waiters have been answered; return them in that order."""
+    ready: list[tuple[str, Answer]] = []
+    while len(ready) < number:
+        select.select([resolver], [], [], 0.1)
+        ready += resolver.answers()
+    return ready
+
+
+def resolved(resolver: Resolver[str], host: str = HOST) -> Answer:
+    """Ask and wait for the answer."""
+    answer = resolver.resolve(host, "waiter", FAR)
+    return told(resolver)[0][1] if answer is None else answer
+
+
+def settle(resolver: Resolver[str]) -> None:
+    """Wait until the name servers have answered everything."""
+    while resolver.next_deadline < float("inf"):
+        select.select([resolver], [], [], 0.1)
+        assert resolver.answers() == []
+
+
+def give_up(resolver: Resolver[str], clock: Clock) -> Answer:
+    """Ask a silent server until the time is over."""
+    assert resolver.resolve(HOST, "waiter", clock.now + 5.0) is None
+    clock.now += 5.0
+    return dict(resolver.answers())["waiter"]
+
+
+def at_once(resolver: Resolver[str]) -> Answer:
+    """Ask for what must be known already."""
+    answer = resolver.resolve(HOST, "waiter", FAR)
+    assert answer is not None
+    return answer
+
+
 @pytest.mark.parametrize("row", [row for row in ssrf_urls() if row.answers != "-"])
-def test_gives_no_forbidden_address_of_the_corpus_away(row: UrlRow, clock: Clock) -> None:
+def test_gives_no_forbidden_address_of_the_corpus_away(
+    row: UrlRow, server: NameServer, resolver: Resolver[str], clock: Clock
+) -> None:
     host = check_target(row.url, STRICT).host
-    answers = row.answers.split("|")
-    with closing(Resolver[str](STRICT, answering(*answers), clock=clock)) as resolver:
-        for _ in answers:
-            last = resolved(resolver, host)
-            assert not any(why_forbidden(address) for address in last.addresses)
-            clock.now += GOOD_SECONDS + 1
+    for server.answers[host] in row.answers.split("|"):
+        answer = resolver.resolve(host, "waiter", clock.now + 5.0)
+        if server.answers[host] == "TIMEOUT":
+            clock.now += 5.0
+        last = told(resolver)[0][1] if answer is None else answer
+        assert not any(why_forbidden(address) for address in last.addresses)
+        clock.now += USABLE_SECONDS
     if row.good or "redirect" in row.url:
         assert last.error in (None, Failure.DNS)
     else:
@@ -76,132 +113,230 @@ def test_gives_no_forbidden_address_of_the_corpus_away(row: UrlRow, clock: Clock
         f"{GOOD},10.0.0.1",
         f"10.0.0.1,{GOOD}",
         f"{GOOD},fd00::1",
-        ",".join([GOOD] * 1000 + ["::1"]),
-        "fe80::1%eth0",
-        "nonsense",
+        f"inside.example.com>{GOOD},10.0.0.1",
+        ",".join([*(f"93.184.216.{last}" for last in range(200)), "10.0.0.1"]),
     ],
 )
-def test_one_bad_address_spoils_the_name(answer: str) -> None:
-    with closing(Resolver[str](STRICT, answering(answer))) as resolver:
-        reply = resolved(resolver)
+def test_one_bad_address_spoils_the_name(
+    server: NameServer, resolver: Resolver[str], answer: str
+) -> None:
+    server.answers[HOST] = answer
+    reply = resolved(resolver)
     assert (reply.addresses, reply.error) == ((), Failure.FORBIDDEN_ADDRESS)
     assert not any(address in reply.detail for address in answer.split(","))
 
 
-def test_gives_each_good_address_once() -> None:
-    with closing(Resolver[str](STRICT, answering(f"{GOOD},2606:4700::1,{GOOD}"))) as resolver:
-        assert resolved(resolver) == Answer((GOOD, "2606:4700::1"))
+def test_gives_few_of_many_addresses_and_none_of_thousands(
+    server: NameServer, resolver: Resolver[str]
+) -> None:
+    many = [f"93.184.{number // 250}.{number % 250}" for number in range(MAX_JUDGED + 1)]
+    server.answers |= {
+        "many.example.com": ",".join(many[1:]),
+        "thousands.example.com": ",".join(many),
+    }
+    assert len(resolved(resolver, "many.example.com").addresses) == MAX_ADDRESSES
+    assert resolved(resolver, "thousands.example.com").error == Failure.DNS
 
 
-@pytest.mark.parametrize("answer", ["NXDOMAIN", "TIMEOUT", ""])
-def test_says_when_there_is_no_address(answer: str) -> None:
-    with closing(Resolver[str](STRICT, answering(answer))) as resolver:
-        assert resolved(resolver).error == Failure.DNS
+@pytest.mark.parametrize("answer", ["NXDOMAIN", "SERVFAIL", ""])
+def test_says_when_there_is_no_address(
+    server: NameServer, resolver: Resolver[str], answer: str
+) -> None:
+    server.answers[HOST] = answer
+    assert resolved(resolver).error == Failure.DNS
 
 
-def test_survives_a_lookup_that_breaks() -> None:
-    def breaking(host: str) -> list[str]:
-        raise RuntimeError("oops")
-
-    with closing(Resolver[str](STRICT, breaking)) as resolver:
-        assert resolved(resolver).error == Failure.DNS
-
-
-def test_keeps_a_good_answer_30_seconds_and_a_bad_one_5(clock: Clock) -> None:
-    lookup = answering(GOOD, "NXDOMAIN", GOOD)
-    with closing(Resolver[str](STRICT, lookup, clock=clock)) as resolver:
-        assert resolved(resolver).addresses == (GOOD,)
-        clock.now += GOOD_SECONDS - 1
-        assert resolver.resolve("hooks.example.com", "waiter", 0.0) == Answer((GOOD,))
-        clock.now += 1
-        assert resolved(resolver).error == Failure.DNS
-        clock.now += BAD_SECONDS - 1
-        assert resolved(resolver).error == Failure.DNS
-        clock.now += 1
-        assert resolved(resolver).addresses == (GOOD,)
+def test_uses_a_good_answer_while_it_asks_anew(
+    server: NameServer, resolver: Resolver[str], clock: Clock
+) -> None:
+    server.answers[HOST] = GOOD
+    assert resolved(resolver) == Answer((GOOD,))
+    server.answers[HOST] = OTHER
+    clock.now += FRESH_SECONDS - 1
+    assert at_once(resolver) == Answer((GOOD,))
+    assert resolver.next_deadline == float("inf"), "nothing is asked"
+    clock.now += 1
+    assert at_once(resolver) == Answer((GOOD,))
+    settle(resolver)
+    assert at_once(resolver) == Answer((OTHER,))
 
 
-@pytest.fixture
-def gate() -> Iterator[threading.Event]:
-    """What a slow lookup waits for."""
-    event = threading.Event()
-    yield event
-    event.set()
+def test_uses_no_good_answer_that_is_old(
+    server: NameServer, resolver: Resolver[str], clock: Clock
+) -> None:
+    server.answers[HOST] = GOOD
+    assert resolved(resolver) == Answer((GOOD,))
+    server.answers[HOST] = OTHER
+    clock.now += USABLE_SECONDS
+    assert resolved(resolver) == Answer((OTHER,))
 
 
-def test_asks_once_for_all_who_wait_and_never_blocks(gate: threading.Event) -> None:
-    asked = []
+@pytest.mark.parametrize("answer", ["NXDOMAIN", "10.0.0.1", f"{GOOD},::1"])
+def test_uses_a_good_answer_no_more_when_there_is_another(
+    server: NameServer, resolver: Resolver[str], clock: Clock, answer: str
+) -> None:
+    server.answers[HOST] = GOOD
+    assert resolved(resolver) == Answer((GOOD,))
+    server.answers[HOST] = answer
+    clock.now += FRESH_SECONDS
+    resolver.resolve(HOST, "waiter", FAR)
+    settle(resolver)
+    assert at_once(resolver).error in (Failure.DNS, Failure.FORBIDDEN_ADDRESS)
 
-    def slow(host: str) -> list[str]:
-        asked.append(host)
-        gate.wait(10)
-        return [GOOD]
 
-    with closing(Resolver[str](STRICT, slow)) as resolver:
-        for waiter in ("a", "b", "c"):
-            assert resolver.resolve("hooks.example.com", waiter, time.monotonic() + 60) is None
+@pytest.mark.parametrize("answer", ["SERVFAIL", "TIMEOUT", ""])
+def test_uses_a_good_answer_for_minutes_while_name_servers_fail(
+    server: NameServer, resolver: Resolver[str], clock: Clock, answer: str
+) -> None:
+    server.answers[HOST] = GOOD
+    assert resolved(resolver) == Answer((GOOD,))
+    server.answers[HOST] = answer
+    while clock.now + FRESH_SECONDS < USABLE_SECONDS:
+        clock.now += FRESH_SECONDS
+        asked = len(server.asked)
+        assert resolver.resolve(HOST, "waiter", clock.now + 5.0) == Answer((GOOD,))
+        if answer != "TIMEOUT":
+            settle(resolver)
+            assert len(server.asked) > asked, "the pauses stay short meanwhile"
+        clock.now += 5.0
         assert resolver.answers() == []
-        gate.set()
-        select.select([resolver], [], [], 10.0)
-        assert resolver.answers() == [(waiter, Answer((GOOD,))) for waiter in "abc"]
-    assert asked == ["hooks.example.com"]
+    clock.now = USABLE_SECONDS + FRESH_SECONDS
+    last = resolver.resolve(HOST, "waiter", clock.now + 5.0)
+    clock.now += 5.0
+    assert (last or told(resolver)[0][1]).error == Failure.DNS
+    server.release(HOST, OTHER)
+    clock.now += LONGEST_PAUSE
+    assert resolved(resolver) == Answer((OTHER,))
+
+
+@pytest.mark.parametrize("answer", ["NXDOMAIN", "SERVFAIL", "", "10.0.0.1"])
+def test_asks_less_and_less_often_for_a_name_that_fails(
+    server: NameServer, resolver: Resolver[str], clock: Clock, answer: str
+) -> None:
+    server.answers[HOST] = answer
+    for pause in (5, 10, 20, 40, 80, 160, 300, 300):
+        assert resolved(resolver).error is not None
+        asked = len(server.asked)
+        clock.now += pause - 1
+        assert at_once(resolver).error is not None
+        assert len(server.asked) == asked
+        clock.now += 1
+    server.answers[HOST] = GOOD
+    assert resolved(resolver) == Answer((GOOD,))
+    server.answers[HOST] = answer
+    clock.now += USABLE_SECONDS
+    assert resolved(resolver).error is not None
+    clock.now += 5
+    assert resolver.resolve(HOST, "waiter", FAR) is None, "the pauses begin anew"
+
+
+def test_asks_once_for_all_who_wait(server: NameServer, resolver: Resolver[str]) -> None:
+    server.answers[HOST] = "TIMEOUT"
+    for waiter in "abc":
+        assert resolver.resolve(HOST, waiter, FAR) is None
+    assert resolver.answers() == []
+    server.release(HOST, GOOD)
+    assert told(resolver, 3) == [(waiter, Answer((GOOD,))) for waiter in "abc"]
+    assert len(server.asked) < 2 * 3, "not for each of them"
+
+
+def test_says_when_it_must_be_called(server: NameServer, resolver: Resolver[str]) -> None:
+    assert resolver.next_deadline == float("inf")
+    server.answers[HOST] = "TIMEOUT"
+    assert resolver.resolve(HOST, "waiter", 0.1) is None
+    assert resolver.answers() == []
+    assert resolver.next_deadline == 0.1
 
 
 def test_tells_who_waited_too_long_and_keeps_the_late_answer(
-    gate: threading.Event, clock: Clock
+    server: NameServer, resolver: Resolver[str], clock: Clock
 ) -> None:
-    def slow(host: str) -> list[str]:
-        gate.wait(10)
-        return [GOOD]
-
-    with closing(Resolver[str](STRICT, slow, clock=clock)) as resolver:
-        assert resolver.next_deadline == float("inf")
-        assert resolver.resolve("hooks.example.com", "waiter", 5.0) is None
-        assert resolver.next_deadline == 5.0
-        clock.now = 5.0
-        assert [(waiter, late.error) for waiter, late in resolver.answers()] == [
-            ("waiter", Failure.DNS)
-        ]
-        gate.set()
-        assert resolved(resolver) == Answer((GOOD,))
+    server.answers[HOST] = "TIMEOUT"
+    assert give_up(resolver, clock).error == Failure.DNS
+    assert resolver.next_deadline < float("inf"), "the question is open still"
+    server.release(HOST, GOOD)
+    settle(resolver)
+    assert at_once(resolver) == Answer((GOOD,))
 
 
-def test_looks_up_more_names_than_it_has_threads(gate: threading.Event) -> None:
-    def slow(host: str) -> list[str]:
-        gate.wait(10)
-        return [GOOD]
-
-    hosts = [f"h{number}.example.com" for number in range(MAX_THREADS + 20)]
-    with closing(Resolver[str](STRICT, slow)) as resolver:
-        before = threading.active_count()
-        for host in hosts:
-            assert resolver.resolve(host, host, time.monotonic() + 60) is None
-        assert threading.active_count() - before <= MAX_THREADS
-        gate.set()
-        ready: dict[str, Answer] = {}
-        while len(ready) < len(hosts):
-            select.select([resolver], [], [], 10.0)
-            ready |= dict(resolver.answers())
-        assert ready == dict.fromkeys(hosts, Answer((GOOD,)))
+def test_counts_a_failure_once_though_two_questions_were_open(
+    server: NameServer, resolver: Resolver[str], clock: Clock
+) -> None:
+    server.answers[HOST] = "TIMEOUT"
+    give_up(resolver, clock)
+    clock.now += 5.0
+    assert resolver.resolve(HOST, "waiter", FAR) is None
+    server.release(HOST, "NXDOMAIN")
+    assert [waiter for waiter, _ in told(resolver)] == ["waiter"]
+    settle(resolver)
+    clock.now += 9.0
+    assert at_once(resolver).error == Failure.DNS
+    clock.now += 1.0
+    assert resolver.resolve(HOST, "waiter", FAR) is None
 
 
-def test_says_so_when_there_is_no_thread_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
+def test_the_living_do_not_wait_for_the_dead(server: NameServer, resolver: Resolver[str]) -> None:
+    living = [f"hooks{number}.example.com" for number in range(50)]
+    server.answers |= dict.fromkeys(living, GOOD)
+    for number in range(300):
+        assert resolver.resolve(f"dead{number}.example.com", "dead", FAR) is None
+    for host in living:
+        assert resolver.resolve(host, host, FAR) is None
+    ready = told(resolver, len(living))
+    assert sorted(ready[: len(living)]) == sorted((host, Answer((GOOD,))) for host in living)
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    with closing(Resolver[str](STRICT, answering(GOOD))) as resolver:
-        assert resolved(resolver).error == Failure.INTERNAL
+
+def test_asks_no_more_questions_than_it_may_at_a_time(
+    server: NameServer, resolver: Resolver[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "MAX_QUESTIONS", 2)
+    hosts = ["a.example.com", "b.example.com", "c.example.com"]
+    server.answers |= dict.fromkeys(hosts[:2], "TIMEOUT") | {hosts[2]: GOOD}
+    for host in hosts:
+        assert resolver.resolve(host, host, FAR) is None
+    while len(set(server.asked)) < 2:
+        assert resolver.answers() == []
+    assert hosts[2] not in server.asked
+    server.release(hosts[0], GOOD)
+    assert [host for host, _ in told(resolver, 2)] == [hosts[0], hosts[2]]
 
 
-def test_never_looks_localhost_up() -> None:
-    def breaking(host: str) -> list[str]:
-        raise AssertionError("looked up")
+def test_does_not_ask_for_what_nobody_waits_for_any_more(
+    server: NameServer, resolver: Resolver[str], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "MAX_QUESTIONS", 1)
+    hosts = ["a.example.com", "b.example.com", "c.example.com"]
+    server.answers |= {hosts[0]: "TIMEOUT", hosts[1]: GOOD, hosts[2]: GOOD}
+    for host in hosts[:2]:
+        assert resolver.resolve(host, host, 5.0) is None
+    clock.now = 5.0
+    assert [host for host, _ in told(resolver, 2)] == hosts[:2]
+    assert resolver.resolve(hosts[2], hosts[2], FAR) is None
+    while not server.asked:
+        assert resolver.answers() == []
+    server.release(hosts[0], GOOD)
+    assert told(resolver) == [(hosts[2], Answer((GOOD,)))]
+    assert hosts[1] not in server.asked
 
-    with closing(Resolver[str](LOOPBACK, breaking)) as resolver:
-        assert resolver.resolve("localhost", "waiter", 0.0) == Answer(("127.0.0.1", "::1"))
-        assert resolver.resolve("a.localhost", "waiter", 0.0) == Answer(("127.0.0.1", "::1"))
-    with closing(Resolver[str](STRICT, breaking)) as resolver:
-        answer = resolver.resolve("localhost", "waiter", 0.0)
-        assert answer is not None
-        assert answer.error == Failure.FORBIDDEN_ADDRESS
+
+def test_keeps_the_names_used_last(
+    server: NameServer, resolver: Resolver[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "MAX_NAMES", 2)
+    server.answers |= dict.fromkeys(["a.example.com", "b.example.com", "c.example.com"], GOOD)
+    resolved(resolver, "a.example.com")
+    resolved(resolver, "b.example.com")
+    resolved(resolver, "a.example.com")
+    resolved(resolver, "c.example.com")
+    assert resolver.resolve("a.example.com", "waiter", FAR) == Answer((GOOD,))
+    assert resolver.resolve("b.example.com", "waiter", FAR) is None
+
+
+def test_never_looks_localhost_up(server: NameServer, resolver: Resolver[str]) -> None:
+    refused = resolver.resolve("localhost", "waiter", FAR)
+    assert refused is not None
+    assert refused.error == Failure.FORBIDDEN_ADDRESS
+    with closing(Resolver[str](LOOPBACK, [server.address])) as allowing:
+        assert allowing.resolve("localhost", "waiter", FAR) == Answer(("127.0.0.1", "::1"))
+        assert allowing.resolve("a.localhost", "waiter", FAR) == Answer(("127.0.0.1", "::1"))
+    assert server.asked == []

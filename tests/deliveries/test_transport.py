@@ -1,12 +1,11 @@
 import socket
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from deliveries.http.answers import Failure
+from deliveries.http.answers import Failure, Reply
 from deliveries.http.transport import Request, Transport, send_one
 from tests.deliveries.hostile import (
     HEADERS,
@@ -20,6 +19,7 @@ from tests.deliveries.hostile import (
     send_in_turn,
     silent,
 )
+from tests.deliveries.name_server import name_server
 from webhooks.targets import Policy
 
 
@@ -171,7 +171,8 @@ def test_reaches_a_name_whose_first_address_is_dead() -> None:
     with receiver(good, address="::1") as running:
         policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
         url = f"http://hooks.example.com:{running.port}/"
-        assert send(url, policy, lookup=lambda _: ["127.0.0.1", "::1"]).ok
+        with name_server({"hooks.example.com": "127.0.0.1,::1"}) as server:
+            assert send(url, policy, name_servers=[server.address]).ok
 
 
 def test_delivers_to_a_receiver_that_is_slow_but_good() -> None:
@@ -186,35 +187,51 @@ def test_delivers_to_a_receiver_that_is_slow_but_good() -> None:
     assert reply.duration_ms >= 1_990
 
 
-def sleeping(seconds: float) -> Callable[[str], list[str]]:
-    def lookup(host: str) -> list[str]:
-        time.sleep(seconds)
-        return ["127.0.0.1"]
-
-    return lookup
-
-
 def test_ends_in_time_where_the_name_takes_too_long() -> None:
-    reply = send("https://hooks.example.com/", lookup=sleeping(30.0), timeout_seconds=0.3)
+    with name_server() as server:
+        options = {"name_servers": [server.address], "timeout_seconds": 0.3}
+        reply = send("https://dead.example.com/", **options)
     assert (reply.status, reply.error) == (None, Failure.DNS)
-    assert reply.duration_ms < 20_000, "it ended before the lookup"
+    assert reply.duration_ms >= 299
 
 
 def test_takes_the_time_of_the_lookup_from_the_answers() -> None:
-    with receiver(silent) as running:
+    with receiver(silent) as running, name_server({"hooks.example.com": "TIMEOUT"}) as server:
         policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
-        url = f"http://hooks.example.com:{running.port}/"
-        reply = send(url, policy, lookup=sleeping(3.0), timeout_seconds=3.5)
+        options = {"name_servers": [server.address], "timeout_seconds": 3.5}
+        with closing(Transport(policy, **options)) as transport:
+            url = f"http://hooks.example.com:{running.port}/"
+            transport.start(Request(url, b"{}", HEADERS))
+            assert transport.wait(3.0) == []
+            server.release("hooks.example.com", "127.0.0.1")
+            (reply,) = transport.wait(30.0)
     assert reply.error == Failure.TIMEOUT
     assert 3_400 < reply.duration_ms < 6_300, "it got less than the whole time for itself"
 
 
 def test_lets_a_slow_name_hold_up_nobody_else() -> None:
-    transport = Transport(LOOPBACK, lookup=sleeping(60.0), timeout_seconds=40.0)
-    with receiver(good) as running, closing(transport):
-        transport.start(Request("https://hooks.example.com/", b"{}", HEADERS, "slow"))
-        transport.start(Request(running.url, b"{}", HEADERS, "good"))
-        assert [reply.key for reply in transport.wait(30.0)] == ["good"]
+    with receiver(good) as running, name_server() as server:
+        options = {"name_servers": [server.address], "timeout_seconds": 40.0}
+        with closing(Transport(LOOPBACK, **options)) as transport:
+            transport.start(Request("https://dead.example.com/", b"{}", HEADERS, "slow"))
+            transport.start(Request(running.url, b"{}", HEADERS, "good"))
+            assert [reply.key for reply in transport.wait(30.0)] == ["good"]
+
+
+def test_living_names_do_not_wait_for_300_dead_ones() -> None:
+    living = {f"hooks{number}.example.com": "127.0.0.1" for number in range(20)}
+    with receiver(good) as running, name_server(living) as server:
+        policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
+        options = {"name_servers": [server.address], "timeout_seconds": 40.0, "concurrency": 400}
+        with closing(Transport(policy, **options)) as transport:
+            for number in range(300):
+                transport.start(Request(f"https://dead{number}.example.com/", b"{}", (), "dead"))
+            for host in living:
+                transport.start(Request(f"http://{host}:{running.port}/", b"{}", HEADERS, host))
+            replies: list[Reply] = []
+            while len(replies) < len(living):
+                replies += transport.wait(30.0)
+    assert sorted(reply.key for reply in replies[: len(living)] if reply.ok) == sorted(living)
 
 
 def test_sends_to_localhost_where_loopback_is_allowed() -> None:

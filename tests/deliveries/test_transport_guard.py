@@ -13,8 +13,9 @@ from deliveries.http.resolver import Answer, Resolver
 from deliveries.http.transport import Request, Transport, send_one
 from tests.corpora import ssrf_urls
 from tests.deliveries.hostile import LOOPBACK, good, receiver, send, send_in_turn
+from tests.deliveries.name_server import name_server
 from webhooks.addresses import why_forbidden
-from webhooks.targets import Policy
+from webhooks.targets import Policy, check_target
 
 
 @pytest.fixture
@@ -47,18 +48,24 @@ def test_checks_the_url_again_before_sending(no_sockets: list[object]) -> None:
     assert no_sockets == []
 
 
-def leading_inside() -> list[tuple[str, list[str]]]:
-    """Return the bad URLs of the corpus whose name leads to a forbidden address, with all of it."""
+def leading_inside() -> list[tuple[str, str]]:
+    """Return the bad URLs of the corpus whose name leads to a forbidden address, and its answer."""
     bad = [row for row in ssrf_urls() if not row.good and row.answers != "-"]
-    last = [(row.url, row.answers.split("|")[-1].rpartition(">")[2].split(",")) for row in bad]
-    return [(url, found) for url, found in last if any(why_forbidden(each) for each in found)]
+    last = [(row.url, row.answers.split("|")[-1]) for row in bad]
+    return [
+        (url, answer)
+        for url, answer in last
+        if any(why_forbidden(each) for each in answer.rpartition(">")[2].split(","))
+    ]
 
 
-@pytest.mark.parametrize(("url", "addresses"), leading_inside())
+@pytest.mark.parametrize(("url", "answer"), leading_inside())
 def test_opens_no_socket_for_a_name_that_leads_inside(
-    url: str, addresses: list[str], no_sockets: list[object]
+    url: str, answer: str, no_sockets: list[object]
 ) -> None:
-    reply = send(url, Policy(), lookup=lambda _: addresses)
+    host = check_target(url, Policy()).host
+    with name_server({host: answer}) as server:
+        reply = send(url, Policy(), name_servers=[server.address])
     assert (reply.status, reply.error) == (None, Failure.FORBIDDEN_ADDRESS)
     assert no_sockets == []
 
@@ -66,13 +73,16 @@ def test_opens_no_socket_for_a_name_that_leads_inside(
 def test_connects_no_more_when_a_name_begins_to_lead_inside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("deliveries.http.resolver.GOOD_SECONDS", 0.0)
-    answers = iter([["127.0.0.1"], ["127.0.0.1", "::1"]])
-    with receiver(good) as outside:
+    monkeypatch.setattr("deliveries.http.resolver.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("deliveries.http.resolver.USABLE_SECONDS", 0.0)
+    host = "rebind.example.com"
+    with receiver(good) as outside, name_server({host: "127.0.0.1"}) as server:
         policy = Policy(True, (ip_network("127.0.0.1/32"),), frozenset({outside.port}))
-        url = f"http://rebind.example.com:{outside.port}/"
-        with closing(Transport(policy, lookup=lambda _: next(answers))) as transport:
-            first, second = send_in_turn(transport, url, url)
+        url = f"http://{host}:{outside.port}/"
+        with closing(Transport(policy, name_servers=[server.address])) as transport:
+            (first,) = send_in_turn(transport, url)
+            server.answers[host] = "127.0.0.1,::1"
+            (second,) = send_in_turn(transport, url)
         assert (first.ok, second.error) == (True, Failure.FORBIDDEN_ADDRESS)
         assert len(outside.requests) == 1
 
@@ -81,7 +91,8 @@ def test_vets_the_address_at_the_socket_whatever_the_resolver_says(
     monkeypatch: pytest.MonkeyPatch, no_sockets: list[object]
 ) -> None:
     monkeypatch.setattr(Resolver, "_vetted", lambda *_: Answer(("127.0.0.1", "::1")))
-    reply = send("https://hooks.example.com/", policy=Policy())
+    with name_server({"hooks.example.com": "93.184.216.34"}) as server:
+        reply = send("https://hooks.example.com/", Policy(), name_servers=[server.address])
     assert (reply.status, reply.error) == (None, Failure.FORBIDDEN_ADDRESS)
     assert no_sockets == []
 

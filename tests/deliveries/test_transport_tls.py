@@ -20,6 +20,7 @@ from tests.deliveries.hostile import (
     send_in_turn,
     silent,
 )
+from tests.deliveries.name_server import name_server
 from webhooks.targets import Policy
 
 NAME = "hooks.example.com"
@@ -75,9 +76,10 @@ def test_asks_a_pinned_address_for_the_certificate_of_the_name(
     context = server(authority, NAME)
     asked: list[str] = []
     context.sni_callback = lambda _, name, __: asked.append(name)
-    with receiver(good, tls=context) as running:
+    names = dict.fromkeys([NAME, "other.example.com"], "127.0.0.1")
+    with receiver(good, tls=context) as running, name_server(names) as answering:
         policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
-        options = {"ca_bundle": bundle, "lookup": lambda _: ["127.0.0.1"]}
+        options = {"ca_bundle": bundle, "name_servers": [answering.address]}
         assert send(f"https://{NAME}:{running.port}/", policy, **options).ok
         assert b"Host: %s:%d\r\n" % (NAME.encode(), running.port) in running.requests[0]
         other = send(f"https://other.example.com:{running.port}/", policy, **options)
