@@ -18,7 +18,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 
 
 @beat_init.connect
-def before_start(**_: object) -> None:
+def check_before_beat(**_: object) -> None:
     # Django's start-up, which does without saying, is left out here.
     import_module("config.checks")
     refuse_unsafe_settings()

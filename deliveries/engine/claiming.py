@@ -111,7 +111,7 @@ WHERE delivery.id = ANY(%(ids)s::uuid[]) AND delivery.id = loan.id
 """
 
 
-class Found(NamedTuple):
+class Claims(NamedTuple):
     """What a claim took, and the webhooks of which there may be more than was asked for."""
 
     claimed: list[Claimed]
@@ -123,7 +123,7 @@ def lease_seconds() -> float:
     return LEASE_TIMEOUTS * timeout
 
 
-def claim(loop_id: str, rooms: dict[int, int]) -> Found:
+def claim(loop_id: str, rooms: dict[int, int]) -> Claims:
     """Borrow due deliveries, up to so many of each webhook as it has room.
 
     The webhooks must be lanes of this loop.
@@ -161,7 +161,7 @@ def claim(loop_id: str, rooms: dict[int, int]) -> Found:
                         claimed_at,
                     )
                 )
-    return Found(claimed, more)
+    return Claims(claimed, more)
 
 
 def give_back(claimed: Sequence[Claimed]) -> None:

@@ -14,7 +14,7 @@ from deliveries.engine.bell import Bell
 from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
-from deliveries.models import Delivery, Lane, Loop, State
+from deliveries.models import Delivery, Loop, State, TakenLane
 from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver
@@ -84,7 +84,7 @@ def test_holds_over_two_loops(
 
     assert counter.most == 3
     assert Delivery.objects.filter(webhook=spared, state=State.DELIVERED).count() == 60
-    assert (Lane.objects.count(), Loop.objects.count()) == (0, 0)
+    assert (TakenLane.objects.count(), Loop.objects.count()) == (0, 0)
 
 
 @pytest.mark.parametrize("most", [None, 1000])
