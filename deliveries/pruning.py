@@ -1,15 +1,21 @@
-"""Retention. Whole weeks are removed by DROP TABLE, part of a week by DELETE."""
+"""Retention: whole weeks go by DROP TABLE, the rest of the week the line falls in by DELETE.
+
+Every statement is bounded, whatever the size, and is committed by itself: what was interrupted goes
+on with the next run.
+"""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db import connection, transaction
-from django.db.models import Min
+from django.db import OperationalError, connection, transaction
 
-from deliveries.models import Delivery
+from deliveries import rest_rows, statements
 
 BATCH = 10_000
+# Of a partition, at a time: 16 MiB.
+PAGES = 2_000
+WEBHOOKS_AT_ONCE = 500
 
 
 class Log(NamedTuple):
@@ -19,107 +25,157 @@ class Log(NamedTuple):
     time: str
 
 
+class Told(NamedTuple):
+    """Who hears of it: `tell` a line for each thing done, `show` how far the present one is."""
+
+    tell: Callable[[str], None]
+    show: Callable[[str], None]
+    dry_run: bool
+
+
 ATTEMPTS = Log("deliveries_attempt", "started_at")
 DELIVERIES = Log("deliveries_delivery", "finished_at")
 EVENTS = Log("deliveries_event", "created_at")
 
+# Not counted: that would read the whole partition. What VACUUM or ANALYZE last found is enough.
 PARTITIONS = """
-SELECT child.relname FROM pg_inherits
+SELECT child.relname, greatest(child.reltuples, 0)::bigint FROM pg_inherits
 JOIN pg_class AS child ON child.oid = inhrelid
 WHERE inhparent = %s::regclass ORDER BY 1
 """
+COUNT_PAGES = "SELECT pg_relation_size(%s::regclass) / current_setting('block_size')::bigint"
 
-# Open deliveries of paused webhooks that are older than the retention.
+INACTIVE = "SELECT id FROM webhooks_webhook WHERE NOT active AND id > %s ORDER BY id LIMIT %s"
+# Deliveries of a webhook that has been paused for longer than anything is kept.
 ABANDONED = """
 UPDATE deliveries_delivery SET state = 3, finished_at = created_at,
   archived_on = (created_at AT TIME ZONE 'UTC')::date, claimed_by = NULL, claimed_until = NULL
 WHERE archived_on = '9999-12-31' AND id IN (
   SELECT open.id FROM deliveries_delivery_open AS open
   JOIN webhooks_webhook AS webhook ON webhook.id = open.webhook_id AND NOT webhook.active
-  WHERE open.created_at < %s LIMIT %s FOR UPDATE OF open SKIP LOCKED)
+  WHERE open.webhook_id = ANY(%s) AND open.created_at < %s
+  LIMIT %s FOR UPDATE OF open SKIP LOCKED)
+"""
+
+# The oldest delivery of each of some webhooks, from the index of their logs.
+OLDEST = """
+WITH part AS (SELECT id FROM webhooks_webhook WHERE id > %(after)s ORDER BY id LIMIT %(most)s)
+SELECT (SELECT max(id) FROM part), (
+  SELECT min(first.created_at) FROM part CROSS JOIN LATERAL (
+    SELECT created_at FROM deliveries_delivery
+    WHERE webhook_id = part.id AND created_at < %(before)s
+    ORDER BY created_at LIMIT 1) AS first)
 """
 
 
-def prune(before: datetime, *, tell: Callable[[str], None], dry_run: bool = False) -> None:
-    """Delete attempts, finished deliveries and their events from before a time.
+def prune(
+    before: datetime,
+    *,
+    tell: Callable[[str], None],
+    show: Callable[[str], None] = lambda text: None,
+    dry_run: bool = False,
+) -> None:
+    """Forget attempts, finished deliveries and their events from before a time.
 
-    Waiting deliveries and their events are kept, but those of a paused webhook are cancelled
-    first, and then deleted too. `tell` is called with a line for each step.
+    What still waits is kept with its event, unless its webhook has been paused all the while:
+    then it is cancelled first. `tell` hears a line for each thing done, `show` how far it is.
     """
+    told = Told(tell, show, dry_run)
     if not dry_run:
-        cancel_abandoned(before, tell)
-    prune_log(ATTEMPTS, before, tell, dry_run)
-    prune_log(DELIVERIES, before, tell, dry_run)
-    # Keep an event as long as one of its deliveries.
-    oldest = Delivery.objects.aggregate(oldest=Min("created_at"))["oldest"]
-    prune_log(EVENTS, min(before, oldest) if oldest else before, tell, dry_run)
+        cancel_abandoned(before, told)
+    prune_log(ATTEMPTS, before, told)
+    prune_log(DELIVERIES, before, told)
+    # An event is kept as long as any of its deliveries is.
+    prune_log(EVENTS, oldest_delivery(before, told), told)
 
 
-def cancel_abandoned(before: datetime, tell: Callable[[str], None]) -> None:
-    cancelled = 0
-    with connection.cursor() as cursor:
+def cancel_abandoned(before: datetime, told: Told) -> None:
+    cancelled, last = 0, 0
+    while webhooks := inactive_webhooks(last):
+        last = webhooks[-1]
         while True:
-            cursor.execute(ABANDONED, [before, BATCH])
-            cancelled += cursor.rowcount
-            if cursor.rowcount == 0:
+            with connection.cursor() as cursor:
+                cursor.execute(ABANDONED, [webhooks, before, BATCH])
+                found = cursor.rowcount
+            if not found:
                 break
+            cancelled += found
+            told.show(f"cancelled {cancelled}")
     if cancelled:
-        tell(f"cancelled {cancelled} deliveries of paused webhooks")
+        told.tell(f"cancelled {cancelled} deliveries of paused webhooks")
 
 
-def prune_log(log: Log, before: datetime, tell: Callable[[str], None], dry_run: bool) -> None:
-    for name in partitions(log.table):
+def inactive_webhooks(after: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(INACTIVE, [after, WEBHOOKS_AT_ONCE])
+        return [webhook_id for (webhook_id,) in cursor.fetchall()]
+
+
+def oldest_delivery(before: datetime, told: Told) -> datetime:
+    """When the oldest delivery was made that is still there; `before` where none is older."""
+    oldest, after = before, 0
+    while True:
+        with transaction.atomic(), connection.cursor() as cursor:
+            statements.settle_plans(transaction_only=True)
+            cursor.execute(OLDEST, {"after": after, "most": WEBHOOKS_AT_ONCE, "before": before})
+            last, found = cursor.fetchone()
+        if last is None:
+            return oldest
+        oldest, after = min(oldest, found or oldest), last
+        told.show(f"looking for the oldest delivery: webhook {after}")
+
+
+def prune_log(log: Log, before: datetime, told: Told) -> None:
+    for name, about in partitions_of(log.table):
         end = end_of(name)
         if end is not None and end <= before:
-            tell(f"{'would drop' if dry_run else 'dropped'} table {name} ({count_rows(name)} rows)")
-            if not dry_run:
-                drop_partition(name)
+            drop_partition(name, about, told)
         elif end is None or end - timedelta(days=7) <= before:
-            deleted = count_rows(name, log, before) if dry_run else delete_rows(name, log, before)
+            deleted = delete_rows(name, log, before, told)
             if deleted:
-                tell(f"{'would delete' if dry_run else 'deleted'} {deleted} rows of table {name}")
+                verb = "would delete" if told.dry_run else "deleted"
+                told.tell(f"{verb} {deleted} rows of {name}")
 
 
-def partitions(table: str) -> list[str]:
+def partitions_of(table: str) -> list[tuple[str, int]]:
+    """Its partitions but the one of what waits, each with about how many rows it has."""
     with connection.cursor() as cursor:
         cursor.execute(PARTITIONS, [table])
-        return [name for (name,) in cursor.fetchall() if not name.endswith("_open")]
+        return [(name, about) for name, about in cursor.fetchall() if not name.endswith("_open")]
 
 
 def end_of(partition: str) -> datetime | None:
-    """The end of the week of a partition; None for the default partition."""
+    """The end of a week's partition; None for the one that catches what has no week."""
     day = partition.rpartition("_")[2]
     if not day.isdigit():
         return None
     return datetime.strptime(f"{day}+0000", "%Y%m%d%z") + timedelta(days=7)
 
 
-def drop_partition(partition: str) -> None:
-    with transaction.atomic(), connection.cursor() as cursor:
-        # While a drop waits for a long query, all other queries of the table wait behind it.
-        cursor.execute("SET LOCAL lock_timeout = '5s'")
-        cursor.execute(f"DROP TABLE {connection.ops.quote_name(partition)}")
+def drop_partition(partition: str, about: int, told: Told) -> None:
+    if told.dry_run:
+        told.tell(f"would drop {partition}, about {about} rows")
+        return
+    drop = f"DROP TABLE {connection.ops.quote_name(partition)}"
+    try:
+        rest_rows.insist(lambda: rest_rows.run([drop]))
+    except OperationalError as error:
+        told.tell(f"kept {partition}, which the next run will drop: {error}")
+    else:
+        told.tell(f"dropped {partition}, about {about} rows")
 
 
-def count_rows(partition: str, log: Log | None = None, before: datetime | None = None) -> int:
+def delete_rows(partition: str, log: Log, before: datetime, told: Told) -> int:
+    """Delete, or with a dry run count, what is older than that: so many pages at a time."""
     name = connection.ops.quote_name(partition)
-    where, values = (f"WHERE {log.time} < %s", [before]) if log else ("", [])
+    what = "SELECT count(*)" if told.dry_run else "DELETE"
+    statement = f"{what} FROM {name} WHERE ctid >= %s::tid AND ctid < %s::tid AND {log.time} < %s"
+    done = 0
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM {name} {where}", values)  # noqa: S608 - our names
-        return int(cursor.fetchone()[0])
-
-
-def delete_rows(partition: str, log: Log, before: datetime) -> int:
-    name = connection.ops.quote_name(partition)
-    deleted = 0
-    with connection.cursor() as cursor:
-        while True:
-            cursor.execute(
-                f"DELETE FROM {name} WHERE ctid = ANY(ARRAY("  # noqa: S608 - our names
-                f"SELECT ctid FROM {name} WHERE {log.time} < %s LIMIT %s))",
-                [before, BATCH],
-            )
-            removed: int = cursor.rowcount
-            deleted += removed
-            if removed == 0:
-                return deleted
+        cursor.execute(COUNT_PAGES, [partition])
+        (pages,) = cursor.fetchone()
+        for first in range(0, pages, PAGES):
+            cursor.execute(statement, [f"({first},0)", f"({first + PAGES},0)", before])
+            done += cursor.fetchone()[0] if told.dry_run else cursor.rowcount
+            told.show(f"{partition}: {min(100, 100 * (first + PAGES) // pages)} %")
+    return done

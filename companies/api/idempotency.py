@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
 from companies.models import KeptAnswer
+from companies.old_rows import delete_in_steps
 
 KEPT_FOR = timedelta(hours=24)
 LONGEST_KEY = 255
@@ -73,5 +74,6 @@ def try_lock_key(name: str) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def forget_old_answers() -> int:
-    return KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()[0]
+def forget_old_answers(*, dry_run: bool = False) -> int:
+    old = KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR)
+    return delete_in_steps(old.order_by("created_at"), dry_run=dry_run)

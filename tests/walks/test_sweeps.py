@@ -73,7 +73,7 @@ def test_the_doorbell_is_heard_while_every_process_of_the_pool_waits(service: Se
 
         doorbell.ring("deliveries.tasks.deliver")
 
-        until(lambda: queue.queue_declare(passive=True).message_count == 0)
+        until(lambda: queue.queue_declare().message_count == 0)
         assert waits_for_a_lock()
         holder.rollback()
 
