@@ -152,7 +152,7 @@ def test_every_statement_about_deliveries_is_bounded(
 
 def test_deletes_the_part_of_a_week_page_by_page(company: Company, small_steps: None) -> None:
     build.webhook(company)
-    publishing.publish([build.news(company, n, body=token_hex(1_000).encode()) for n in range(20)])
+    publishing.publish([build.news(company, n, body=token_hex(600).encode()) for n in range(20)])
     now = timezone.now()
     Event.objects.filter(shipment_id__lt=15).update(created_at=now - timedelta(hours=2))
     told: list[str] = []
