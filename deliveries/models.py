@@ -80,6 +80,10 @@ class Delivery(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Answered or failed.")
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
     due_at = models.DateTimeField()
+    # When its own next try is, where it was pulled forward (deliveries.catching_up).
+    own_due_at = models.DateTimeField(null=True)
+    # Until when its receiver asked to wait (Retry-After).
+    asked_until = models.DateTimeField(null=True)
     first_attempt_at = models.DateTimeField(null=True)
     # A claim is a loan: it ends by itself. The mark is the fence against a late writer.
     claimed_by = models.UUIDField(null=True)
@@ -134,6 +138,10 @@ class Health(models.Model):
     rests = models.PositiveIntegerField(default=0, help_text="Deliveries since the last success.")
     failing_since = models.DateTimeField(null=True)
     resting_until = models.DateTimeField(null=True)
+    # The part of a rest that the receiver asked for (Retry-After).
+    asked_until = models.DateTimeField(null=True)
+    # Retries of what was stored before then are pulled forward (deliveries.catching_up).
+    catch_up_before = models.DateTimeField(null=True)
     last_success_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from deliveries.engine import claiming, leases, rendering
@@ -44,6 +45,15 @@ def make_due() -> None:
     Delivery.objects.open().update(due_at=timezone.now() - timedelta(seconds=1))
     Health.objects.update(resting_until=None)
     wake_all()
+
+
+def pass_time(span: timedelta) -> None:
+    """Move all times of what waits into the past, as if `span` had passed."""
+    waits = ("due_at", "own_due_at", "asked_until", "first_attempt_at")
+    Delivery.objects.open().update(**{name: F(name) - span for name in waits})
+    rests = ("failing_since", "resting_until", "asked_until")
+    Health.objects.update(**{name: F(name) - span for name in rests})
+    Wakeup.objects.update(due_at=F("due_at") - span)
 
 
 def wake_all() -> None:

@@ -11,7 +11,7 @@ from companies.api.views import CompanyView, Unprocessable, idempotent
 from deliveries import redelivery
 from deliveries.api import schema
 from deliveries.api.serializers import LogQuery, Window
-from deliveries.models import Delivery, State
+from deliveries.models import Delivery
 from deliveries.monitoring import log
 from webhooks.models import Webhook
 
@@ -70,5 +70,4 @@ class Recover(CompanyView):
     def post(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         window = Window.read(request)
-        given_up = redelivery.find_deliveries(webhook_id=webhook.pk, state=State.GIVEN_UP, **window)
-        return Response({"data": {"redelivered": redelivery.redeliver(given_up)}})
+        return Response({"data": {"redelivered": redelivery.recover(webhook.pk, **window)}})

@@ -28,8 +28,9 @@ LONGEST_PARK_SECONDS = 300
 # looks at them again once it has it); what else must hold is asked of the locked rows. One that
 # must wait for an earlier delivery of its shipment is parked behind it, so that the front of the
 # queue never fills with such rows. First attempts go before retries; one retry goes along in any
-# case, since it may be what the first attempts have to wait behind. An event of a version that
-# knew no facts is a fact of its own, and its number is its id.
+# case, since it may be what the first attempts have to wait behind. A retry that was pulled forward
+# holds back its shipment, however long it has been failing: all of it is sent in order. An event of
+# a version that knew no facts is a fact of its own, and its number is its id.
 CLAIM = """
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
@@ -64,6 +65,7 @@ WITH turn AS (
   SELECT candidate.id, candidate.webhook_id, ahead.until FROM candidate LEFT JOIN LATERAL (
     SELECT CASE
       WHEN head.due_at <= statement_timestamp() OR head.claimed_until > statement_timestamp()
+        OR head.due_at < head.own_due_at
         THEN statement_timestamp() + span.park
       ELSE least(
         head.due_at, head.first_attempt_at + span.hold, statement_timestamp() + span.longest)
@@ -71,7 +73,7 @@ WITH turn AS (
     FROM deliveries_delivery_open AS head CROSS JOIN span
     WHERE head.webhook_id = candidate.webhook_id AND head.shipment_id = candidate.shipment_id
       AND head.event_id < candidate.event_id
-      AND (head.first_attempt_at IS NULL
+      AND (head.first_attempt_at IS NULL OR head.due_at < head.own_due_at
         OR head.first_attempt_at > statement_timestamp() - span.hold)
     ORDER BY head.event_id LIMIT 1) AS ahead ON true
 ), parked AS (
@@ -87,13 +89,14 @@ WITH turn AS (
     claimed_until = statement_timestamp() + make_interval(secs => %(lease)s)
   WHERE delivery.id = ANY(ARRAY(SELECT id FROM judged WHERE until IS NULL))
   RETURNING delivery.id, delivery.webhook_id, delivery.shipment_id, delivery.attempts,
-    delivery.step, delivery.event_id, delivery.created_at
+    delivery.step, delivery.event_id, delivery.created_at,
+    coalesce(delivery.own_due_at > statement_timestamp(), false) AS pulled
 )
 SELECT found.webhook_id, found.n, delivery.*
 FROM found LEFT JOIN (
   SELECT taken.webhook_id AS id_of_webhook, taken.id::text AS id, taken.shipment_id,
-    taken.attempts, taken.step, event.type_id, event.body, event.fact_id, event.sequence,
-    taken.event_id
+    taken.attempts, taken.step, taken.pulled, event.type_id, event.body, event.fact_id,
+    event.sequence, taken.event_id
   FROM taken CROSS JOIN LATERAL (
     SELECT type_id, body, coalesce(sequence, id) AS sequence,
       coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id
@@ -141,11 +144,11 @@ def claim(loop_id: str, rooms: dict[int, int]) -> Claims:
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
-        for webhook_id, found, _, id, shipment_id, attempts, step, *event, _ in cursor:
+        for webhook_id, found, _, id, shipment_id, attempts, step, *rest, _ in cursor:
             if found >= rooms[webhook_id]:
                 more.add(webhook_id)
             if id is not None:
-                type_id, body, fact_id, sequence = event
+                pulled, type_id, body, fact_id, sequence = rest
                 claimed.append(
                     Claimed(
                         id,
@@ -153,6 +156,7 @@ def claim(loop_id: str, rooms: dict[int, int]) -> Claims:
                         shipment_id,
                         attempts,
                         step,
+                        pulled,
                         type_id,
                         body,
                         fact_id,

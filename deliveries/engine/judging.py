@@ -10,7 +10,7 @@ from deliveries.engine import recording
 from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Flight
-from deliveries.engine.schedule import next_wait
+from deliveries.engine.schedule import LONGEST_RETRY_AFTER, next_wait
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import State
 
@@ -33,10 +33,14 @@ class Sent(NamedTuple):
 def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
     """The result of an attempt; `dice` in [0, 1) spreads the retries."""
     delivery = sent.delivery
-    state, wait, asked = DELIVERED, 0.0, None
+    state, wait, asked = DELIVERED, 0.0, 0.0
     if not reply.ok:
-        asked = reply.retry_after if reply.status in ASKS_FOR_REST else None
-        until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
+        if reply.status in ASKS_FOR_REST:
+            asked = min(reply.retry_after or 0.0, LONGEST_RETRY_AFTER)
+        if delivery.pulled:
+            until: float | None = asked
+        else:
+            until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
         state = State.GIVEN_UP if until is None else State.WAITING
         wait = until or 0.0
     return AttemptResult(
@@ -53,7 +57,9 @@ def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
         detail=reply.detail,
         answer=reply.answer,
         unreachable=reply.error not in NOT_THE_RECEIVERS_FAULT,
-        rest=float(min(asked or 0, recording.LONGEST_REST_SECONDS)),
+        rest=min(asked, recording.LONGEST_REST_SECONDS),
+        asked=asked,
+        keeps_place=delivery.pulled,
     )
 
 

@@ -1,5 +1,6 @@
 """What the database hands to the loop: deliveries on loan, and where they go. Pure."""
 
+from datetime import datetime
 from typing import NamedTuple
 
 Headers = list[tuple[str, str]]
@@ -8,7 +9,7 @@ Headers = list[tuple[str, str]]
 class Claimed(NamedTuple):
     """A delivery on loan. `id`, `claim` and `fact_id` are UUIDs as text: only ever passed on.
 
-    `claimed_at` is of this process's monotonic clock.
+    `pulled`: it is sent before its own next try. `claimed_at` is of this process's monotonic clock.
     """
 
     id: str
@@ -16,6 +17,7 @@ class Claimed(NamedTuple):
     shipment_id: int | None
     attempts: int
     step: int
+    pulled: bool
     type_id: int
     body: bytes
     fact_id: str
@@ -30,6 +32,7 @@ class Address(NamedTuple):
     `headers` are those that every delivery carries, signed or not. `host` names the server, with
     its port. `failing`: the last attempt failed. `probe`: it comes from a rest, so one attempt goes
     ahead. `max_in_flight`: never more requests to it at once; None: no such wish.
+    `catch_up_before`: retries of what was stored before then are to be pulled forward.
     """
 
     company_id: int
@@ -40,4 +43,5 @@ class Address(NamedTuple):
     failing: bool
     probe: bool
     max_in_flight: int | None
+    catch_up_before: datetime | None
     trouble: str = ""

@@ -13,6 +13,9 @@ from deliveries.models import State
 # doubling to five minutes, one probe after each rest.
 FAILURES_BEFORE_REST = 3
 LONGEST_REST_SECONDS = 300
+# A success behind so many failures in a row, or behind a rest, is that of a receiver that has been
+# mended: what waits for it is pulled forward (decision N1).
+FAILURES_BEFORE_CATCHING_UP = 5
 # Once for all results: looking up a member of an enum takes longer than the comparison.
 DELIVERED = State.DELIVERED
 
@@ -21,7 +24,9 @@ DELIVERED = State.DELIVERED
 class AttemptResult:
     """One attempt and what it makes of its delivery. `wait`: seconds until it is due again.
 
-    `rest`: seconds for which the receiver asked to be left alone.
+    `rest`: seconds for which the receiver asked to be left alone. `asked`: seconds for which it
+    asked to wait with this delivery. `keeps_place`: it was pulled forward, so it waits for its own
+    next try, at the same place on the ladder.
     """
 
     delivery_id: str
@@ -38,6 +43,8 @@ class AttemptResult:
     answer: bytes
     unreachable: bool
     rest: float = 0.0
+    asked: float = 0.0
+    keeps_place: bool = False
 
 
 # Only a row that this claim still holds is changed: a worker that comes back late is too late.
@@ -50,16 +57,21 @@ RECORD = """
 WITH result AS (
   SELECT id, claim, state, coalesce(wait, 0) AS wait, url, to_timestamp(started) AS started_at,
     duration_ms, status, coalesce(error, '') AS error, coalesce(detail, '') AS detail,
-    decode(coalesce(answer, ''), 'hex') AS answer
+    decode(coalesce(answer, ''), 'hex') AS answer, make_interval(secs => asked) AS asked,
+    coalesce(keeps_place, false) AS keeps_place
   FROM json_to_recordset(%s) AS r(id uuid, claim uuid, state smallint, wait float8, url text,
-    started float8, duration_ms integer, status smallint, error text, detail text, answer text)
+    started float8, duration_ms integer, status smallint, error text, detail text, answer text,
+    asked float8, keeps_place boolean)
 ), done AS (
   UPDATE deliveries_delivery AS delivery SET
     state = result.state,
     attempts = delivery.attempts + 1,
-    step = delivery.step + CASE WHEN result.state = 1 THEN 0 ELSE 1 END,
+    step = delivery.step + CASE WHEN result.state = 1 OR result.keeps_place THEN 0 ELSE 1 END,
     due_at = CASE WHEN result.state = 0
-      THEN statement_timestamp() + make_interval(secs => result.wait) ELSE delivery.due_at END,
+      THEN greatest(statement_timestamp() + make_interval(secs => result.wait),
+        CASE WHEN result.keeps_place THEN delivery.own_due_at END) ELSE delivery.due_at END,
+    own_due_at = CASE WHEN result.state = 0 AND result.keeps_place THEN delivery.own_due_at END,
+    asked_until = CASE WHEN result.state = 0 THEN statement_timestamp() + result.asked END,
     first_attempt_at = coalesce(delivery.first_attempt_at, result.started_at),
     claimed_by = NULL, claimed_until = NULL,
     last_status = result.status, last_error = result.error,
@@ -78,7 +90,8 @@ WITH result AS (
   FROM done JOIN result USING (id)
 ), woken AS (
   UPDATE deliveries_delivery_open SET due_at = statement_timestamp()
-  WHERE step = 0 AND due_at + interval '0' > statement_timestamp() AND id = ANY(ARRAY(
+  WHERE (step = 0 OR due_at < own_due_at) AND due_at + interval '0' > statement_timestamp()
+    AND id = ANY(ARRAY(
     SELECT next.id
     FROM (SELECT webhook_id, shipment_id, max(event_id) AS event_id FROM done
           WHERE state <> 0 AND shipment_id IS NOT NULL GROUP BY 1, 2) AS head
@@ -100,6 +113,8 @@ SELECT count(*) FROM done
 WELL = """
 WITH well AS (
   UPDATE deliveries_health SET failures = 0, rests = 0, failing_since = NULL, resting_until = NULL,
+    asked_until = NULL, catch_up_before = CASE WHEN rests > 0 OR failures >= %s
+      THEN statement_timestamp() ELSE catch_up_before END,
     last_success_at = statement_timestamp()
   WHERE webhook_id = ANY(%s) AND failures > 0 RETURNING webhook_id
 )
@@ -133,7 +148,9 @@ ASKED = """
 WITH rest AS (
   UPDATE deliveries_health AS health SET rests = greatest(health.rests, 1),
     resting_until = greatest(
-      health.resting_until, statement_timestamp() + make_interval(secs => asked.rest))
+      health.resting_until, statement_timestamp() + make_interval(secs => asked.rest)),
+    asked_until = greatest(
+      health.asked_until, statement_timestamp() + make_interval(secs => asked.rest))
   FROM unnest(%s::bigint[], %s::float8[]) AS asked(webhook_id, rest)
   WHERE health.webhook_id = asked.webhook_id
   RETURNING health.webhook_id, health.resting_until
@@ -170,6 +187,10 @@ def result_as_json(result: AttemptResult) -> dict[str, Any]:
         columns["answer"] = result.answer.hex()
     if result.state != DELIVERED:
         columns |= {"wait": result.wait, "error": result.error, "detail": result.detail}
+        if result.asked:
+            columns["asked"] = result.asked
+        if result.keeps_place:
+            columns["keeps_place"] = True
     return columns
 
 
@@ -191,7 +212,7 @@ def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> No
         return
     with statements.cursor() as cursor:
         if better:
-            cursor.execute(WELL, [sorted(better)])
+            cursor.execute(WELL, [FAILURES_BEFORE_CATCHING_UP, sorted(better)])
         if failing:
             cursor.execute(FAILING, [list(failing), list(failing.values())])
         if unreachable:

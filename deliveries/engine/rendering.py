@@ -26,9 +26,9 @@ SELECT webhook.id, webhook.company_id, webhook.url, webhook.auth_token,
   CASE WHEN webhook.next_secret_at <= statement_timestamp() THEN webhook.next_secret
     ELSE webhook.secret END,
   coalesce(health.failures > 0, false), coalesce(health.rests > 0, false),
-  webhook.max_in_flight
+  webhook.max_in_flight, health.catch_up_before
 FROM webhooks_webhook AS webhook LEFT JOIN LATERAL (
-  SELECT failures, rests, resting_until FROM deliveries_health
+  SELECT failures, rests, resting_until, catch_up_before FROM deliveries_health
   WHERE webhook_id = webhook.id LIMIT 1) AS health ON true
 WHERE webhook.id = ANY(%s) AND webhook.active AND webhook.deleted_at IS NULL
   AND coalesce(health.resting_until <= statement_timestamp(), true)
@@ -57,6 +57,7 @@ def address(
     failing: bool,
     probe: bool,
     max_in_flight: int | None,
+    catch_up_before: datetime | None,
 ) -> Address:
     headers: Headers = []
     opened_secret, trouble = None, ""
@@ -75,6 +76,7 @@ def address(
         failing,
         probe,
         max_in_flight,
+        catch_up_before,
         trouble,
     )
 

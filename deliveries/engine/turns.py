@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from deliveries import statements
+from deliveries.catching_up import Walks
 from deliveries.engine import claiming, lanes, leases, pausing, rendering, setting_aside
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
@@ -68,6 +69,7 @@ class Database:
         self.stop = stop
         self.loop_id: str | None = None
         self._tuned = False
+        self._walks = Walks()
         self._renewed_at = -math.inf
         self._missed_at = -math.inf
         self._missed_after = 0
@@ -106,6 +108,7 @@ class Database:
             self._find_missed()
         if turn.claims:
             turn.addresses = rendering.addresses(list(turn.claims))
+            behind = self._catch_up(turn.addresses)
             rooms = {
                 webhook_id: 1 if turn.addresses[webhook_id].probe else room
                 for webhook_id, room in turn.claims.items()
@@ -113,6 +116,7 @@ class Database:
             }
             if rooms:
                 turn.claimed, turn.more = claiming.claim(self.loop_id, rooms)
+            turn.more |= behind
 
     def _write(self, turn: Turn) -> None:
         if turn.results:
@@ -130,6 +134,15 @@ class Database:
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             turn.released = []
+
+    def _catch_up(self, addresses: dict[int, Address]) -> set[int]:
+        """Pull retries forward where that is wanted; returns the webhooks with more of them."""
+        wanted = {
+            webhook_id: address.catch_up_before
+            for webhook_id, address in addresses.items()
+            if address.catch_up_before
+        }
+        return self._walks.go_on(wanted) if wanted else set()
 
     def _keep_lease(self) -> bool:
         """Renew the lease, or wait for a place; returns whether wake-ups may be due."""

@@ -9,7 +9,9 @@ from deliveries.engine.rooms import DEAD_AFTER, SLOTS, SLOW_SLOTS, STOCK, Flight
 
 
 def claimed(webhook_id: int, *, step: int = 0) -> Claimed:
-    return Claimed(str(uuid4()), webhook_id, None, step, step, 3, b"{}", "", 1, str(uuid4()), 0.0)
+    return Claimed(
+        str(uuid4()), webhook_id, None, step, step, False, 3, b"{}", "", 1, str(uuid4()), 0.0
+    )
 
 
 def lane(
