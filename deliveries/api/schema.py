@@ -196,8 +196,9 @@ redeliver = extend_schema_view(
 recover = extend_schema_view(
     post=operation(
         "recover",
-        "Send every delivery that was given up in a period again, in order.",
+        "Send every delivery of a period that was given up or still waits, in order.",
         tag=TAG,
+        about="Counts all of them. None is sent before the time that a Retry-After asked for.",
         body=Window,
         sends={"a morning": {"since": "2026-01-02T06:00:00Z", "until": "2026-01-02T12:00:00Z"}},
         answer=Recovered,
