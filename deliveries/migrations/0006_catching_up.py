@@ -10,7 +10,7 @@ DROP = "ALTER TABLE deliveries_delivery DROP COLUMN own_due_at, DROP COLUMN aske
 
 
 class Migration(migrations.Migration):
-    dependencies = [("deliveries", "0003_facts")]
+    dependencies = [("deliveries", "0005_facts")]
 
     operations = [
         migrations.SeparateDatabaseAndState(
