@@ -2,10 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from shipments.event_types.status import STATUS_EVENTS
+from django.db import transaction
+
+from companies.models import Company
+from deliveries import publishing
+from faults.ledger import Event
+from shipments.event_types.status import STATUS_EVENTS, TRACKING_SIMPLE
 from shipments.event_types.surcharge import SURCHARGE
 
 STATUSES = ("Picked Up", "Shipped", "Information", "Out for Delivery", "Delivered", "Returned")
@@ -55,8 +60,24 @@ class Feed:
                 "transaction_type": "surcharge",
             }
 
+    def events(self) -> list[Event]:
+        """The events that a webhook of tracking.simple must get."""
+        return [
+            (number % self.shipments + 1, number // self.shipments)
+            for number in range(self.updates)
+        ]
+
     def text(self) -> bytes:
         return b"".join(json.dumps(line).encode() + b"\n" for line in self.lines())
+
+    def parts(self, count: int) -> list[bytes]:
+        """The same text in so many parts, each with as many updates as the others."""
+        lines = self.text().splitlines(keepends=True)
+        ends = [self.shipments + self.updates * part // count for part in range(1, count)] + [
+            len(lines)
+        ]
+        starts = [0, *ends[:-1]]
+        return [b"".join(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
 
     def expected(self) -> dict[int, int]:
         """How many events of each event type the feed causes."""
@@ -65,3 +86,26 @@ class Feed:
             each.id: with_order if each.needs_order else self.updates for each in STATUS_EVENTS
         }
         return Counter({**counts, SURCHARGE.id: self.surcharges})
+
+
+# Those that are published without a feed go round so many shipments.
+SHIPMENTS = 97
+
+
+def event_numbered(number: int) -> Event:
+    return number % SHIPMENTS, number // SHIPMENTS
+
+
+def publish_numbered(company: Company, numbers: Iterable[int]) -> None:
+    """Publish events of tracking.simple in one transaction, in the order of their numbers."""
+    news = []
+    for number in numbers:
+        shipment_id, location = event_numbered(number)
+        payload = {
+            "type": TRACKING_SIMPLE.name,
+            "data": {"shipment_id": shipment_id, "location": f"{location}"},
+        }
+        body = publishing.encode(payload)
+        news.append(publishing.News(company.pk, TRACKING_SIMPLE.id, shipment_id, "", body))
+    with transaction.atomic():
+        publishing.publish(news)

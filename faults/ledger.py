@@ -3,11 +3,15 @@
 import hashlib
 import hmac
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from faults.receiver import Received
+
+# The shipment and its number among the shipment's events, which a payload has in `location`. The
+# ledger goes by this, not by X-Webhook-Id: a lost event and a second id must not cancel out.
+Event = tuple[int, int]
 
 
 def verified(secret: str, received: Received) -> bool:
@@ -18,43 +22,77 @@ def verified(secret: str, received: Received) -> bool:
     return hmac.compare_digest(f"v1={digest}", received.headers["X-Webhook-Signature"])
 
 
+def event_in(body: bytes) -> Event:
+    """The event that a tracking payload tells of."""
+    data = json.loads(body)["data"]
+    return data["shipment_id"], int(data["location"])
+
+
 def first_of_each(log: Iterable[Received]) -> list[Received]:
-    """Signed requests without repeats, in the order of arrival."""
-    seen = {}
+    """Requests without the repeats, in order of arrival."""
+    seen: dict[Event, Received] = {}
     for received in log:
-        seen.setdefault(received.headers["X-Webhook-Id"], received)
+        seen.setdefault(event_in(received.body), received)
     return list(seen.values())
 
 
 def dishonest_repeats(log: Iterable[Received]) -> int:
-    """How many requests repeat an id with a different body; there must be none."""
-    bodies: dict[str, set[bytes]] = defaultdict(set)
+    """Requests that repeat an event with another id or other bytes, or an id with another event.
+
+    There must be none.
+    """
+    by_event: dict[Event, set[tuple[str, bytes]]] = defaultdict(set)
+    by_id: dict[str, set[Event]] = defaultdict(set)
     for received in log:
-        bodies[received.headers["X-Webhook-Id"]].add(received.body)
-    return sum(len(each) - 1 for each in bodies.values())
+        event, webhook_id = event_in(received.body), received.headers["X-Webhook-Id"]
+        by_event[event].add((webhook_id, received.body))
+        by_id[webhook_id].add(event)
+    return sum(len(each) - 1 for seen in (by_event, by_id) for each in seen.values())
 
 
 def out_of_order(log: Iterable[Received]) -> int:
-    """How many tracking events came after a later one of their shipment (by `location`)."""
+    """Tracking events whose number is lower than one that their shipment had before."""
     latest: dict[int, int] = {}
     wrong = 0
     for received in log:
-        data = json.loads(received.body)["data"]
-        number = int(data["location"])
-        wrong += number < latest.get(data["shipment_id"], -1)
-        latest[data["shipment_id"]] = max(number, latest.get(data["shipment_id"], -1))
+        shipment_id, number = event_in(received.body)
+        wrong += number < latest.get(shipment_id, -1)
+        latest[shipment_id] = max(number, latest.get(shipment_id, -1))
     return wrong
 
 
-def summary(log: list[Received], expected: int) -> dict[str, Any]:
-    """The figures of one webhook of signed tracking events."""
+def summary(log: Iterable[Received], expected: Collection[Event]) -> dict[str, Any]:
+    """One webhook's ledger of tracking events."""
+    log = list(log)
     unique = first_of_each(log)
-    repeats = Counter(received.headers["X-Webhook-Id"] for received in log)
+    arrived = {event_in(received.body) for received in unique}
     return {
-        "expected": expected,
-        "received": len(unique),
-        "lost": expected - len(unique),
-        "repeats": sum(count - 1 for count in repeats.values()),
+        "expected": len(expected),
+        "received": len(arrived),
+        "lost": len(set(expected) - arrived),
+        "unexpected": len(arrived - set(expected)),
+        "repeats": len(log) - len(unique),
         "dishonest_repeats": dishonest_repeats(log),
         "out_of_order": out_of_order(unique),
     }
+
+
+def seconds_until_last(
+    log: Iterable[Received], events: Collection[Event], since: float
+) -> float | None:
+    """Seconds from `since`, in Unix time, until each of the events has arrived after it.
+
+    The first arrival after `since` counts, whether the event had arrived before or not. Events
+    that did not arrive again had been recorded by then. None where no event arrived.
+    """
+    found: dict[Event, float] = {}
+    for received in log:
+        if received.at >= since and (event := event_in(received.body)) in events:
+            found.setdefault(event, received.at)
+    return max(found.values()) - since if found else None
+
+
+def arrived_before(log: Iterable[Received], events: Collection[Event], moment: float) -> int:
+    """How many of the events had arrived at a moment in Unix time."""
+    before = {event_in(received.body) for received in log if received.at < moment}
+    return len(before.intersection(events))

@@ -14,9 +14,9 @@ from deliveries.monitoring import backlog
 from faults import ledger
 from faults.feeding import Feed
 from faults.receiver import Receiver
-from faults.scenarios import settled, slowly, until
+from faults.scenarios import patiently, settled, slowly, until
 from faults.service import Service
-from faults.storms import feed_until_taken, patiently
+from faults.storms import feed_until_taken
 from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks import services
 
@@ -50,7 +50,7 @@ def silent_broker(
     start_broker()
     seconds = until(settled(receiver, feed.updates))
     return {
-        **ledger.summary(receiver.log, feed.updates),
+        **ledger.summary(receiver.log, feed.events()),
         "received_while_down": meanwhile,
         "ticket_opened_while_down": opened,
         "seconds_after_it_was_back": round(seconds, 1),
@@ -79,7 +79,7 @@ def flushed_broker(
     feeder.join()
     seconds = until(settled(receiver, feed.updates))
     return {
-        **ledger.summary(receiver.log, feed.updates),
+        **ledger.summary(receiver.log, feed.events()),
         "flushes": times,
         "seconds_after_the_feed": round(seconds, 1),
     }
@@ -110,7 +110,7 @@ def restarted_database(
     feeder.join()
     seconds = first + until(patiently(settled(receiver, feed.updates)))
     return {
-        **ledger.summary(receiver.log, feed.updates),
+        **ledger.summary(receiver.log, feed.events()),
         "received_at_the_restart": at_the_restart,
         "seconds_to_the_first_delivery": round(first, 1),
         "seconds_to_the_last": round(seconds, 1),

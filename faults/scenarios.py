@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from django.db import InterfaceError, OperationalError, connection
+
 from companies.models import Company
 from deliveries.models import Delivery
 from faults import ledger
@@ -30,6 +32,19 @@ def until(done: Callable[[], bool], seconds: float = WAIT_SECONDS) -> float:
             raise TimeoutError(f"not done after {seconds} seconds")
         time.sleep(0.02)
     return time.monotonic() - start
+
+
+def patiently(ask: Callable[[], bool]) -> Callable[[], bool]:
+    """Ask a database that may be restarting."""
+
+    def answer() -> bool:
+        try:
+            return ask()
+        except (OperationalError, InterfaceError):
+            connection.close()
+            return False
+
+    return answer
 
 
 def nothing_waits() -> bool:
@@ -99,7 +114,7 @@ def killed_worker(
     service.start("worker")
     seconds = until(nothing_waits)
     return {
-        **ledger.summary(receiver.log, feed.updates),
+        **ledger.summary(receiver.log, feed.events()),
         "received_at_the_kill": at_the_kill,
         "seconds_after_the_kill": round(seconds, 1),
     }

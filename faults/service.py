@@ -1,10 +1,11 @@
 """Starts, stops and kills the processes of the Procfile, as production starts them."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -31,8 +32,10 @@ class Service:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for name in list(self.processes):
-            self.stop(name)
+        with contextlib.ExitStack() as every:
+            # One that does not stop in time must not keep the others running.
+            for name in self.processes:
+                every.callback(self.stop, name)
 
     def start(self, kind: str, name: str = "", through: Sequence[str] = ()) -> None:
         """Start a line of the Procfile in a process group of its own.
@@ -58,6 +61,24 @@ class Service:
         process = self.processes.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+    def freeze(self, name: str) -> None:
+        """SIGSTOP for the process and all it has forked."""
+        os.killpg(self.processes[name].pid, signal.SIGSTOP)
+
+    def thaw(self, name: str) -> None:
+        """Let what was frozen go on."""
+        os.killpg(self.processes[name].pid, signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def frozen(self, name: str) -> Iterator[None]:
+        """Frozen for the length of a block; thawed unless it was killed meanwhile."""
+        self.freeze(name)
+        try:
+            yield
+        finally:
+            if name in self.processes:
+                self.thaw(name)
 
     def stop(self, name: str) -> None:
         """Stop the process with SIGTERM, as a deployment does. Raises TimeoutExpired."""

@@ -7,23 +7,32 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import OperationalError, connection
 
 from companies.models import Company
-from deliveries import publishing
-from deliveries.engine.rooms import SLOTS
-from faults import ledger
-from faults.feeding import Feed
+from faults import in_flight, ledger
+from faults.feeding import Feed, event_numbered, publish_numbered
+from faults.kills import IN_FLIGHT_WITHIN_SECONDS, kill_in_flight, longest
+from faults.ledger import Event
 from faults.receiver import Receiver
-from faults.scenarios import nothing_waits, slowly, until
+from faults.scenarios import nothing_waits, patiently, slowly, until
 from faults.service import Service
 from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks import services
 
-VICTIMS = ("worker-1", "worker-2", "beat", "web", "backend")
 WORKERS = ("worker-1", "worker-2")
+# A worker is killed more often than the others: it is the one that has something in flight.
+VICTIMS = ("worker", "worker", "beat", "web", "backend")
+
+
+class Kill(NamedTuple):
+    """`claimed` is what the victim had claimed, or all workers where the victim is none."""
+
+    victim: str
+    at: float
+    claimed: set[Event]
 
 
 def storm(
@@ -33,37 +42,64 @@ def storm(
     feed: Feed,
     *,
     kills: int,
-    pause: tuple[float, float],
     kill_backend: Callable[[random.Random], None],
     seed: int = 1,
 ) -> dict[str, Any]:
-    """Kill a random process with SIGKILL every few seconds while a feed is ingested."""
-    dice = random.Random(seed)  # noqa: S311 - repeatable by its seed
+    """A random process dies by kill -9 while deliveries are in flight, again and again.
+
+    The feed comes in as many parts as there are kills, so that each kill meets some of it.
+    """
+    dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
     services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     receiver.answer = slowly(receiver)
     for name in ("beat", "web", *WORKERS):
         service.start(name.partition("-")[0], name)
-    feeder = threading.Thread(target=feed_until_taken, args=(service, feed.text()))
-    feeder.start()
-    killed: Counter[str] = Counter()
-    while killed.total() < kills:
-        time.sleep(dice.uniform(*pause))
-        victim = dice.choice(VICTIMS)
-        killed[victim] += 1
-        if victim == "backend":
-            kill_backend(dice)
-        else:
-            service.kill(victim)
-            service.start(victim.partition("-")[0], victim)
-    feeder.join()
-    seconds = until(patiently(nothing_waits))
-    in_flight = sum(killed[name] for name in (*WORKERS, "backend")) * SLOTS
+    done: list[Kill] = []
+    for turn, part in enumerate(feed.parts(kills)):
+        feeder = threading.Thread(target=feed_until_taken, args=(service, part))
+        feeder.start()
+        enough = feed.updates * (turn + dice.uniform(0.1, 0.5)) / kills
+        until(lambda enough=enough: len(receiver.log) >= enough)
+        # The first is a worker in any case: what a run must show comes of nothing else.
+        victim = dice.choice(VICTIMS) if turn else "worker"
+        done.append(kill_one(service, victim, lambda: kill_backend(dice)))
+        feeder.join()
+    ended = time.time()
+    until(patiently(nothing_waits))
+    hard = [kill for kill in done if kill.victim in (*WORKERS, "backend")]
+    seconds = [ledger.seconds_until_last(receiver.log, kill.claimed, kill.at) for kill in done]
     return {
-        **ledger.summary(receiver.log, feed.updates),
-        "kills": dict(killed),
-        "repeats_at_most": in_flight,
-        "drained_seconds_after_the_last_kill": round(seconds, 1),
+        **ledger.summary(receiver.log, feed.events()),
+        "kills": dict(Counter(kill.victim for kill in done)),
+        "claimed_at_each_kill": [len(kill.claimed) for kill in done],
+        "least_claimed_at_a_kill": min(len(kill.claimed) for kill in done),
+        "repeats_at_most": sum(len(kill.claimed) for kill in hard),
+        "seconds_to_the_last_of_each": [longest([each]) for each in seconds],
+        "longest_seconds_to_the_last": longest(seconds),
+        "drained_seconds_after_the_last_part": round(time.time() - ended, 1),
     }
+
+
+def kill_one(service: Service, victim: str, kill_backend: Callable[[], None]) -> Kill:
+    """Kill it as soon as something is in flight, and start it again at once."""
+    if victim == "worker":
+        name, at, claimed = kill_in_flight(service, WORKERS)
+        service.start("worker", name)
+        return Kill(name, at, claimed)
+    found: set[Event] = set()
+
+    def anything_in_flight() -> bool:
+        found.update(in_flight.claimed())
+        return bool(found)
+
+    until(patiently(anything_in_flight), IN_FLIGHT_WITHIN_SECONDS)
+    at = time.time()
+    if victim == "backend":
+        kill_backend()
+    else:
+        service.kill(victim)
+        service.start(victim)
+    return Kill(victim, at, found)
 
 
 def feed_until_taken(service: Service, text: bytes) -> None:
@@ -75,19 +111,6 @@ def feed_until_taken(service: Service, text: bytes) -> None:
             time.sleep(1)
         else:
             return
-
-
-def patiently(ask: Callable[[], bool]) -> Callable[[], bool]:
-    """Treat errors of a database that is restarting as False."""
-
-    def answer() -> bool:
-        try:
-            return ask()
-        except (OperationalError, InterfaceError):
-            connection.close()
-            return False
-
-    return answer
 
 
 def terminate_backend(dice: random.Random) -> None:
@@ -122,13 +145,13 @@ def restarts(
         if number and number % every == 0 and len(stopping) < times:
             stopping.append(threading.Thread(target=restart, args=(service, turn)))
             stopping[-1].start()
-        publish_one(company, number)
+        publish_numbered(company, [number])
         time.sleep(max(0.0, start + (number + 1) / per_second - time.monotonic()))
     for thread in stopping:
         thread.join()
     seconds = until(nothing_waits)
     return {
-        **ledger.summary(receiver.log, events),
+        **ledger.summary(receiver.log, [event_numbered(number) for number in range(events)]),
         "restarts": len(stopping),
         "events_per_s": round(events / (time.monotonic() - start - seconds)),
         "drained_seconds_after_the_last": round(seconds, 1),
@@ -140,16 +163,3 @@ def restart(service: Service, turn: threading.Lock) -> None:
     with turn:
         service.stop("worker")
         service.start("worker")
-
-
-def publish_one(company: Company, number: int) -> None:
-    shipment_id = number % 97
-    payload = {
-        "type": TRACKING_SIMPLE.name,
-        "data": {"shipment_id": shipment_id, "location": f"{number // 97}"},
-    }
-    news = publishing.News(
-        company.pk, TRACKING_SIMPLE.id, shipment_id, "", publishing.encode(payload)
-    )
-    with transaction.atomic():
-        publishing.publish([news])

@@ -13,7 +13,7 @@ from django.test import RequestFactory
 from companies import services
 from companies.models import Company
 from config.wsgi import application
-from faults.running import free_port
+from faults.ports import free_port
 from faults.service import Service
 from tests import builders as build
 from webhooks.models import Webhook

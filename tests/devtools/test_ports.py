@@ -5,7 +5,7 @@ import pytest
 
 from devtools.ports import choose_port, reachable
 from devtools.trouble import UsageError
-from faults.running import free_port
+from faults.ports import free_port
 
 
 @pytest.fixture

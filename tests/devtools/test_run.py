@@ -14,7 +14,7 @@ import requests
 
 from devtools.bootstrap import ROOT
 from devtools.environment import DEFAULTS, NEVER_EMPTY
-from faults.running import free_port
+from faults.ports import free_port
 from tests.devtools.test_supervisor import is_running, wait_until
 
 # On a machine of two cores that others keep busy it has taken one minute.

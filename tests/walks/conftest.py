@@ -11,8 +11,8 @@ from django.db import connection
 
 from companies.models import Company
 from faults.environment import environment
+from faults.ports import free_port
 from faults.receiver import Receiver
-from faults.running import free_port
 from faults.service import Service
 from tests import builders as build
 

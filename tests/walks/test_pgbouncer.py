@@ -20,8 +20,8 @@ from companies.services import issue_token
 from devtools.processes import stop
 from faults import ledger, outages, scenarios
 from faults.feeding import Feed
+from faults.ports import free_port
 from faults.receiver import Receiver
-from faults.running import free_port
 from faults.service import Service
 from shipments.event_types.status import TRACKING_SIMPLE
 from tests.programs import program
@@ -108,5 +108,5 @@ def test_everything_works_behind_pgbouncer(
     scenarios.until(scenarios.settled(receiver, feed.updates), 60)
 
     assert set(statuses) == {200}
-    summary = ledger.summary(receiver.log, feed.updates)
+    summary = ledger.summary(receiver.log, feed.events())
     assert (summary["lost"], summary["repeats"], summary["out_of_order"]) == (0, 0, 0)
