@@ -8,9 +8,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from devtools.postgres import DATABASE, SUPERUSER
+from faults import absences, outages, scenarios, storms
 from faults import kills as killing
-from faults import outages, scenarios, storms
 from faults.feeding import Feed
+from faults.proxy import Proxy
 from faults.rig import Rig
 from faults.verdict import broken
 
@@ -19,6 +21,8 @@ Verdict = tuple[Figures, list[str]]
 
 # From a kill -9 until all that was in flight has arrived, where receivers answer at once.
 RECOVERED_WITHIN_SECONDS = 6.0
+# Until another worker has taken over, and until one that is back works again.
+CARRIED_ON_WITHIN_SECONDS = 30.0
 
 
 def feed(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -136,11 +140,53 @@ def restarts(rig: Rig, given: argparse.Namespace) -> Verdict:
     return found, broken(found, at_most={"repeats": 0})
 
 
+def frozen_worker(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """SIGSTOP of the one of two workers that has deliveries in flight, then SIGCONT."""
+    found = absences.worker_away(
+        rig.service,
+        rig.company,
+        rig.receiver,
+        away=rig.service.frozen,
+        seconds=given.seconds,
+        per_second=given.per_second,
+    )
+    return found, broken(found, at_most=absence_promises(found))
+
+
+def cut_network(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """Silence between PostgreSQL and the one of two workers that has deliveries in flight."""
+    with Proxy(rig.place.sockets / ".s.PGSQL.5432") as proxy:
+        address = f"DATABASE_URL=postgres://{SUPERUSER}@127.0.0.1:{proxy.port}/{DATABASE}"
+        found = absences.worker_away(
+            rig.service,
+            rig.company,
+            rig.receiver,
+            away=lambda _: proxy.silent(),
+            seconds=given.seconds,
+            per_second=given.per_second,
+            through=("env", address),
+        )
+    return found, broken(found, at_most=absence_promises(found))
+
+
+def absence_promises(found: Figures) -> dict[str, float]:
+    return {
+        "seconds_to_the_first_delivery": CARRIED_ON_WITHIN_SECONDS,
+        "seconds_to_the_last_of_those_claimed": CARRIED_ON_WITHIN_SECONDS,
+        "seconds_until_it_delivers_alone": CARRIED_ON_WITHIN_SECONDS,
+        "repeats": found["repeats_at_most"],
+        "repeats_after_it_was_back": 0,
+        "recorded_twice": 0,
+    }
+
+
 Scenario = Callable[[Rig, argparse.Namespace], Verdict]
 SCENARIOS: dict[str, tuple[Scenario, dict[str, float]]] = {
     "feed": (feed, {"shipments": 2000, "updates": 10_000, "surcharges": 500}),
     "killed-worker": (killed_worker, {"shipments": 500, "updates": 2000}),
     "kills": (kills, {"times": 20, "events": 1000, "seed": 1}),
+    "frozen-worker": (frozen_worker, {"seconds": 12.0, "per-second": 50.0}),
+    "cut-network": (cut_network, {"seconds": 30.0, "per-second": 50.0}),
     "silent-broker": (silent_broker, {"shipments": 100, "updates": 500, "down": 5.0}),
     "flushed-broker": (flushed_broker, {"shipments": 500, "updates": 5000, "times": 10}),
     "restarted-database": (restarted_database, {"shipments": 500, "updates": 4000}),

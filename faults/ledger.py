@@ -96,3 +96,14 @@ def arrived_before(log: Iterable[Received], events: Collection[Event], moment: f
     """How many of the events had arrived at a moment in Unix time."""
     before = {event_in(received.body) for received in log if received.at < moment}
     return len(before.intersection(events))
+
+
+def repeats_since(log: Iterable[Received], moment: float) -> int:
+    """Requests from a moment in Unix time on whose event had arrived before."""
+    seen: set[Event] = set()
+    repeats = 0
+    for received in log:
+        event = event_in(received.body)
+        repeats += event in seen and received.at >= moment
+        seen.add(event)
+    return repeats

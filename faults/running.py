@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import os
 import shutil
 import sys
 import time
@@ -49,7 +50,7 @@ def work(given: argparse.Namespace, place: Place) -> int:
         # The half of us that would do this may have been killed.
         for folder in (place.files, place.sockets):
             shutil.rmtree(folder, ignore_errors=True)
-    found["seconds"] = round(time.monotonic() - start, 1)
+    found |= {"seconds": round(time.monotonic() - start, 1), "load": os.getloadavg()[0]}
     print(json.dumps(found, indent=2))
     for trouble in troubles:
         say(trouble)

@@ -120,12 +120,12 @@ def killed_worker(
     }
 
 
-def slowly(receiver: Receiver) -> Callable[[Received], Any]:
-    """Delay each response by 20 ms, so that there is time to kill the worker."""
+def slowly(receiver: Receiver, seconds: float = 0.02) -> Callable[[Received], Any]:
+    """Answer as before, but later, so that requests are in flight for a while."""
     answer = receiver.answer
 
     def wait(received: Received) -> Any:
-        time.sleep(0.02)
+        time.sleep(seconds)
         return answer(received)
 
     return wait

@@ -54,14 +54,14 @@ def storm(
     receiver.answer = slowly(receiver)
     for name in ("beat", "web", *WORKERS):
         service.start(name.partition("-")[0], name)
+    victims = in_random_order(dice, kills)
     done: list[Kill] = []
     for turn, part in enumerate(feed.parts(kills)):
         feeder = threading.Thread(target=feed_until_taken, args=(service, part))
         feeder.start()
         enough = feed.updates * (turn + dice.uniform(0.1, 0.5)) / kills
         until(lambda enough=enough: len(receiver.log) >= enough)
-        # The first is a worker in any case: what a run must show comes of nothing else.
-        victim = dice.choice(VICTIMS) if turn else "worker"
+        victim = victims[turn]
         done.append(kill_one(service, victim, lambda: kill_backend(dice)))
         feeder.join()
     ended = time.time()
@@ -78,6 +78,17 @@ def storm(
         "longest_seconds_to_the_last": longest(seconds),
         "drained_seconds_after_the_last_part": round(time.time() - ended, 1),
     }
+
+
+def in_random_order(dice: random.Random, count: int) -> list[str]:
+    """So many victims: each of VICTIMS, in random order, before any comes again.
+
+    The first is a worker in any case, as only its kills bring the repeats that a run must show.
+    """
+    rounds = -(-count // len(VICTIMS))
+    victims = [each for _ in range(rounds) for each in dice.sample(VICTIMS, len(VICTIMS))]
+    victims.remove("worker")
+    return ["worker", *victims][:count]
 
 
 def kill_one(service: Service, victim: str, kill_backend: Callable[[], None]) -> Kill:

@@ -184,6 +184,10 @@ class Engine:
     def start_held(self, now: float) -> bool:
         """Start what is held, in turn, as long as there is room; True if there may be more."""
         self.rooms.grow_old(now)
+        if self.rooms.holding and not self.database.has_lease(self.loop_id):
+            # Others may have taken it over, while we hung or could not reach the database.
+            self.next.back += self.book.drop_all()
+            return False
         stale = now - claiming.lease_seconds() / 2
         at = timezone.now()
         for _ in range(STARTS_AT_ONCE):

@@ -86,6 +86,12 @@ class Database:
                 self._tuned = False
                 time.sleep(PAUSE_SECONDS)
 
+    def has_lease(self, loop_id: str | None) -> bool:
+        """Whether what was claimed under this id is certainly still ours. For any thread."""
+        # Read before the id, as it is written after it.
+        renewed_at = self._renewed_at
+        return time.monotonic() - renewed_at < leases.LEASE_SECONDS and self.loop_id == loop_id
+
     def close(self) -> None:
         """End the lease; what is not released by then is taken over by others."""
         try:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from cryptography.fernet import Fernet
@@ -15,7 +16,7 @@ from pytest_django import Settings
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import rendering, signature_check
+from deliveries.engine import leases, loop, rendering, signature_check
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.signing import sign, timestamp_ms
@@ -319,3 +320,29 @@ def test_an_absence_of_ours_is_no_failure_of_the_receiver(
     assert (delivery.state, delivery.attempts) == (State.DELIVERED, 1)
     assert not Health.objects.exists()
     assert len({received.headers["X-Webhook-Id"] for received in receiver.log}) == 1
+
+
+def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
+    company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop hangs with one delivery sent and one claimed, until its lease has run out."""
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
+    monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(loop, "STARTS_AT_ONCE", 1)
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company, shipment_id=each) for each in (1, 2)])
+    other = uuid4()
+
+    def hang_once() -> bool:
+        if sender.rooms.holding == 1 and not Delivery.objects.filter(claimed_by=other).exists():
+            time.sleep(0.5)
+            leases.take_over()
+            Delivery.objects.open().update(claimed_by=other)
+        return False
+
+    with closing(Transport(loopback, concurrency=8)) as transport:
+        sender = engine(transport, stop=hang_once)
+        sender.run(until_idle=True)
+
+    assert Delivery.objects.open().filter(claimed_by=other).count() == 2
+    assert len(receiver.log) == 1

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -11,8 +12,9 @@ from kombu import Connection
 from companies.models import Company
 from devtools.places import throwaway_place
 from devtools.valkey import Valkey
-from faults import kills, outages, scenarios, storms
+from faults import absences, kills, outages, scenarios, storms
 from faults.feeding import Feed
+from faults.proxy import Proxy
 from faults.receiver import Receiver
 from faults.service import Service
 from faults.verdict import broken
@@ -141,3 +143,41 @@ def test_clean_restarts_lose_and_repeat_nothing(
 
     assert outcome["restarts"] == 2
     assert outcome["lost"] == outcome["repeats"] == outcome["out_of_order"] == 0
+
+
+def test_another_worker_takes_over_from_a_frozen_one(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    outcome = absences.worker_away(
+        service, acme, receiver, away=service.frozen, seconds=8.0, per_second=20.0
+    )
+
+    taken_over(outcome)
+    assert outcome["late_results_refused"] > 0
+
+
+def test_another_worker_takes_over_from_one_that_is_cut_off(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    database = connection.settings_dict
+    with Proxy(Path(database["HOST"]) / ".s.PGSQL.5432") as proxy:
+        address = f"postgres://{database['USER']}@127.0.0.1:{proxy.port}/{database['NAME']}"
+        outcome = absences.worker_away(
+            service,
+            acme,
+            receiver,
+            away=lambda _: proxy.silent(),
+            seconds=8.0,
+            per_second=20.0,
+            through=("env", f"DATABASE_URL={address}"),
+        )
+
+    taken_over(outcome)
+
+
+def taken_over(outcome: dict[str, Any]) -> None:
+    assert broken(outcome) == []
+    assert outcome["claimed_by_the_one_that_went"] > 0
+    assert outcome["seconds_to_the_last_of_those_claimed"] is not None
+    assert outcome["repeats"] <= outcome["repeats_at_most"]
+    assert outcome["repeats_after_it_was_back"] == outcome["recorded_twice"] == 0

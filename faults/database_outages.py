@@ -1,0 +1,111 @@
+"""PostgreSQL stands still or is locked while deliveries are in flight, and goes on later."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import requests
+from django.db import connection
+
+from companies.models import Company
+from companies.services import issue_token
+from deliveries.models import Attempt
+from faults import in_flight, ledger
+from faults.outages import address, answers
+from faults.receiver import Receiver
+from faults.scenarios import nothing_waits, slowly, until
+from faults.service import Service
+from faults.steady import Steady, longest_pause
+from shipments.event_types.status import TRACKING_SIMPLE
+from webhooks import services
+
+ANSWER_AFTER_SECONDS = 0.3
+ASK_EVERY_SECONDS = 0.2
+GIVE_UP_SECONDS = 60.0
+
+
+class Asked:
+    """Requests to one path, one after the other in a thread of its own, for as long as a block."""
+
+    def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
+        self.url = url
+        self.headers = headers
+        self.statuses: set[int] = set()
+        self.longest_seconds = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+
+    def __enter__(self) -> "Asked":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _ask(self) -> None:
+        while not self._over.wait(ASK_EVERY_SECONDS):
+            start = time.monotonic()
+            try:
+                answer = requests.get(self.url, headers=self.headers, timeout=GIVE_UP_SECONDS)
+                self.statuses.add(answer.status_code)
+            except requests.RequestException:
+                # No status at all.
+                self.statuses.add(0)
+            self.longest_seconds = max(self.longest_seconds, time.monotonic() - start)
+
+
+def database_stands_still(
+    service: Service,
+    company: Company,
+    receiver: Receiver,
+    *,
+    still: Callable[[], AbstractContextManager[None]],
+    seconds: float,
+    per_second: float,
+) -> dict[str, Any]:
+    """Events come in and the API is asked, before, while and after the database is `still`.
+
+    `repeats_at_most` is what was claimed when it began.
+    """
+    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
+    api = {"Authorization": f"Bearer {issue_token(company.pk)}"}
+    for kind in ("web", "worker"):
+        service.start(kind)
+    until(lambda: answers(service, "/healthz"))
+    with Steady(company, per_second) as steady:
+        until(lambda: len(receiver.log) >= 2 * per_second and bool(in_flight.claimed()))
+        claimed = in_flight.claimed()
+        # The block's own connection: the one that looks at rows would wait as well.
+        connection.close()
+        with (
+            Asked(address(service, "/healthz")) as health,
+            Asked(address(service, "/company/tickets"), api) as tickets,
+        ):
+            with still():
+                at = time.time()
+                time.sleep(seconds)
+                over = time.time()
+            until(lambda: any(each.at > over for each in list(receiver.log)))
+        time.sleep(ANSWER_AFTER_SECONDS)
+    until(nothing_waits)
+    ended = time.time()
+    first = min(each.at for each in receiver.log if each.at > over) - over
+    last_of_claimed = ledger.seconds_until_last(receiver.log, set(steady.events), over)
+    return {
+        **ledger.summary(receiver.log, steady.events),
+        "claimed_when_it_began": len(claimed),
+        "repeats_at_most": len(claimed),
+        "in_flight_when_it_began": len(claimed) - ledger.arrived_before(receiver.log, claimed, 0),
+        "api_answers": sorted(tickets.statuses),
+        "api_longest_seconds": round(tickets.longest_seconds, 1),
+        "healthz_answers": sorted(health.statuses),
+        "healthz_longest_seconds": round(health.longest_seconds, 2),
+        "failed_attempts": Attempt.objects.exclude(error="").count(),
+        "seconds_to_the_first_delivery": round(first, 1),
+        "seconds_to_the_last": last_of_claimed and round(last_of_claimed, 1),
+        "longest_seconds_without_a_delivery": round(longest_pause(receiver.log, at, ended)[1], 1),
+    }

@@ -1,0 +1,68 @@
+"""A network between a worker and PostgreSQL that can go silent."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+CHUNK = 65_536
+
+
+class Proxy:
+    """`with Proxy(path) as proxy:` listens on `proxy.port` and forwards to a Unix socket."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self._open = threading.Event()
+        self._open.set()
+        self._sockets: list[socket.socket] = [self.listener]
+
+    def __enter__(self) -> "Proxy":
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.set()
+        for each in self._sockets:
+            # Closing alone wakes no thread that reads from it.
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """For the length of a block nothing is forwarded and nothing is closed."""
+        self._open.clear()
+        try:
+            yield
+        finally:
+            self._open.set()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                self._sockets.append(client)
+                threading.Thread(target=self._connect, args=(client,), daemon=True).start()
+
+    def _connect(self, client: socket.socket) -> None:
+        self._open.wait()
+        server = socket.socket(socket.AF_UNIX)
+        self._sockets.append(server)
+        with contextlib.suppress(OSError):
+            server.connect(str(self.path))
+            for source, target in ((client, server), (server, client)):
+                pump = threading.Thread(target=self._pump, args=(source, target), daemon=True)
+                pump.start()
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(CHUNK):
+                self._open.wait()
+                target.sendall(data)
+        self._open.wait()
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)

@@ -1,0 +1,63 @@
+"""Events at a steady rate, for as long as a block lasts."""
+
+import threading
+import time
+from collections.abc import Iterable
+from itertools import pairwise
+
+from django.db import connection
+
+from companies.models import Company
+from faults.feeding import event_numbered, publish_numbered
+from faults.ledger import Event
+from faults.receiver import Received
+
+
+class Steady:
+    """`with Steady(company, per_second=50) as steady:`, one commit for each event.
+
+    It begins with a `burst` of events in one commit.
+    """
+
+    def __init__(self, company: Company, per_second: float, burst: int = 0) -> None:
+        self.company = company
+        self.per_second = per_second
+        self.burst = burst
+        self.published = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._publish, daemon=True)
+
+    def __enter__(self) -> "Steady":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def events(self) -> list[Event]:
+        return [event_numbered(number) for number in range(self.published)]
+
+    def _publish(self) -> None:
+        try:
+            publish_numbered(self.company, range(self.burst))
+            self.published = self.burst
+            due = time.monotonic()
+            while not self._over.wait(max(0.0, due - time.monotonic())):
+                publish_numbered(self.company, [self.published])
+                self.published += 1
+                # What is late is not made up for: a database that stood still gets no flood.
+                due = max(due + 1 / self.per_second, time.monotonic())
+        finally:
+            connection.close()
+
+
+def longest_pause(log: Iterable[Received], since: float, until: float) -> tuple[float, float]:
+    """The longest time without an arrival between two moments in Unix time.
+
+    Returns its end, in seconds from `since`, and its length.
+    """
+    moments = [since, *sorted(each.at for each in log if since < each.at < until), until]
+    length, end = max((late - early, late) for early, late in pairwise(moments))
+    return end - since, length
