@@ -4,7 +4,6 @@ import logging
 from typing import Any
 
 from celery import current_app
-from kombu.exceptions import OperationalError
 
 logger = logging.getLogger(__name__)
 
@@ -16,5 +15,5 @@ def ring(task: str, *arguments: Any, expires: int = 30) -> None:
     """
     try:
         current_app.send_task(task, arguments, expires=expires)
-    except (OperationalError, OSError) as error:
+    except Exception as error:  # a client whose broker answers errors may raise whatever it likes
         logger.warning("cannot reach the broker, the next sweep will run %s: %s", task, error)

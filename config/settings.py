@@ -39,6 +39,9 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "inte
 CELERY_BROKER_CONNECTION_TIMEOUT = 0.5
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A worker whose broker answers errors (full, or without its replicas) tries again; without this it
+# would end, and its engine loops with it.
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Concerns tasks that are acknowledged late, which ours are not; unset, Celery warns of it.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True

@@ -6,23 +6,11 @@ Each returns its figures, and a line for each promise that they break.
 import argparse
 import json
 from collections.abc import Callable
-from typing import Any
 
-from devtools.postgres import DATABASE, SUPERUSER
-from faults import absences, outages, scenarios, storms
-from faults import kills as killing
+from faults import outages, scenarios, stand_stills, storms
 from faults.feeding import Feed
-from faults.proxy import Proxy
 from faults.rig import Rig
-from faults.verdict import broken
-
-Figures = dict[str, Any]
-Verdict = tuple[Figures, list[str]]
-
-# From a kill -9 until all that was in flight has arrived, where receivers answer at once.
-RECOVERED_WITHIN_SECONDS = 6.0
-# Until another worker has taken over, and until one that is back works again.
-CARRIED_ON_WITHIN_SECONDS = 30.0
+from faults.verdict import Verdict, broken
 
 
 def feed(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -47,26 +35,6 @@ def killed_worker(rig: Rig, given: argparse.Namespace) -> Verdict:
     wanted = Feed(rig.company.pk, given.shipments, given.updates)
     found = scenarios.killed_worker(rig.service, rig.company, rig.receiver, wanted)
     return found, broken(found, at_most={"received_at_the_kill": given.updates - 1})
-
-
-def kills(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of the worker with deliveries in flight, restarted at once, again and again."""
-    found = killing.kills(
-        rig.service,
-        rig.company,
-        rig.receiver,
-        times=given.times,
-        events=given.events,
-        seed=given.seed,
-    )
-    return found, broken(
-        found,
-        at_most={
-            "repeats": found["repeats_at_most"],
-            "longest_seconds_to_the_last": RECOVERED_WITHIN_SECONDS,
-        },
-        at_least={"least_claimed_at_a_kill": 1, "repeats": 1},
-    )
 
 
 def silent_broker(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -140,53 +108,17 @@ def restarts(rig: Rig, given: argparse.Namespace) -> Verdict:
     return found, broken(found, at_most={"repeats": 0})
 
 
-def frozen_worker(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """SIGSTOP of the one of two workers that has deliveries in flight, then SIGCONT."""
-    found = absences.worker_away(
-        rig.service,
-        rig.company,
-        rig.receiver,
-        away=rig.service.frozen,
-        seconds=given.seconds,
-        per_second=given.per_second,
-    )
-    return found, broken(found, at_most=absence_promises(found))
-
-
-def cut_network(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Silence between PostgreSQL and the one of two workers that has deliveries in flight."""
-    with Proxy(rig.place.sockets / ".s.PGSQL.5432") as proxy:
-        address = f"DATABASE_URL=postgres://{SUPERUSER}@127.0.0.1:{proxy.port}/{DATABASE}"
-        found = absences.worker_away(
-            rig.service,
-            rig.company,
-            rig.receiver,
-            away=lambda _: proxy.silent(),
-            seconds=given.seconds,
-            per_second=given.per_second,
-            through=("env", address),
-        )
-    return found, broken(found, at_most=absence_promises(found))
-
-
-def absence_promises(found: Figures) -> dict[str, float]:
-    return {
-        "seconds_to_the_first_delivery": CARRIED_ON_WITHIN_SECONDS,
-        "seconds_to_the_last_of_those_claimed": CARRIED_ON_WITHIN_SECONDS,
-        "seconds_until_it_delivers_alone": CARRIED_ON_WITHIN_SECONDS,
-        "repeats": found["repeats_at_most"],
-        "repeats_after_it_was_back": 0,
-        "recorded_twice": 0,
-    }
-
-
 Scenario = Callable[[Rig, argparse.Namespace], Verdict]
 SCENARIOS: dict[str, tuple[Scenario, dict[str, float]]] = {
     "feed": (feed, {"shipments": 2000, "updates": 10_000, "surcharges": 500}),
     "killed-worker": (killed_worker, {"shipments": 500, "updates": 2000}),
-    "kills": (kills, {"times": 20, "events": 1000, "seed": 1}),
-    "frozen-worker": (frozen_worker, {"seconds": 12.0, "per-second": 50.0}),
-    "cut-network": (cut_network, {"seconds": 30.0, "per-second": 50.0}),
+    "kills": (stand_stills.kills, {"times": 20, "events": 1000, "seed": 1}),
+    "frozen-worker": (stand_stills.frozen_worker, {"seconds": 12.0, "per-second": 50.0}),
+    "cut-network": (stand_stills.cut_network, {"seconds": 30.0, "per-second": 50.0}),
+    "database-frozen": (stand_stills.database_frozen, {"seconds": 12.0, "per-second": 50.0}),
+    "stalled-database": (stand_stills.stalled_database, {"seconds": 9.0, "per-second": 50.0}),
+    "beat-frozen": (stand_stills.beat_frozen, {"seconds": 20.0, "per-second": 50.0}),
+    "broker-refuses": (stand_stills.broker_refuses, {"seconds": 20.0, "per-second": 50.0}),
     "silent-broker": (silent_broker, {"shipments": 100, "updates": 500, "down": 5.0}),
     "flushed-broker": (flushed_broker, {"shipments": 500, "updates": 5000, "times": 10}),
     "restarted-database": (restarted_database, {"shipments": 500, "updates": 4000}),

@@ -6,6 +6,7 @@ import random
 import signal
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 
 import trustme
 from django.conf import settings
@@ -60,6 +61,23 @@ class Rig:
             cursor.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
             pids = [pid for (pid,) in cursor.fetchall()]
             os.kill(dice.choice(pids), signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def database_frozen(self) -> Iterator[None]:
+        """SIGSTOP for all of PostgreSQL's processes, for the length of a block."""
+        server = int((self.postgres.data / "postmaster.pid").read_text().split()[0])
+        os.kill(server, signal.SIGSTOP)
+        # Stopped, it starts no others. Each has a process group of its own.
+        backends = [
+            int(pid) for pid in Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        ]
+        try:
+            for pid in backends:
+                os.kill(pid, signal.SIGSTOP)
+            yield
+        finally:
+            for pid in (*backends, server):
+                os.kill(pid, signal.SIGCONT)
 
     def flush_broker(self) -> None:
         with Connection(settings.CELERY_BROKER_URL) as opened:

@@ -16,7 +16,8 @@ from faults.receiver import Received
 class Steady:
     """`with Steady(company, per_second=50) as steady:`, one commit for each event.
 
-    It begins with a `burst` of events in one commit.
+    It begins with a `burst` of events in one commit. What goes wrong with publishing is raised at
+    the end of the block.
     """
 
     def __init__(self, company: Company, per_second: float, burst: int = 0) -> None:
@@ -25,6 +26,7 @@ class Steady:
         self.burst = burst
         self.published = 0
         self._over = threading.Event()
+        self._error: Exception | None = None
         self._thread = threading.Thread(target=self._publish, daemon=True)
 
     def __enter__(self) -> "Steady":
@@ -34,6 +36,8 @@ class Steady:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
+        if self._error:
+            raise self._error
 
     @property
     def events(self) -> list[Event]:
@@ -49,6 +53,8 @@ class Steady:
                 self.published += 1
                 # What is late is not made up for: a database that stood still gets no flood.
                 due = max(due + 1 / self.per_second, time.monotonic())
+        except Exception as error:  # to be raised where it is seen
+            self._error = error
         finally:
             connection.close()
 

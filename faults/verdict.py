@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+Figures = dict[str, Any]
+# The figures, and a line for each promise that they break.
+Verdict = tuple[Figures, list[str]]
+
 # Of these there must be none, whatever was done to the service.
 NEVER = ("lost", "unexpected", "out_of_order", "dishonest_repeats")
 
 
 def broken(
-    found: Mapping[str, Any],
+    found: Figures,
     *,
     at_most: Mapping[str, float] | None = None,
     at_least: Mapping[str, float] | None = None,

@@ -1,6 +1,7 @@
 import pytest
 from celery import current_app
 from pytest_django import DjangoCaptureOnCommitCallbacks
+from redis.exceptions import ResponseError
 
 from companies.models import Company
 from deliveries import doorbell, publishing
@@ -59,11 +60,20 @@ def test_rings_once_the_fact_is_committed(
     assert rings == [1]
 
 
-def test_a_silent_broker_harms_nobody(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionRefusedError(),
+        ResponseError("NOREPLICAS Not enough good replicas to write."),
+        # What kombu raises once a channel has failed on such an answer.
+        AttributeError("'NoneType' object has no attribute 'client'"),
+    ],
+)
+def test_a_broker_that_is_away_or_refuses_harms_nobody(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def silent(*_: object, **__: object) -> None:
-        raise ConnectionRefusedError
+        raise error
 
     monkeypatch.setattr(current_app, "send_task", silent)
     monkeypatch.setattr(doorbell, "_last_ring", 0.0)
