@@ -1,5 +1,6 @@
 """The whole service as real processes, on the database and the broker of the test."""
 
+import shutil
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from django.conf import settings
 from django.db import connection
 
 from companies.models import Company
+from devtools.places import throwaway_place
+from devtools.valkey import Valkey
 from faults.environment import environment
 from faults.ports import free_port
 from faults.receiver import Receiver
@@ -65,3 +68,15 @@ def service(acme: Company, certificates: trustme.CA, tmp_path: Path) -> Iterator
     certificates.cert_pem.write_to_path(tmp_path / "ca.pem")
     with Service(service_environment(tmp_path), tmp_path) as service:
         yield service
+
+
+@pytest.fixture
+def broker() -> Iterator[Valkey]:
+    """A broker of our own, as this test takes it away."""
+    place = throwaway_place("parceldesk-fault-")
+    valkey = Valkey(place)
+    valkey.start_and_wait()
+    yield valkey
+    valkey.stop()
+    for folder in (place.files, place.sockets):
+        shutil.rmtree(folder, ignore_errors=True)

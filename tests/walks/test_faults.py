@@ -1,20 +1,15 @@
 """What breaks heals by itself and loses nothing: small versions of the commands in faults/."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db import connection
 from kombu import Connection
 
 from companies.models import Company
-from devtools.places import throwaway_place
 from devtools.valkey import Valkey
-from faults import absences, database_outages, helpers, kills, outages, scenarios, storms
+from faults import kills, outages, scenarios, storms
 from faults.feeding import Feed
-from faults.proxy import Proxy
 from faults.receiver import Receiver
 from faults.service import Service
 from faults.verdict import broken
@@ -43,18 +38,6 @@ def test_each_kill_hits_deliveries_in_flight_and_loses_nothing(
     assert broken(outcome) == []
     assert outcome["least_claimed_at_a_kill"] > 0
     assert 0 < outcome["repeats"] <= outcome["repeats_at_most"]
-
-
-@pytest.fixture
-def broker() -> Iterator[Valkey]:
-    """A broker of our own, as this test takes it away."""
-    place = throwaway_place("parceldesk-fault-")
-    valkey = Valkey(place)
-    valkey.start_and_wait()
-    yield valkey
-    valkey.stop()
-    for folder in (place.files, place.sockets):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_a_silent_broker_stops_no_delivery(
@@ -143,119 +126,3 @@ def test_clean_restarts_lose_and_repeat_nothing(
 
     assert outcome["restarts"] == 2
     assert outcome["lost"] == outcome["repeats"] == outcome["out_of_order"] == 0
-
-
-def test_another_worker_takes_over_from_a_frozen_one(
-    service: Service, acme: Company, receiver: Receiver
-) -> None:
-    outcome = absences.worker_away(
-        service, acme, receiver, away=service.frozen, seconds=8.0, per_second=20.0
-    )
-
-    taken_over(outcome)
-    assert outcome["late_results_refused"] > 0
-
-
-def test_another_worker_takes_over_from_one_that_is_cut_off(
-    service: Service, acme: Company, receiver: Receiver
-) -> None:
-    database = connection.settings_dict
-    with Proxy(Path(database["HOST"]) / ".s.PGSQL.5432") as proxy:
-        address = f"postgres://{database['USER']}@127.0.0.1:{proxy.port}/{database['NAME']}"
-        outcome = absences.worker_away(
-            service,
-            acme,
-            receiver,
-            away=lambda _: proxy.silent(),
-            seconds=8.0,
-            per_second=20.0,
-            through=("env", f"DATABASE_URL={address}"),
-        )
-
-    taken_over(outcome)
-
-
-def taken_over(outcome: dict[str, Any]) -> None:
-    assert broken(outcome) == []
-    assert outcome["claimed_by_the_one_that_went"] > 0
-    assert outcome["seconds_to_the_last_of_those_claimed"] is not None
-    assert outcome["repeats"] <= outcome["repeats_at_most"]
-    assert outcome["repeats_after_it_was_back"] == outcome["recorded_twice"] == 0
-
-
-def test_while_the_database_is_silent_the_api_says_so_and_no_receiver_is_blamed(
-    service: Service, acme: Company, receiver: Receiver
-) -> None:
-    database = connection.settings_dict
-    with Proxy(Path(database["HOST"]) / ".s.PGSQL.5432") as proxy:
-        address = f"postgres://{database['USER']}@127.0.0.1:{proxy.port}/{database['NAME']}"
-        service.environment["DATABASE_URL"] = address
-        outcome = database_outages.database_stands_still(
-            service, acme, receiver, still=proxy.silent, seconds=12.0, per_second=20.0
-        )
-
-    assert outcome["api_answers"] == [200, 503]
-    assert_nobody_was_blamed(outcome)
-
-
-def test_a_lock_on_the_attempts_is_no_failure_of_a_receiver(
-    service: Service, acme: Company, receiver: Receiver
-) -> None:
-    outcome = database_outages.database_stands_still(
-        service,
-        acme,
-        receiver,
-        still=database_outages.attempts_locked,
-        seconds=9.0,
-        per_second=20.0,
-    )
-
-    assert outcome["api_answers"] == [200]
-    assert_nobody_was_blamed(outcome)
-
-
-def assert_nobody_was_blamed(outcome: dict[str, Any]) -> None:
-    assert broken(outcome) == []
-    assert outcome["healthz_answers"] == [200]
-    assert outcome["failed_attempts"] == 0
-    assert outcome["repeats"] <= outcome["repeats_at_most"]
-
-
-def test_a_beat_that_hangs_stops_no_delivery(
-    service: Service, acme: Company, receiver: Receiver
-) -> None:
-    outcome = helpers.helper_away(
-        service,
-        acme,
-        receiver,
-        away=lambda: service.frozen("beat"),
-        seconds=5.0,
-        per_second=20.0,
-    )
-
-    assert_nobody_was_missed(outcome)
-
-
-def test_a_broker_that_refuses_everything_stops_no_delivery(
-    service: Service, acme: Company, receiver: Receiver, broker: Valkey
-) -> None:
-    urls = {"BROKER_URL": broker.url, "CACHE_URL": f"unix://{broker.socket}?db=1"}
-    service.environment = {**service.environment, **urls}
-    outcome = helpers.helper_away(
-        service,
-        acme,
-        receiver,
-        away=lambda: helpers.refusing_writes(broker.url),
-        seconds=5.0,
-        per_second=20.0,
-    )
-
-    assert_nobody_was_missed(outcome)
-
-
-def assert_nobody_was_missed(outcome: dict[str, Any]) -> None:
-    assert broken(outcome) == []
-    assert outcome["delivered_meanwhile"] > 0
-    assert outcome["repeats"] == outcome["retries_in_all"]
-    assert outcome["retries"] > 0
-    assert outcome["ticket_opened_meanwhile"]
