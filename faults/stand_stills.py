@@ -72,6 +72,8 @@ def cut_network(rig: Rig, given: argparse.Namespace) -> Verdict:
             per_second=given.per_second,
             through=("env", address),
         )
+        # It needs its database to stop at once.
+        rig.service.stop(absences.AWAY)
     return found, broken(found, at_most=absence_promises(found))
 
 

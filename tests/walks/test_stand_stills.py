@@ -1,5 +1,6 @@
 """What stands still, is cut off or refuses its work: small versions of the commands in faults/."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,18 @@ from faults.verdict import broken
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.fixture
+def proxy(rows_to_keep: None) -> Iterator[Proxy]:
+    """To be named before `service`: a worker needs its database to stop at once."""
+    with Proxy(Path(connection.settings_dict["HOST"]) / ".s.PGSQL.5432") as proxy:
+        yield proxy
+
+
+def address_through(proxy: Proxy) -> str:
+    database = connection.settings_dict
+    return f"postgres://{database['USER']}@127.0.0.1:{proxy.port}/{database['NAME']}"
+
+
 def test_another_worker_takes_over_from_a_frozen_one(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
@@ -29,20 +42,17 @@ def test_another_worker_takes_over_from_a_frozen_one(
 
 
 def test_another_worker_takes_over_from_one_that_is_cut_off(
-    service: Service, acme: Company, receiver: Receiver
+    proxy: Proxy, service: Service, acme: Company, receiver: Receiver
 ) -> None:
-    database = connection.settings_dict
-    with Proxy(Path(database["HOST"]) / ".s.PGSQL.5432") as proxy:
-        address = f"postgres://{database['USER']}@127.0.0.1:{proxy.port}/{database['NAME']}"
-        outcome = absences.worker_away(
-            service,
-            acme,
-            receiver,
-            away=lambda _: proxy.silent(),
-            seconds=8.0,
-            per_second=20.0,
-            through=("env", f"DATABASE_URL={address}"),
-        )
+    outcome = absences.worker_away(
+        service,
+        acme,
+        receiver,
+        away=lambda _: proxy.silent(),
+        seconds=8.0,
+        per_second=20.0,
+        through=("env", f"DATABASE_URL={address_through(proxy)}"),
+    )
 
     taken_over(outcome)
 
@@ -56,15 +66,13 @@ def taken_over(outcome: dict[str, Any]) -> None:
 
 
 def test_while_the_database_is_silent_the_api_says_so_and_no_receiver_is_blamed(
-    service: Service, acme: Company, receiver: Receiver
+    proxy: Proxy, service: Service, acme: Company, receiver: Receiver
 ) -> None:
-    database = connection.settings_dict
-    with Proxy(Path(database["HOST"]) / ".s.PGSQL.5432") as proxy:
-        address = f"postgres://{database['USER']}@127.0.0.1:{proxy.port}/{database['NAME']}"
-        service.environment["DATABASE_URL"] = address
-        outcome = database_outages.database_stands_still(
-            service, acme, receiver, still=proxy.silent, seconds=12.0, per_second=20.0
-        )
+    service.environment["DATABASE_URL"] = address_through(proxy)
+
+    outcome = database_outages.database_stands_still(
+        service, acme, receiver, still=proxy.silent, seconds=12.0, per_second=20.0
+    )
 
     assert outcome["api_answers"] == [200, 503]
     assert_nobody_was_blamed(outcome)
