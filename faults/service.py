@@ -87,9 +87,10 @@ class Service:
         try:
             process.wait(STOP_WITHIN_SECONDS)
         finally:
-            if process.poll() is None:
+            # Engine loops that wait for a database which is away outlive their worker.
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.wait()
 
     def manage(self, *arguments: str, given: bytes = b"") -> str:
         """Run a management command; returns stdout. Raises CalledProcessError with its output."""
