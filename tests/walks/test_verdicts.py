@@ -95,8 +95,8 @@ def test_told_to_stop_it_leaves_nothing() -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    # The worker and beat, which are given the folder of the run.
-    wait_until(lambda: sum("DATA_DIR" in each for each in environments(mark)) >= 2)
+    # The worker and beat: nothing else is told how many processes to have.
+    wait_until(lambda: sum("WORKER_CONCURRENCY" in each for each in environments(mark)) >= 2)
     folder = next(each["DATA_DIR"] for each in environments(mark) if "DATA_DIR" in each)
     started.send_signal(signal.SIGTERM)
 
