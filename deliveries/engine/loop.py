@@ -74,13 +74,13 @@ class Engine:
         self.recorded_at = self.found_at = self.awake_at = time.monotonic()
         # Whatever was in flight at this moment may have been answered while the loop was away.
         self.away_until = -math.inf
-        for each in (self.bell, self.turn_bell):
-            transport.wake_for(each.fileno())
+        transport.wake_for(bell.fileno())
+        transport.wake_for(self.turn_bell.fileno())
 
     def run(self, *, until_idle: bool = False) -> int:
-        """Work until told to stop, or with `until_idle` until nothing is due.
+        """Work until told to stop; returns how many attempts were recorded.
 
-        Returns how many attempts were recorded.
+        With `until_idle` it ends when nothing is due.
         """
         while True:
             stopping = self.stop()
@@ -101,10 +101,8 @@ class Engine:
             self.awake_at = time.monotonic()
             if self.transport.rung:
                 self.turn_bell.silence()
-                if self.bell.silence():
-                    self.look_at = 0.0
-            if replies:
-                self.take_replies(replies)
+                self.look_at = 0.0 if self.bell.silence() else self.look_at
+            self.take_replies(replies)
 
     def is_over(self, stopping: bool, until_idle: bool) -> bool:
         if self.turn or self.rooms.in_flight or self.results or self.back:
@@ -186,7 +184,7 @@ class Engine:
         self.rooms.grow_old(now)
         if self.rooms.holding and not self.database.has_lease(self.loop_id):
             # Others may have taken it over, while we hung or could not reach the database.
-            self.next.back += self.book.drop_all()
+            self.back += self.book.drop_all()
             return False
         stale = now - claiming.lease_seconds() / 2
         at = timezone.now()

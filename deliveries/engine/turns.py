@@ -26,6 +26,7 @@ WAKEUPS_AT_ONCE = 128
 # Whoever has not renewed its lease for so long has been away itself.
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
+STOP_TRIES = 6
 FIND_MISSED_EVERY_SECONDS = 5.0
 FIND_MISSED_AT_ONCE = 500
 
@@ -75,12 +76,20 @@ class Database:
         self._missed_after = 0
 
     def take(self, turn: Turn) -> Turn:
-        """Take a turn, however often it takes until the database answers."""
+        """Take a turn, however often it takes until the database answers.
+
+        A loop that is to stop tries STOP_TRIES times more, and raises OperationalError then: what it
+        was working on is taken over when its lease has run out.
+        """
+        tries = STOP_TRIES
         while True:
             try:
                 self._take(turn)
                 return turn
             except (OperationalError, InterfaceError) as error:
+                tries -= self.stop()
+                if not tries:
+                    raise
                 logger.warning("cannot reach the database, trying again: %s", error)
                 connection.close()
                 self._tuned = False
