@@ -1,0 +1,221 @@
+"""What is written down about deliveries, and what companies see of it."""
+
+from faults.broken import Mutant
+from faults.broken.engine import ENGINE
+
+PUBLISHING = "deliveries/publishing.py"
+RECORDING = "deliveries/engine/recording.py"
+REDELIVERY = "deliveries/redelivery.py"
+RENDERING = "deliveries/engine/rendering.py"
+
+DELIVERIES = (
+    *ENGINE,
+    Mutant(
+        "events-to-every-company",
+        PUBLISHING,
+        "JOIN listener USING (company_id, type_id)",
+        "JOIN listener USING (type_id)",
+        "Each company gets the events of all companies.",
+    ),
+    Mutant(
+        "events-to-every-type",
+        PUBLISHING,
+        "JOIN listener USING (company_id, type_id)",
+        "JOIN listener USING (company_id)",
+        "A webhook gets events of types that it did not ask for.",
+    ),
+    Mutant(
+        "one-in-a-thousand-dropped",
+        PUBLISHING,
+        "JOIN listener USING (company_id, type_id)",
+        "JOIN listener USING (company_id, type_id) WHERE event.id %% 1000 <> 0",
+        "Now and then an event does not arrive.",
+    ),
+    Mutant(
+        "publish-without-wakeup",
+        PUBLISHING,
+        "WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM event)\n)",
+        "WHERE false\n)",
+        "New events wait for the sweep.",
+    ),
+    Mutant(
+        "fence-off",
+        RECORDING,
+        " AND delivery.claimed_by = result.claim",
+        "",
+        "A worker that comes back late overwrites what is true.",
+    ),
+    Mutant(
+        "retry-without-wakeup",
+        RECORDING,
+        "interval '1 second' FROM done WHERE state = 0",
+        "interval '1 second' FROM done WHERE false",
+        "A retry comes late.",
+    ),
+    Mutant(
+        "next-of-shipment-without-wakeup",
+        RECORDING,
+        "SELECT webhook_id, due_at FROM woken\n",
+        "SELECT webhook_id, due_at FROM woken WHERE false\n",
+        "The next event of a shipment comes late.",
+    ),
+    Mutant(
+        "rest-without-wakeup",
+        RECORDING,
+        "  RETURNING webhook_id, resting_until\n)\n"
+        "INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest",
+        "  RETURNING webhook_id, resting_until\n)\n"
+        "INSERT INTO deliveries_wakeup (webhook_id, due_at) TABLE rest LIMIT 0",
+        "A webhook is not looked at when its rest ends.",
+    ),
+    Mutant(
+        "asked-rest-without-wakeup",
+        RECORDING,
+        "  RETURNING health.webhook_id, health.resting_until\n)\n"
+        "INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest",
+        "  RETURNING health.webhook_id, health.resting_until\n)\n"
+        "INSERT INTO deliveries_wakeup (webhook_id, due_at) TABLE rest LIMIT 0",
+        "A webhook is not looked at when the rest that it asked for ends.",
+    ),
+    Mutant(
+        "rest-doubles-within-a-rest",
+        RECORDING,
+        "    AND coalesce(resting_until <= statement_timestamp(), true)\n  RETURNING webhook_id,",
+        "  RETURNING webhook_id,",
+        "One burst of timeouts brings minutes of silence.",
+    ),
+    Mutant(
+        "failures-count-beside-a-success",
+        RECORDING,
+        "if result.webhook_id not in well:",
+        "if result.state != DELIVERED:",
+        "A receiver that takes nearly everything is called failing.",
+    ),
+    Mutant(
+        "rests-although-well",
+        RECORDING,
+        "if result.unreachable} - well",
+        "if result.unreachable}",
+        "A receiver that answers is left alone.",
+    ),
+    Mutant(
+        "shorter-wish-cuts-a-rest",
+        RECORDING,
+        "greatest(\n      health.resting_until, statement_timestamp() + make_interval"
+        "(secs => asked.rest))",
+        "statement_timestamp() + make_interval(secs => asked.rest)",
+        "A receiver that asked for five minutes is asked after one.",
+    ),
+    Mutant(
+        "rests-too-soon",
+        RECORDING,
+        "FAILURES_BEFORE_REST = 3",
+        "FAILURES_BEFORE_REST = 1",
+        "A single timeout holds back everything.",
+    ),
+    Mutant(
+        "step-not-counted",
+        RECORDING,
+        "CASE WHEN result.state = 1 THEN 0 ELSE 1 END",
+        "0",
+        "Retries never end.",
+    ),
+    Mutant(
+        "recovers-every-webhook",
+        REDELIVERY,
+        "deliveries = deliveries.filter(webhook_id=webhook_id)",
+        "deliveries = deliveries.filter()",
+        "To recover one webhook sends again what every company had given up.",
+    ),
+    Mutant(
+        "redelivery-takes-what-is-in-flight",
+        REDELIVERY,
+        " AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())",
+        "",
+        "A delivery in flight is sent twice at once.",
+    ),
+    Mutant(
+        "redelivery-without-wakeup",
+        REDELIVERY,
+        "SELECT DISTINCT webhook_id, statement_timestamp() FROM again",
+        "SELECT DISTINCT webhook_id, statement_timestamp() FROM again WHERE false",
+        "To send again does nothing until the sweep.",
+    ),
+    Mutant(
+        "resumed-without-wakeup",
+        REDELIVERY,
+        "cursor.execute(WAKE, [webhook_id])",
+        "pass",
+        "A webhook that is resumed gets nothing until the sweep.",
+    ),
+    Mutant(
+        "id-anew-on-repeat",
+        RENDERING,
+        '("X-Webhook-Id", delivery.id)',
+        '("X-Webhook-Id", delivery.id[:: -1 if delivery.attempts else 1])',
+        "Receivers cannot tell a repeat from a new event.",
+    ),
+    Mutant(
+        "rotated-secret-never-signs",
+        RENDERING,
+        "THEN webhook.next_secret\n",
+        "THEN webhook.secret\n",
+        "After a rotation every signature is wrong.",
+    ),
+    Mutant(
+        "next-secret-signs-at-once",
+        RENDERING,
+        "CASE WHEN webhook.next_secret_at <= statement_timestamp() THEN",
+        "CASE WHEN webhook.next_secret_at IS NOT NULL THEN",
+        "During a rotation signatures are wrong for receivers that have not changed yet.",
+    ),
+    Mutant(
+        "statements-not-prepared",
+        "deliveries/statements.py",
+        "prepare = self.prepared if prepare is None else prepare",
+        "prepare = False",
+        "The engine takes several times as much of the database.",
+    ),
+    Mutant(
+        "one-poisons-the-batch",
+        "deliveries/engine/setting_aside.py",
+        "if len(results) > 1:",
+        "if len(results) > 10_000:",
+        "One bad row loses the results of 200.",
+    ),
+    Mutant(
+        "pauses-whom-was-just-resumed",
+        "deliveries/engine/pausing.py",
+        "        .filter(Q(webhook__resumed_at=None) | Q(webhook__resumed_at__lt=before))\n",
+        "",
+        "A webhook that was resumed is paused again at once.",
+    ),
+    Mutant(
+        "keeps-too-much-of-an-answer",
+        "deliveries/http/answers.py",
+        "MAX_BODY = 16 * 1024",
+        "MAX_BODY = 64 * 1024",
+        "The log grows four times as fast.",
+    ),
+    Mutant(
+        "log-of-another-company",
+        "deliveries/monitoring/log.py",
+        "webhook__company=company",
+        "webhook__company__isnull=False",
+        "Whoever knows an id reads another company's delivery.",
+    ),
+    Mutant(
+        "sample-with-anothers-token",
+        "deliveries/sample_delivery.py",
+        "company.webhooks.present()",
+        "Webhook.objects.present()",
+        "A test delivery carries another company's token.",
+    ),
+    Mutant(
+        "prunes-events-that-wait",
+        "deliveries/pruning.py",
+        "min(before, oldest) if oldest else before",
+        "before",
+        "What waits for long loses its body.",
+    ),
+)

@@ -1,0 +1,248 @@
+"""What the engine decides: who sends what, when, and how many at once."""
+
+from faults.broken import Mutant
+
+BOOK = "deliveries/engine/lane_book.py"
+CLAIMING = "deliveries/engine/claiming.py"
+JUDGING = "deliveries/engine/judging.py"
+LANES = "deliveries/engine/lanes.py"
+LEASES = "deliveries/engine/leases.py"
+LOOP = "deliveries/engine/loop.py"
+PACE = "deliveries/engine/pace.py"
+ROOMS = "deliveries/engine/rooms.py"
+TURNS = "deliveries/engine/turns.py"
+
+ENGINE = (
+    Mutant(
+        "order-off",
+        CLAIMING,
+        "AND head.event_id < candidate.event_id",
+        "AND head.event_id < 0",
+        "Events of one shipment arrive in any order.",
+    ),
+    Mutant(
+        "claim-too-long",
+        CLAIMING,
+        "LEASE_TIMEOUTS = 6",
+        "LEASE_TIMEOUTS = 60",
+        "A claim that nobody keeps holds its delivery for five minutes.",
+    ),
+    Mutant(
+        "claim-too-short",
+        CLAIMING,
+        "LEASE_TIMEOUTS = 6",
+        "LEASE_TIMEOUTS = 1",
+        "A claim ends during its attempt: deliveries are sent twice.",
+    ),
+    Mutant(
+        "lost-loop-claims",
+        CLAIMING,
+        "WHERE id = %(loop)s::uuid AND NOT lost)",
+        "WHERE id = %(loop)s::uuid)",
+        "A loop that was given up goes on claiming: two loops send for one webhook.",
+    ),
+    Mutant(
+        "retries-of-lost-loop-wait",
+        CLAIMING,
+        "OR claimed_by = ANY(ARRAY(SELECT id FROM deliveries_loop WHERE lost)))\n"
+        "    ORDER BY due_at, event_id\n",
+        ")\n    ORDER BY due_at, event_id\n",
+        "Retries that a killed worker had claimed wait for 30 seconds.",
+    ),
+    Mutant(
+        "parked-has-no-wakeup",
+        CLAIMING,
+        "SELECT DISTINCT webhook_id, until FROM judged WHERE until IS NOT NULL",
+        "SELECT DISTINCT webhook_id, until FROM judged WHERE false",
+        "What waits behind another delivery is forgotten.",
+    ),
+    Mutant(
+        "parked-too-long",
+        CLAIMING,
+        "LONGEST_PARK_SECONDS = 300",
+        "LONGEST_PARK_SECONDS = 3000",
+        "What waits behind another delivery is looked at after 50 minutes.",
+    ),
+    Mutant(
+        "held-too-long",
+        CLAIMING,
+        "HOLD_SECONDS = 3600",
+        "HOLD_SECONDS = 7200",
+        "A failing delivery holds its shipment back for two hours.",
+    ),
+    Mutant(
+        "gives-back-what-is-not-its-own",
+        CLAIMING,
+        "\n  AND delivery.claimed_by = loan.claim",
+        "",
+        "A late loop ends the claim of another: deliveries are sent twice.",
+    ),
+    Mutant(
+        "retry-after-of-503-ignored",
+        JUDGING,
+        "(HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)",
+        "(HTTPStatus.TOO_MANY_REQUESTS,)",
+        "An overloaded receiver is asked again after 5 seconds.",
+    ),
+    Mutant(
+        "own-fault-counts-as-the-receivers",
+        JUDGING,
+        "(None, Failure.INTERNAL, Failure.BAD_TARGET)",
+        "(None,)",
+        "A missing key of ours has a well receiver rest.",
+    ),
+    Mutant(
+        "lane-taken-by-two",
+        LANES,
+        "webhook_id IN (SELECT webhook_id FROM taken),",
+        "true,",
+        "Two loops send for one webhook: more requests than it asked for.",
+    ),
+    Mutant(
+        "wakeup-of-anothers-lane-consumed",
+        LANES,
+        "lane.webhook_id = wakeup.webhook_id AND lane.loop_id <> %(loop)s::uuid)",
+        "lane.webhook_id = wakeup.webhook_id AND lane.loop_id <> %(loop)s::uuid AND false)",
+        "A loop swallows the wake-ups of another: deliveries wait for the sweep.",
+    ),
+    Mutant(
+        "release-forgets-unfinished",
+        LANES,
+        "WHERE webhook_id = ANY(%(unfinished)s::bigint[])",
+        "WHERE webhook_id = ANY(%(unfinished)s::bigint[]) AND false",
+        "What is left at a restart waits for the sweep.",
+    ),
+    Mutant(
+        "release-tells-nothing-unfinished",
+        BOOK,
+        "        if lane.due:\n            turn.unfinished",
+        "        if not lane:\n            turn.unfinished",
+        "What is left at a restart waits for the sweep.",
+    ),
+    Mutant(
+        "no-fair-share-of-claims",
+        BOOK,
+        "min(self._rooms.allowance(lane, now), share)",
+        "self._rooms.allowance(lane, now)",
+        "One customer's backlog is claimed first, the others wait.",
+    ),
+    Mutant(
+        "lease-too-long",
+        LEASES,
+        "LEASE_SECONDS = 4.0",
+        "LEASE_SECONDS = 40.0",
+        "What a killed worker had claimed waits for 40 seconds.",
+    ),
+    Mutant(
+        "lost-loop-renews",
+        LEASES,
+        "WHERE id = %(loop)s AND NOT lost",
+        "WHERE id = %(loop)s",
+        "A loop that was given up does not notice and keeps its lanes.",
+    ),
+    Mutant(
+        "too-many-loops",
+        LEASES,
+        "WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) < %(most)s",
+        "WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) <= %(most)s",
+        "Two that start at once both get the last place.",
+    ),
+    Mutant(
+        "lanes-of-lost-loop-sleep",
+        LEASES,
+        "SELECT webhook_id, statement_timestamp() FROM freed",
+        "SELECT webhook_id, statement_timestamp() FROM freed WHERE false",
+        "Webhooks of a killed worker wait for the sweep.",
+    ),
+    Mutant(
+        "takes-over-after-own-absence",
+        TURNS,
+        "if since < AWAY_SECONDS and (lost",
+        "if (lost",
+        "After a stall of the database everything in flight is sent twice.",
+    ),
+    Mutant(
+        "410-does-not-pause",
+        TURNS,
+        "pausing.pause_gone(turn.gone.pop())",
+        "turn.gone.pop()",
+        "A receiver that is gone is asked for ever.",
+    ),
+    Mutant(
+        "probe-with-full-room",
+        TURNS,
+        "1 if turn.addresses[webhook_id].probe else room",
+        "room",
+        "A receiver that comes back from a rest gets all that waits at once.",
+    ),
+    Mutant(
+        "own-absence-is-a-failure",
+        LOOP,
+        "if flight.started < self.away_until and reply.error in OVER_TIME:",
+        "if False:",
+        "A stall of ours counts as failures of every receiver.",
+    ),
+    Mutant(
+        "stale-claims-are-sent",
+        LOOP,
+        "if delivery.claimed_at < stale:",
+        "if False:",
+        "A claim ends during its attempt: deliveries are sent twice.",
+    ),
+    Mutant(
+        "held-claims-kept-at-stop",
+        LOOP,
+        "self.next.back += self.book.drop_all()",
+        "self.book.drop_all()",
+        "After a restart, what was claimed waits for 30 seconds.",
+    ),
+    Mutant(
+        "silence-not-kept",
+        LOOP,
+        "self.book.silent.add(lane.webhook_id)",
+        "pass",
+        "A receiver that answers 410 or asks for rest gets the next requests all the same.",
+    ),
+    Mutant(
+        "bell-not-heard",
+        LOOP,
+        "if self.bell.silence():\n                    self.look_at = 0.0",
+        "self.bell.silence()",
+        "A new event waits for up to a second.",
+    ),
+    Mutant(
+        "window-grows-under-queueing",
+        PACE,
+        "if mean > allowed:",
+        "if mean > 100 * allowed:",
+        "A small receiver is trampled.",
+    ),
+    Mutant(
+        "company-threshold-off",
+        ROOMS,
+        "if self._of_company.get(lane.company_id, 0) >= free:",
+        "if free <= 0:",
+        "One company takes every slot.",
+    ),
+    Mutant(
+        "slow-half-off",
+        ROOMS,
+        "if lane.pace.slow and self.slow_in_flight >= SLOW_SLOTS:",
+        "if lane.pace.slow and self.slow_in_flight >= SLOTS:",
+        "Slow receivers take every slot.",
+    ),
+    Mutant(
+        "dead-host-off",
+        ROOMS,
+        "return not (lane.host.dead and lane.host.in_flight)",
+        "return True",
+        "A dead host holds as many slots as it has webhooks.",
+    ),
+    Mutant(
+        "companies-take-no-turns",
+        ROOMS,
+        "self._companies[company_id] = lanes\n",
+        "self._companies = {company_id: lanes, **self._companies}\n",
+        "One company's backlog goes first, the others wait.",
+    ),
+)
