@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from companies.models import Company
 from deliveries.models import Delivery, Event
@@ -73,3 +75,21 @@ def test_every_event_of_a_full_batch_is_published(
     }
     assert Delivery.objects.count() == 800
     assert not Delivery.objects.exclude(webhook__company=F("event__company")).exists()
+
+
+def test_a_status_in_another_case_is_no_news(company: Company, feed: Feed) -> None:
+    """Also where the table lacks it, so that it is kept as it came."""
+    feed(shipment(5, company.pk), tracking(5, "held at Customs"))
+
+    fed = feed(tracking(5, "HELD at customs"))
+
+    assert fed.counts == counts(read=1, changed=1, events=0)
+
+
+def test_shipments_are_locked_in_the_order_of_their_ids(company: Company, feed: Feed) -> None:
+    """Two batches never wait for each other in a circle."""
+    with CaptureQueriesContext(connection) as asked:
+        feed(tracking(5, "Shipped"))
+
+    (lock,) = [each["sql"] for each in asked if "FOR NO KEY UPDATE" in each["sql"]]
+    assert lock.endswith('ORDER BY "shipments_shipment"."id" ASC FOR NO KEY UPDATE')
