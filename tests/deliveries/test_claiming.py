@@ -50,9 +50,11 @@ def test_leaves_what_is_not_due(company: Company) -> None:
     assert claim() == []
 
 
-def test_takes_what_a_lost_loop_held_at_once(company: Company) -> None:
+@pytest.mark.parametrize("step", [0, 3])
+def test_takes_what_a_lost_loop_held_at_once(company: Company, step: int) -> None:
     build.webhook(company)
     publish(company, 1)
+    Delivery.objects.update(step=step)
     first = claim()
     assert claim() == []
 
@@ -185,6 +187,7 @@ def test_never_hands_a_delivery_to_two(rows_to_keep: None) -> None:
     company = build.company()
     build.webhook(company)
     publish(company, *range(400))
+    # The loop of all eight.
     loop_id()
     barrier = Barrier(8)
 

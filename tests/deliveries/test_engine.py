@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from uuid import uuid4
@@ -26,12 +25,6 @@ from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, engine, make_due, wake_all
 from webhooks.targets import Policy
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        yield receiver
 
 
 def test_sends_the_stored_bytes_signed(

@@ -1,0 +1,105 @@
+"""What many results at once say of their webhooks: batches are mixed, and a rest is one rest."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from deliveries.engine import judging, recording
+from deliveries.engine.judging import Sent
+from deliveries.engine.pace import Pace
+from deliveries.engine.rooms import Flight, Host, Lane
+from deliveries.http.answers import Failure, Reply
+from deliveries.models import Health
+from tests.deliveries.test_recording import failed, result
+from tests.deliveries.test_rooms import claimed
+from tests.deliveries.worlds import World
+from tests.sending import claim
+
+
+def test_a_burst_of_timeouts_is_one_rest(world: World) -> None:
+    """All were in flight when the rest began, and come back one after the other."""
+    world.publish(*range(12))
+    mine = [each for each in claim() if each.webhook_id == world.webhooks[0].pk]
+
+    for start in range(0, 12, 3):
+        recording.record_attempts([failed(each) for each in mine[start : start + 3]])
+
+    health = Health.objects.get()
+    assert (health.webhook_id, health.failures, health.rests) == (world.webhooks[0].pk, 12, 1)
+    assert health.resting_until <= timezone.now() + timedelta(seconds=1)
+
+
+def test_failures_beside_a_success_are_no_failing(world: World) -> None:
+    world.publish(*range(6))
+    mixed, bad, *_ = world.webhooks
+    results = [
+        failed(each) if each.webhook_id == bad.pk or each.shipment_id else result(each)
+        for each in claim()
+    ]
+
+    recording.record_attempts(results)
+
+    assert list(Health.objects.values_list("webhook_id", "failures")) == [(bad.pk, 6)]
+    assert mixed.pk != bad.pk
+
+
+def test_one_that_answers_does_not_rest(world: World) -> None:
+    mine = world.webhooks[0]
+    Health.objects.create(webhook=mine, failures=30)
+    world.publish(*range(6))
+    results = [
+        failed(each) if each.shipment_id else result(each)
+        for each in claim()
+        if each.webhook_id == mine.pk
+    ]
+
+    # As a loop does that does not know of the failures.
+    recording.record_attempts(results)
+
+    assert Health.objects.get().resting_until is None
+
+
+def test_a_shorter_wish_does_not_cut_a_longer_rest(world: World) -> None:
+    mine = world.webhooks[0]
+    world.publish(*range(3))
+    long, short, _ = [each for each in claim() if each.webhook_id == mine.pk]
+
+    for each, rest in ((long, 250.0), (short, 50.0)):
+        recording.record_attempts([failed(each, status=429, unreachable=False, rest=rest)])
+
+    assert Health.objects.get().resting_until > timezone.now() + timedelta(seconds=240)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "unreachable"),
+    [
+        (Failure.TIMEOUT, None, True),
+        (Failure.REFUSED, None, True),
+        (Failure.DNS, None, True),
+        (Failure.INTERNAL, None, False),
+        (Failure.BAD_TARGET, None, False),
+        (None, 500, False),
+        (None, 200, False),
+    ],
+)
+def test_only_silence_of_the_receiver_counts_towards_a_rest(
+    error: Failure | None, status: int | None, unreachable: bool
+) -> None:
+    flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
+    sent = Sent(claimed(1), "https://hooks.example.com/", timezone.now(), flight)
+    reply = Reply(sent, status, error, "", b"", 1, None)
+
+    assert judging.judge(sent, reply, 0.0).unreachable is unreachable
+
+
+@pytest.mark.parametrize(
+    ("status", "wait", "rest"), [(429, 900, 300), (503, 900, 300), (500, 5, 0), (404, 5, 0)]
+)
+def test_retry_after_counts_of_429_and_503(status: int, wait: float, rest: float) -> None:
+    flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
+    sent = Sent(claimed(1), "https://hooks.example.com/", timezone.now(), flight)
+
+    judged = judging.judge(sent, Reply(sent, status, None, "", b"", 1, 900), 0.0)
+
+    assert (judged.wait, judged.rest) == (wait, rest)

@@ -1,0 +1,142 @@
+"""The loop's turns at the database, and what it does between them."""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+from django.utils import timezone
+
+from deliveries.engine import claiming, leases, turns
+from deliveries.engine.lane_book import LaneBook
+from deliveries.engine.loans import Claimed
+from deliveries.engine.rooms import Rooms
+from deliveries.engine.turns import Database, Turn
+from deliveries.http.transport import Transport
+from deliveries.models import Delivery, Health, Loop, State
+from tests.deliveries.test_rooms import lane
+from tests.deliveries.worlds import World
+from tests.sending import deliver, engine
+from tests.tickets.racing import in_order
+from webhooks.targets import Policy
+
+PATIENCE_SECONDS = 20
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves the time that the database's thread sees."""
+    now = [1000.0]
+    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def move(seconds: float) -> None:
+        now[0] += seconds
+
+    return move
+
+
+def test_whoever_was_away_takes_over_nothing(db: None, clock: Callable[[float], None]) -> None:
+    """After a stall of the database every lease has run out, and nobody is lost."""
+    other = leases.join(2)
+    database = Database(lambda: False)
+    database.take(Turn())
+    Loop.objects.filter(pk=other).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    clock(3)
+    database.take(Turn())
+    assert not Loop.objects.filter(lost=True).exists()
+
+    clock(1)
+    database.take(Turn())
+    assert str(Loop.objects.get(lost=True).pk) == other
+
+
+def test_one_that_is_given_up_begins_anew(db: None, clock: Callable[[float], None]) -> None:
+    database = Database(lambda: False)
+    database.take(Turn())
+    first = database.loop_id
+    Loop.objects.update(lost=True)
+
+    clock(1)
+    database.take(Turn())
+
+    assert database.loop_id not in (None, first)
+
+
+def test_one_attempt_goes_ahead_after_a_rest(world: World) -> None:
+    rested, well = world.webhooks[:2]
+    Health.objects.create(webhook=rested, failures=5, rests=1, resting_until=timezone.now())
+    world.publish(*range(9))
+    turn = Turn(claims={rested.pk: 50, well.pk: 50})
+
+    Database(lambda: False).take(turn)
+
+    of_each = [each.webhook_id for each in turn.claimed]
+    assert (of_each.count(rested.pk), of_each.count(well.pk)) == (1, 9)
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_two_that_join_at_once_do_not_both_get_the_last_place() -> None:
+    places = in_order(partial(leases.join, 1), partial(leases.join, 1))
+
+    assert places[1] is None
+    assert [str(loop.pk) for loop in Loop.objects.all()] == places[:1]
+
+
+def test_webhooks_share_what_is_claimed_ahead() -> None:
+    """One customer's backlog leaves the others their part of a claim."""
+    rooms = Rooms()
+    book = LaneBook(rooms)
+    for webhook_id in range(1, 5):
+        rooms.to_claim.add(lane(webhook_id, size=1000))
+
+    assert book.claims(0.0) == dict.fromkeys(range(1, 5), 160)
+
+
+def test_claims_that_waited_too_long_are_given_back(
+    world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left of a claim must outlast the attempt. Here the first claims are too old."""
+    given_back: list[Claimed] = []
+    claim, give_back = claiming.claim, claiming.give_back
+
+    def claim_long_ago(loop_id: str, rooms: dict[int, int]) -> claiming.Found:
+        found = claim(loop_id, rooms)
+        if given_back:
+            return found
+        old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in found.claimed]
+        return claiming.Found(old, found.more)
+
+    def note(claimed: list[Claimed]) -> None:
+        given_back.extend(claimed)
+        give_back(claimed)
+
+    monkeypatch.setattr(claiming, "claim", claim_long_ago)
+    monkeypatch.setattr(claiming, "give_back", note)
+    world.publish(*range(4))
+
+    assert deliver(loopback) == 16
+
+    assert given_back
+    assert set(Delivery.objects.values_list("state", "attempts")) == {(State.DELIVERED, 1)}
+    assert len(world.receiver.log) == 16
+
+
+def test_a_bell_has_it_look_at_once(world: World, loopback: Policy) -> None:
+    world.publish(1)
+    give_up = time.monotonic() + PATIENCE_SECONDS
+
+    def stop() -> bool:
+        return len(world.receiver.log) >= 4 or time.monotonic() > give_up
+
+    with closing(Transport(loopback, concurrency=8)) as transport:
+        loop = engine(transport, stop)
+        # It has looked a moment ago.
+        loop.look_at = time.monotonic() + 3600
+        loop.bell.ring()
+        loop.run()
+
+    assert len(world.receiver.log) == 4

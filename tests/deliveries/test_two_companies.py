@@ -1,0 +1,200 @@
+"""The engine in the default world: two companies with two webhooks each, and mixed batches.
+
+After each test the world's own check says that nobody saw another's event.
+"""
+
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from deliveries import redelivery
+from deliveries.http.transport import Transport
+from deliveries.models import Delivery, Event, Health, Loop, State, TakenLane
+from faults.receiver import Answer, Received
+from tests.deliveries import worlds
+from tests.deliveries.worlds import World
+from tests.sending import claim, deliver, engine, loop_id, make_due
+from webhooks import services
+from webhooks.models import Webhook
+from webhooks.targets import Policy
+
+GONE, WELL = Answer(410), Answer(200)
+
+
+def answering(world: World, webhook: Webhook, answer: Answer) -> None:
+    """This webhook's receiver answers so, the others take everything."""
+
+    def judge(received: Received) -> Answer:
+        return answer if received.path == worlds.path(webhook) else WELL
+
+    world.receiver.answer = judge
+
+
+def states(world: World) -> list[set[int]]:
+    return [set(world.deliveries(each).values_list("state", flat=True)) for each in world.webhooks]
+
+
+def test_each_gets_all_of_its_own(world: World, loopback: Policy) -> None:
+    world.publish(*range(5), steps=range(3))
+
+    assert deliver(loopback) == 4 * 5 * 3
+
+    for webhook in world.webhooks:
+        assert worlds.steps(world.log(webhook)) == {n: [0, 1, 2] for n in range(5)}
+    assert not TakenLane.objects.exists()
+    assert not Loop.objects.exists()
+
+
+def test_nothing_is_dropped_of_thousands(world: World) -> None:
+    """Without the network: it is about rows."""
+    world.publish(*range(300))
+
+    assert Event.objects.count() == Delivery.objects.count() == 4 * 300
+
+
+@pytest.mark.parametrize("status", [410, 429, 500, 503])
+def test_one_that_refuses_harms_no_other(world: World, loopback: Policy, status: int) -> None:
+    bad = world.webhooks[1]
+    answering(world, bad, Answer(status, headers=(("Retry-After", "60"),)))
+    world.publish(*range(8))
+
+    deliver(loopback)
+
+    assert states(world) == [{State.DELIVERED}, {State.WAITING}] + 2 * [{State.DELIVERED}]
+    assert [each.pk for each in Webhook.objects.filter(active=False)] == (
+        [bad.pk] if status == 410 else []
+    )
+    assert set(Health.objects.values_list("webhook_id", flat=True)) == {bad.pk}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_one_that_asks_for_rest_gets_it(world: World, loopback: Policy, status: int) -> None:
+    busy = world.webhooks[2]
+    answering(world, busy, Answer(status, headers=(("Retry-After", "250"),)))
+    world.publish(*range(20))
+
+    deliver(loopback)
+
+    # What was in flight when the first answer came, and not one more.
+    assert len(world.log(busy)) <= 2
+    rest = Health.objects.get(webhook=busy).resting_until - timezone.now()
+    assert timedelta(seconds=240) < rest <= timedelta(seconds=250)
+    retried = world.deliveries(busy).filter(attempts=1)
+    assert min(each.due_at for each in retried) > timezone.now() + timedelta(seconds=240)
+
+
+def test_one_that_is_gone_gets_no_more(world: World, loopback: Policy) -> None:
+    gone = world.webhooks[0]
+    answering(world, gone, GONE)
+    world.publish(*range(20))
+
+    deliver(loopback)
+
+    assert len(world.log(gone)) <= 2
+    gone.refresh_from_db()
+    assert (gone.active, gone.paused_reason) == (False, "The receiver answered 410 Gone.")
+    assert world.deliveries(gone).filter(state=State.WAITING).count() == 20
+
+
+def test_recovers_one_webhook_and_no_other(world: World, loopback: Policy) -> None:
+    world.receiver.answer = lambda _: Answer(500)
+    world.publish(*range(3))
+    Delivery.objects.update(step=9)
+    deliver(loopback)
+    assert states(world) == 4 * [{State.GIVEN_UP}]
+    world.receiver.answer = lambda _: WELL
+    mine = world.webhooks[0]
+
+    given_up = redelivery.find_deliveries(webhook_id=mine.pk, state=State.GIVEN_UP)
+    assert redelivery.redeliver(given_up) == 3
+    deliver(loopback)
+
+    assert states(world) == [{State.DELIVERED}] + 3 * [{State.GIVEN_UP}]
+
+
+def test_what_is_in_flight_is_not_sent_again(world: World) -> None:
+    world.publish(1)
+    before = {each.id: each.claim for each in claim()}
+    waiting = world.deliveries(world.webhooks[0]).get()
+
+    assert redelivery.redeliver([waiting.pk]) == 0
+
+    assert claim() == []
+    held = {str(id): str(by) for id, by in Delivery.objects.values_list("pk", "claimed_by")}
+    assert held == before
+
+
+def test_a_rotated_secret_signs_from_its_time_on(world: World, loopback: Policy) -> None:
+    """The world's check accepts either secret; this one says which is due."""
+    soon, now = world.webhooks[:2]
+    services.rotate_secret(world.acme, soon.pk, activates_in=timedelta(hours=1))
+    services.rotate_secret(world.acme, now.pk, activates_in=timedelta())
+    world.publish(1)
+
+    deliver(loopback)
+
+    for webhook in (soon, now):
+        webhook.refresh_from_db()
+        (received,) = world.log(webhook)
+        expected = webhook.secret if webhook == soon else webhook.next_secret
+        assert received.headers["X-Webhook-Signature"] == worlds.signature(
+            expected, webhook, received
+        )
+
+
+def test_repeats_keep_their_id_and_bytes(world: World, loopback: Policy) -> None:
+    world.receiver.answer = lambda _: Answer(500)
+    world.publish(1)
+
+    for _ in range(3):
+        deliver(loopback)
+        make_due()
+
+    for webhook in world.webhooks:
+        delivery = world.deliveries(webhook).get()
+        log = world.log(webhook)
+        assert len(log) == delivery.attempts == delivery.step == 3
+        assert {each.headers["X-Webhook-Id"] for each in log} == {str(delivery.pk)}
+        assert len({each.body for each in log}) == 1
+
+
+def test_a_paused_company_goes_on_in_order_once_resumed(world: World, loopback: Policy) -> None:
+    paused = world.webhooks[3]
+    services.pause(paused.pk, "for a test")
+    world.publish(*range(4), steps=range(2))
+    deliver(loopback)
+    assert world.log(paused) == []
+
+    services.resume(paused.pk)
+    deliver(loopback)
+
+    assert worlds.steps(world.log(paused)) == {n: [0, 1] for n in range(4)}
+
+
+def test_what_is_claimed_at_a_stop_is_anybodys_at_once(world: World, loopback: Policy) -> None:
+    """Stopped as soon as the first request has come: the rest is claimed and not sent."""
+    world.publish(*range(100))
+
+    def stop() -> bool:
+        return bool(world.receiver.log)
+
+    with closing(Transport(loopback, concurrency=64)) as transport:
+        first = engine(transport, stop=stop)
+        first.run()
+
+    assert first.attempts == len(world.receiver.log)
+    assert not Delivery.objects.open().exclude(claimed_by=None).exists()
+    assert first.attempts + deliver(loopback) == 400
+
+
+def test_what_a_lost_loop_held_goes_to_another(world: World) -> None:
+    world.publish(1, 2)
+    late = claim()
+    Loop.objects.update(lost=True)
+
+    present = claim()
+
+    assert {each.id for each in present} == {each.id for each in late}
+    assert {each.claim for each in present} == {loop_id()}
