@@ -65,6 +65,20 @@ def test_takes_what_a_lost_loop_held_at_once(company: Company, step: int) -> Non
     assert again[0].claim != first[0].claim
 
 
+def test_gives_back_only_what_it_still_holds(company: Company) -> None:
+    build.webhook(company)
+    publish(company, 1)
+    late = claim()
+    Loop.objects.update(lost=True)
+    (present,) = claim()
+
+    claiming.give_back(late)
+    assert str(Delivery.objects.get().claimed_by) == present.claim
+
+    claiming.give_back([present])
+    assert Delivery.objects.get().claimed_by is None
+
+
 def test_a_lost_loop_claims_nothing(company: Company) -> None:
     webhook = build.webhook(company)
     publish(company, 1)

@@ -211,3 +211,8 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(
 
     assert str(fed.failure) == f"{tmp_path / file}: {reason}"
     assert fed.counts == {}
+
+
+def test_outlasts_a_restart_of_the_database() -> None:
+    assert len(ingesting.RETRY_SECONDS) == 5
+    assert 15 < sum(ingesting.RETRY_SECONDS) < 20
