@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from devtools.places import throwaway_place
 from devtools.postgres import Postgres
+from devtools.processes import tether
 from devtools.valkey import Valkey
 from faults.broken import Mutant
 from faults.broken.deliveries import DELIVERIES
@@ -79,6 +80,16 @@ def copy_tree(to: Path) -> Path:
     return to
 
 
+def test_files(tree: Path, folders: Sequence[str]) -> list[Path]:
+    return [path for folder in folders for path in sorted((tree / folder).rglob("test_*.py"))]
+
+
+def in_likely_order(mutant: Mutant, files: Sequence[Path]) -> list[str]:
+    """Those first that name the module that is broken: most changes are noticed in seconds."""
+    module = Path(mutant.file).stem
+    return [str(path) for path in sorted(files, key=lambda path: module not in path.read_text())]
+
+
 class Tests:
     """pytest in a tree, on servers that outlive it: databases are made once and used again."""
 
@@ -105,6 +116,7 @@ class Tests:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=tether(signal.SIGKILL),
         ) as process:
             try:
                 output, _ = process.communicate(timeout=LONGEST_SECONDS)
@@ -125,13 +137,14 @@ def run_app(
     app: str, mutants: Sequence[Mutant], tests: Tests, paths: Sequence[str]
 ) -> list[Outcome]:
     """Each mutant in turn. Raises Unusable where the tests fail without any."""
-    if why := tests.failure(paths):
+    if why := tests.failure([*paths]):
         raise Unusable(f"The tests of {app} fail as they are: {why}")
     outcomes = []
     for mutant in mutants:
         begun = time.monotonic()
         with broken_by(mutant, tests.tree):
-            outcome = Outcome(mutant, tests.failure(paths))
+            likely_first = in_likely_order(mutant, test_files(tests.tree, paths))
+            outcome = Outcome(mutant, tests.failure(likely_first))
         outcomes.append(outcome)
         took = f"{time.monotonic() - begun:.0f} s"
         print(f"{mutant.name}: {outcome.caught_by or 'MISSED'} ({took})", file=sys.stderr)
@@ -153,7 +166,7 @@ def main() -> int:
     parser.add_argument("apps", nargs="*", help="deliveries, shipments; both where none is given")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these changes only")
     parser.add_argument("--walks", action="store_true", help="run tests/walks as well")
-    parser.add_argument("--processes", type=int, default=2, help="of pytest (%(default)s)")
+    parser.add_argument("--processes", type=int, default=0, help="of pytest (%(default)s)")
     given = parser.parse_args()
     chosen = {app: MUTANTS[app] for app in given.apps or MUTANTS if app in MUTANTS}
     if unknown := set(given.apps) - set(MUTANTS):
@@ -164,6 +177,8 @@ def main() -> int:
             for app, mutants in chosen.items()
             if (named := tuple(each for each in mutants if each.name in given.only))
         }
+    # What is running ends with us, and the folder goes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     place = throwaway_place("parceldesk-mutants-")
     servers = Postgres(place, throwaway=True), Valkey(place)
     try:

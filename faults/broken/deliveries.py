@@ -63,7 +63,8 @@ DELIVERIES = (
         "rest-without-wakeup",
         RECORDING,
         "  RETURNING webhook_id, resting_until\n)\n"
-        "INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest",
+        "INSERT INTO deliveries_wakeup (webhook_id, due_at) "
+        "SELECT webhook_id, resting_until FROM rest",
         "  RETURNING webhook_id, resting_until\n)\n"
         "INSERT INTO deliveries_wakeup (webhook_id, due_at) TABLE rest LIMIT 0",
         "A webhook is not looked at when its rest ends.",
@@ -72,7 +73,8 @@ DELIVERIES = (
         "asked-rest-without-wakeup",
         RECORDING,
         "  RETURNING health.webhook_id, health.resting_until\n)\n"
-        "INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest",
+        "INSERT INTO deliveries_wakeup (webhook_id, due_at) "
+        "SELECT webhook_id, resting_until FROM rest",
         "  RETURNING health.webhook_id, health.resting_until\n)\n"
         "INSERT INTO deliveries_wakeup (webhook_id, due_at) TABLE rest LIMIT 0",
         "A webhook is not looked at when the rest that it asked for ends.",

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from deliveries.engine import claiming, leases, turns
 from deliveries.engine.lane_book import LaneBook
+from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
 from deliveries.engine.rooms import Rooms
 from deliveries.engine.turns import Database, Turn
@@ -94,6 +95,18 @@ def test_webhooks_share_what_is_claimed_ahead() -> None:
         rooms.to_claim.add(lane(webhook_id, size=1000))
 
     assert book.claims(0.0) == dict.fromkeys(range(1, 5), 160)
+
+
+def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
+    book = LaneBook(Rooms())
+    turn = Turn()
+    turn.woken = [Woken(7, 1, True), Woken(8, 2, True)]
+    book.enter(turn, 0.0)
+
+    last = book.release_all()
+
+    assert sorted(last.released) == sorted(last.unfinished) == [7, 8]
+    assert len(book) == 0
 
 
 def test_claims_that_waited_too_long_are_given_back(

@@ -10,6 +10,8 @@ import pytest
 from django.utils import timezone
 
 from deliveries import redelivery
+from deliveries.engine import loop
+from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Event, Health, Loop, State, TakenLane
 from faults.receiver import Answer, Received
@@ -70,7 +72,11 @@ def test_one_that_refuses_harms_no_other(world: World, loopback: Policy, status:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_one_that_asks_for_rest_gets_it(world: World, loopback: Policy, status: int) -> None:
+def test_one_that_asks_for_rest_gets_it(
+    world: World, loopback: Policy, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From that moment, and not only once it is written down."""
+    monkeypatch.setattr(loop, "RECORD_AFTER_SECONDS", 1.0)
     busy = world.webhooks[2]
     answering(world, busy, Answer(status, headers=(("Retry-After", "250"),)))
     world.publish(*range(20))
@@ -174,13 +180,16 @@ def test_a_paused_company_goes_on_in_order_once_resumed(world: World, loopback: 
 
 
 def test_what_is_claimed_at_a_stop_is_anybodys_at_once(world: World, loopback: Policy) -> None:
-    """Stopped as soon as the first request has come: the rest is claimed and not sent."""
+    """Stopped as soon as it has claimed ahead, which it does once answers come."""
     world.publish(*range(100))
+    held = 0
 
     def stop() -> bool:
-        return bool(world.receiver.log)
+        nonlocal held
+        held = held or first.rooms.holding
+        return bool(held)
 
-    with closing(Transport(loopback, concurrency=64)) as transport:
+    with closing(Transport(loopback, concurrency=SLOTS)) as transport:
         first = engine(transport, stop=stop)
         first.run()
 
