@@ -32,7 +32,7 @@ from tests.deliveries.worlds import World
 from webhooks import services
 from webhooks.models import Webhook
 
-SIZES = {"quick": (10, 30), "thorough": (300, 80)}
+SIZES = {"quick": (12, 35), "thorough": (300, 80)}
 MOVE_ON = """
 UPDATE deliveries_delivery SET due_at = due_at - %(by)s, claimed_until = claimed_until - %(by)s,
   first_attempt_at = first_attempt_at - %(by)s WHERE archived_on = '9999-12-31';
@@ -121,10 +121,10 @@ class Machine(RuleBasedStateMachine):
             self.flights += found.claimed
         else:
             self.forgot = self.forgot or bool(found.claimed)
-        busy = {each.webhook_id for each in found.claimed}
-        self.due[which] = found.more | (busy & due)
+        self.due[which] = found.more
+        busy = {each.webhook_id for each in self.flights if each.claim == loop}
         mine = TakenLane.objects.filter(loop_id=loop).values_list("pk", flat=True)
-        lanes.release(loop, [id for id in mine if id not in self.due[which]])
+        lanes.release(loop, [id for id in mine if id not in found.more | busy])
 
     def check_request(self, claimed: Claimed, address: Any) -> None:
         webhook = Webhook.objects.get(pk=claimed.webhook_id)
@@ -165,8 +165,12 @@ class Machine(RuleBasedStateMachine):
         """A loop is away until its lease runs out, and the other takes over."""
         away = Loop.objects.filter(pk=self.loops[which], lost=False)
         if away.update(lease_until=timezone.now() - timedelta(seconds=1)):
-            assert leases.take_over() == [self.loops[which]]
-            self.promises.lost.add(self.loops[which])
+            loop = self.loops[which]
+            assert leases.take_over() == [loop]
+            self.promises.lost.add(loop)
+            everything = {each.pk: 9 for each in self.world.webhooks}
+            assert claiming.claim(loop, everything).claimed == []
+            assert not leases.renew(loop)
 
     @rule(which=EITHER)
     def stop(self, which: int) -> None:
