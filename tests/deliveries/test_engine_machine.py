@@ -32,7 +32,7 @@ from tests.deliveries.worlds import World
 from webhooks import services
 from webhooks.models import Webhook
 
-SIZES = {"quick": (12, 35), "thorough": (300, 80)}
+SIZES = {"quick": (15, 40), "thorough": (300, 80)}
 MOVE_ON = """
 UPDATE deliveries_delivery SET due_at = due_at - %(by)s, claimed_until = claimed_until - %(by)s,
   first_attempt_at = first_attempt_at - %(by)s WHERE archived_on = '9999-12-31';
@@ -135,6 +135,13 @@ class Machine(RuleBasedStateMachine):
         assert request.url == webhook.url
         assert ("X-Webhook-Id", claimed.id) in request.headers
         assert ("X-Webhook-Signature", signature) in request.headers
+
+    @rule(which=EITHER, answers=st.lists(ANSWERS, min_size=1, max_size=4))
+    def claim_and_answer(self, which: int, answers: list[Any]) -> None:
+        """What happens most: a loop claims, and the latest requests are answered."""
+        self.claim(which, 3)
+        for each in answers:
+            self.answer(-1, each)
 
     @rule(flight=MANY, answer=ANSWERS, database_away=st.integers(0, 5))
     def answer(
