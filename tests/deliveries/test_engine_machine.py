@@ -26,7 +26,7 @@ from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Flight, Host, Lane
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.answers import Failure, Reply
-from deliveries.models import Delivery, Loop, TakenLane
+from deliveries.models import Delivery, Loop, TakenLane, Wakeup
 from tests.deliveries.engine_model import CANCELLED, DAY, SLACK, Promises, Receiver, Sending
 from tests.deliveries.worlds import World
 from webhooks import services
@@ -69,7 +69,8 @@ class Machine(RuleBasedStateMachine):
         self.loops = [str(leases.join(2)), str(leases.join(2))]
         # Webhooks of each loop that are to be claimed from.
         self.due: list[set[int]] = [set(), set()]
-        self.forgot = False
+        # Webhooks with claims that no loop knows of: the walk over what waits finds them.
+        self.forgotten: set[int] = set()
         self.place = 0
 
     @property
@@ -120,7 +121,7 @@ class Machine(RuleBasedStateMachine):
         if answer_is_lost:
             self.flights += found.claimed
         else:
-            self.forgot = self.forgot or bool(found.claimed)
+            self.forgotten |= {each.webhook_id for each in found.claimed}
         self.due[which] = found.more
         busy = {each.webhook_id for each in self.flights if each.claim == loop}
         mine = TakenLane.objects.filter(loop_id=loop).values_list("pk", flat=True)
@@ -266,9 +267,11 @@ class Machine(RuleBasedStateMachine):
         self.stop(1)
         for which in range(4):
             self.resume(which)
-        if self.forgot:
-            self.move_on(31)
-            lanes.find_missed(0, 100)
+        self.move_on(31)
+        # As the walk does, which would hide what else has no wake-up.
+        Wakeup.objects.bulk_create(
+            Wakeup(webhook_id=id, due_at=timezone.now()) for id in self.forgotten
+        )
         for _ in range(len(self.promises.sendings) + 5):
             self.move_on(int(DAY) + 1)
             self.claim(0, 100)
