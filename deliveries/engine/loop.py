@@ -240,11 +240,9 @@ class Engine:
 
     def patience(self, now: float) -> float:
         """For how long to wait for the network, in seconds: a bell ends it as well."""
-        if self.turn:
-            return IDLE_SECONDS
-        if self.results or self.rooms.in_flight or len(self.rooms.to_claim):
-            return LOOK_EVERY_SECONDS
-        return max(0.0, min(self.look_at, self.tidy_at) - now)
+        busy = self.results or self.rooms.in_flight or len(self.rooms.to_claim)
+        idle = max(0.0, min(self.look_at, self.tidy_at) - now)
+        return IDLE_SECONDS if self.turn else LOOK_EVERY_SECONDS if busy else idle
 
     def let_go(self) -> None:
         """Release every webhook, then the lease."""

@@ -78,8 +78,8 @@ class Database:
     def take(self, turn: Turn) -> Turn:
         """Take a turn, however often it takes until the database answers.
 
-        A loop that is to stop tries STOP_TRIES times more, and raises OperationalError then: what it
-        was working on is taken over when its lease has run out.
+        A loop that is to stop tries STOP_TRIES times more, and then raises OperationalError: what
+        it was working on is taken over when its lease has run out.
         """
         tries = STOP_TRIES
         while True:
