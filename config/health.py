@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
-from deliveries import partitions, periodic
 from deliveries.monitoring import backlog
+from deliveries.upkeep import partitions, periodic
 from tickets.models import Ticket
 
 BEAT_MAY_BE_AWAY = timedelta(seconds=30)

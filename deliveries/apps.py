@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from deliveries import partitions
+from deliveries.upkeep import partitions
 
 
 class DeliveriesConfig(AppConfig):

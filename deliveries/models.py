@@ -197,7 +197,7 @@ class Loop(models.Model):
 
 
 class Pulse(models.Model):
-    """How a periodic task goes (deliveries.periodic), by the name of its function."""
+    """How a periodic task goes (deliveries.upkeep.periodic), by the name of its function."""
 
     name = models.CharField(max_length=50, primary_key=True)
     # When a worker last began it because beat, or somebody else, had rung through the broker.

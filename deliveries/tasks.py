@@ -6,13 +6,14 @@ from celery import shared_task
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
-from deliveries import mailing, partitions
+from deliveries import mailing
 from deliveries.engine import pausing
 from deliveries.engine.bell import Bell
 from deliveries.engine.listening import listener
 from deliveries.engine.processes import LoopKeeper
-from deliveries.housekeeping import keep_house
-from deliveries.periodic import periodic_task
+from deliveries.upkeep import partitions
+from deliveries.upkeep.housekeeping import keep_house
+from deliveries.upkeep.periodic import periodic_task
 
 # Made before a worker forks, so that all of its processes share them.
 bells = [Bell() for _ in range(settings.DELIVERY_LOOPS)]

@@ -1,6 +1,6 @@
 from celery import shared_task
 
-from deliveries.periodic import periodic_task
+from deliveries.upkeep.periodic import periodic_task
 from desk.reports import dashboard
 from desk.storms import replies, services
 

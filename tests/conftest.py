@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.apps import AppConfig
+from django.contrib import admin
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Model
@@ -28,6 +29,9 @@ from webhooks import target_policy
 from webhooks.targets import Policy
 
 TESTS = Path(__file__).resolve().parent
+
+# As config.urls does: tests ask which pages there are before any is opened.
+admin.autodiscover()
 
 # How long an example takes is the machine's affair. What else is set, as for CI, stays so.
 examples.register_profile(

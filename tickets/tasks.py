@@ -1,4 +1,4 @@
-from deliveries.periodic import periodic_task
+from deliveries.upkeep.periodic import periodic_task
 from tickets.assignment import automatic
 from tickets.sla import recalculation
 

@@ -21,7 +21,7 @@ from bench.measure import in_ms
 from bench.outcome import Outcome, Table
 from bench.progress import say
 from bench.rig import Rig
-from deliveries import pruning
+from deliveries.upkeep import pruning
 from devtools.trouble import UsageError
 
 SPARE_BYTES = 3 * 2**30

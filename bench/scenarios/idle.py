@@ -19,7 +19,7 @@ from bench.outcome import Outcome, Table, verdict
 from bench.progress import say, until
 from bench.receiver import Receiver
 from bench.rig import Rig
-from faults.running import free_port
+from faults.ports import free_port
 
 MOST_MB = 300.0
 MOST_PERCENT = 0.7

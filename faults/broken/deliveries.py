@@ -118,7 +118,7 @@ DELIVERIES = (
     Mutant(
         "step-not-counted",
         RECORDING,
-        "CASE WHEN result.state = 1 THEN 0 ELSE 1 END",
+        "CASE WHEN result.state = 1 OR result.keeps_place THEN 0 ELSE 1 END",
         "0",
         "Retries never end.",
     ),
@@ -145,9 +145,9 @@ DELIVERIES = (
     ),
     Mutant(
         "resumed-without-wakeup",
-        REDELIVERY,
-        "cursor.execute(WAKE, [webhook_id])",
-        "pass",
+        "deliveries/catching_up.py",
+        "SELECT webhook_id, coalesce(resting_until, statement_timestamp()) FROM mended",
+        "SELECT webhook_id, statement_timestamp() FROM mended WHERE false",
         "A webhook that is resumed gets nothing until the sweep.",
     ),
     Mutant(
@@ -215,9 +215,9 @@ DELIVERIES = (
     ),
     Mutant(
         "prunes-events-that-wait",
-        "deliveries/pruning.py",
-        "min(before, oldest) if oldest else before",
-        "before",
+        "deliveries/upkeep/pruning.py",
+        "oldest, after = min(oldest, found or oldest), last",
+        "after = last",
         "What waits for long loses its body.",
     ),
 )

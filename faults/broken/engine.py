@@ -157,15 +157,15 @@ ENGINE = (
     Mutant(
         "takes-over-after-own-absence",
         TURNS,
-        "if since < AWAY_SECONDS and (lost",
-        "if (lost",
+        "if silent and since < AWAY_SECONDS and (lost",
+        "if silent and (lost",
         "After a stall of the database everything in flight is sent twice.",
     ),
     Mutant(
         "410-does-not-pause",
         TURNS,
-        "pausing.pause_gone(turn.gone.pop())",
-        "turn.gone.pop()",
+        "pausing.pause_gone(webhook_id)",
+        "pass",
         "A receiver that is gone is asked for ever.",
     ),
     Mutant(
@@ -192,8 +192,8 @@ ENGINE = (
     Mutant(
         "held-claims-kept-at-stop",
         LOOP,
-        "self.next.back += self.book.drop_all()",
-        "self.book.drop_all()",
+        "if stopping:\n                self.back += self.book.drop_all()",
+        "if stopping:\n                self.book.drop_all()",
         "After a restart, what was claimed waits for 30 seconds.",
     ),
     Mutant(
@@ -206,7 +206,7 @@ ENGINE = (
     Mutant(
         "bell-not-heard",
         LOOP,
-        "if self.bell.silence():\n                    self.look_at = 0.0",
+        "self.look_at = 0.0 if self.bell.silence() else self.look_at",
         "self.bell.silence()",
         "A new event waits for up to a second.",
     ),

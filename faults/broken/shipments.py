@@ -127,8 +127,8 @@ SHIPMENTS = (
     Mutant(
         "ecommerce-without-order",
         "shipments/feed/news.py",
-        "if shipment.order or not event_type.needs_order:",
-        "if event_type:",
+        "and (shipment.order or not event_type.needs_order)",
+        "",
         "Shops get events of parcels that are none of theirs.",
     ),
     Mutant(

@@ -10,9 +10,10 @@ from pytest_django import Settings
 
 from companies.models import Company
 from config import health
-from deliveries import partitions, publishing
+from deliveries import publishing
 from deliveries.models import Delivery, Pulse
-from deliveries.partitions import PartitionState
+from deliveries.upkeep import partitions
+from deliveries.upkeep.partitions import PartitionState
 from tests import builders as build
 from tickets import tasks
 

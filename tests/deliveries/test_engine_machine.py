@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from deliveries import partitions, redelivery
+from deliveries import redelivery
 from deliveries.engine import claiming, judging, lanes, leases, pausing, rendering, setting_aside
 from deliveries.engine.judging import Sent
 from deliveries.engine.loans import Claimed
@@ -27,6 +27,7 @@ from deliveries.engine.rooms import Flight, Host, Lane
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Delivery, Loop, TakenLane, Wakeup
+from deliveries.upkeep import partitions
 from tests.deliveries.engine_model import CANCELLED, DAY, SLACK, Promises, Receiver, Sending
 from tests.deliveries.worlds import World
 from webhooks import services

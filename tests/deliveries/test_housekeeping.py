@@ -11,9 +11,10 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import housekeeping, partitions, periodic, publishing
+from deliveries import publishing
 from deliveries.engine.processes import fork_into
 from deliveries.models import Delivery, Pulse, State
+from deliveries.upkeep import housekeeping, partitions, periodic
 from tests import builders as build
 from webhooks import services
 

@@ -135,7 +135,20 @@ def test_counts_them_from_when_it_was_resumed(company: Company, hours: int, paus
 
 
 def claimed(webhook_id: int) -> Claimed:
-    return Claimed("", webhook_id, None, 0, 0, 3, b"", "", 0.0)
+    return Claimed(
+        id="",
+        webhook_id=webhook_id,
+        shipment_id=None,
+        attempts=0,
+        step=0,
+        pulled=False,
+        type_id=3,
+        body=b"",
+        fact_id="",
+        sequence=0,
+        claim="",
+        claimed_at=0.0,
+    )
 
 
 @pytest.mark.parametrize(("slow", "most"), [(False, 2048), (True, 1024)])

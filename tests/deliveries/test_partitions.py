@@ -11,9 +11,10 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import partitions, publishing, rest_rows, tasks
+from deliveries import publishing, tasks
 from deliveries.engine import recording
 from deliveries.models import Attempt, Delivery, Event
+from deliveries.upkeep import partitions, rest_rows
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
 

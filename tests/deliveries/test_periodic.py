@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from companies import doorbell
 from companies.models import Company
-from deliveries import partitions, periodic, tasks
+from deliveries import tasks
 from deliveries.models import Pulse
+from deliveries.upkeep import partitions, periodic
 from tests import builders as build
 from tickets.models import Ticket
 from tickets.sla import recalculation

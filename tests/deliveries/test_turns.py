@@ -116,12 +116,12 @@ def test_claims_that_waited_too_long_are_given_back(
     given_back: list[Claimed] = []
     claim, give_back = claiming.claim, claiming.give_back
 
-    def claim_long_ago(loop_id: str, rooms: dict[int, int]) -> claiming.Found:
+    def claim_long_ago(loop_id: str, rooms: dict[int, int]) -> claiming.Claims:
         found = claim(loop_id, rooms)
         if given_back:
             return found
         old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in found.claimed]
-        return claiming.Found(old, found.more)
+        return claiming.Claims(old, found.more)
 
     def note(claimed: list[Claimed]) -> None:
         given_back.extend(claimed)

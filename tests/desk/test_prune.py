@@ -17,9 +17,10 @@ from django.utils import timezone
 
 from companies import old_rows
 from companies.models import Company, KeptAnswer
-from deliveries import partitions, pruning, publishing, rest_rows
+from deliveries import publishing
 from deliveries.engine import recording
 from deliveries.models import Delivery, Event
+from deliveries.upkeep import partitions, pruning, rest_rows
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from companies.api import idempotency
 from companies.old_rows import delete_in_steps, delete_oldest
-from deliveries import pruning
+from deliveries.upkeep import pruning
 from shipments.pruning import prune_updates
 from tickets.models import Ticket
 

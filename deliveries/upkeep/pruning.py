@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from django.db import OperationalError, connection, transaction
 
-from deliveries import rest_rows, statements
+from deliveries import statements
+from deliveries.upkeep import rest_rows
 
 BATCH = 10_000
 # Of a partition, at a time: 16 MiB.

@@ -21,7 +21,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import fork_into
-from deliveries.periodic import PeriodicTask, database_time, scheduled_tasks
+from deliveries.upkeep.periodic import PeriodicTask, database_time, scheduled_tasks
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """The weeks of the delivery tables: which there are, those ahead, and what fell beside them.
 
 What has no week falls into the default partition, whose name ends with `_rest`. PostgreSQL then
-refuses to make the week, so the rows move as it is made (deliveries.rest_rows).
+refuses to make the week, so the rows move as it is made (deliveries.upkeep.rest_rows).
 Why: decision page engine-partitions-heal.
 """
 
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from deliveries import rest_rows
-from deliveries.rest_rows import WEEK, Partitioned
+from deliveries.upkeep import rest_rows
+from deliveries.upkeep.rest_rows import WEEK, Partitioned
 
 logger = logging.getLogger(__name__)
 
