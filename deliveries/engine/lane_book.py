@@ -75,7 +75,9 @@ class LaneBook:
         return back
 
     def wake(self, lane: Lane) -> None:
-        """Note that a claim may find something."""
+        """Note that a claim may find something, unless the lane is no longer this loop's."""
+        if self._lanes.get(lane.webhook_id) is not lane:
+            return
         lane.due = True
         if not lane.claiming:
             self._rooms.to_claim.add(lane)
