@@ -1,6 +1,5 @@
 """One of two workers stands still or is cut off, with deliveries in flight, and comes back."""
 
-import re
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -23,7 +22,6 @@ from webhooks import services
 AWAY, OTHER = "worker-1", "worker-2"
 ANSWER_AFTER_SECONDS = 0.3
 BURST = 400
-LATE = re.compile(r"(\d+) results arrived after their claim had ended")
 # Time for what the worker still sends and records after it is back.
 COME_BACK_SECONDS = 3.0
 
@@ -42,7 +40,6 @@ def worker_away(
 
     It has all the loops and lanes until then; `through` is a command that becomes it. When it is
     back the other one is stopped, so it has to go on alone.
-    `late_results_refused` counts answers that it recorded too late.
     """
     services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
@@ -60,7 +57,6 @@ def worker_away(
         alone = until(lambda: len(receiver.log) > before)
     until(nothing_waits)
     twice = Attempt.objects.values("delivery_id").annotate(times=Count("pk")).filter(times__gt=1)
-    late = LATE.findall((service.logs / f"{AWAY}.log").read_text(errors="replace"))
     return {
         **ledger.summary(receiver.log, steady.events),
         "claimed_by_the_one_that_went": len(held),
@@ -72,7 +68,6 @@ def worker_away(
         "repeats_after_it_was_back": ledger.repeats_since(receiver.log, back_at),
         "repeats_at_most": len(held),
         "recorded_twice": twice.count(),
-        "late_results_refused": sum(map(int, late)),
     }
 
 

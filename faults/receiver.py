@@ -60,7 +60,11 @@ class Receiver:
 
         self.server = Server(("127.0.0.1", 0), Handler)
         if tls is not None:
-            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
+            # The handshake is left to the connection's own thread: a sender that stands still in
+            # the middle of one must not keep the others from being accepted.
+            self.server.socket = tls.wrap_socket(
+                self.server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self.scheme = "http" if tls is None else "https"
         self.port = self.server.server_port
 

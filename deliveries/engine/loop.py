@@ -6,7 +6,6 @@ its lease has run out. What it had sent and not recorded is sent again, under th
 """
 
 import logging
-import math
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +16,7 @@ from typing import cast
 from django.utils import timezone
 
 from deliveries.engine import claiming, judging, rendering
+from deliveries.engine.absence import Absence
 from deliveries.engine.bell import Bell
 from deliveries.engine.judging import Sent
 from deliveries.engine.lane_book import LaneBook
@@ -38,8 +38,6 @@ RECORD_AFTER_SECONDS = 0.02
 LOOK_EVERY_SECONDS = 0.01
 LINGER_SECONDS = 2.0
 IDLE_SECONDS = 1.0
-# A loop that is later than this was not running: its host hung, or the clock jumped.
-AWAY_SECONDS = 0.5
 OVER_TIME = (Failure.TIMEOUT, Failure.DNS)
 # After a claim of so many there is more to claim at once.
 PLENTY = 32
@@ -71,9 +69,8 @@ class Engine:
         # Whether the last turn looked, and found something; and woke webhooks up.
         self.looked = self.found = self.woken = False
         self.look_at = self.claim_at = self.tidy_at = 0.0
-        self.recorded_at = self.found_at = self.awake_at = time.monotonic()
-        # Whatever was in flight at this moment may have been answered while the loop was away.
-        self.away_until = -math.inf
+        self.recorded_at = self.found_at = time.monotonic()
+        self.absence = Absence()
         transport.wake_for(bell.fileno())
         transport.wake_for(self.turn_bell.fileno())
 
@@ -84,9 +81,7 @@ class Engine:
         """
         while True:
             stopping = self.stop()
-            now = time.monotonic()
-            if now - self.awake_at > IDLE_SECONDS + AWAY_SECONDS:
-                self.away_until = now
+            now = self.absence.notice(0.0)
             if self.turn and self.turn.done():
                 self.finish_turn(now)
             if stopping:
@@ -97,8 +92,9 @@ class Engine:
             if self.is_over(stopping, until_idle):
                 self.let_go()
                 return self.attempts
-            replies = self.transport.wait(0.0 if more else self.patience(now))
-            self.awake_at = time.monotonic()
+            patience = 0.0 if more else self.patience(now)
+            replies = self.transport.wait(patience)
+            self.absence.notice(patience)
             if self.transport.rung:
                 self.turn_bell.silence()
                 self.look_at = 0.0 if self.bell.silence() else self.look_at
@@ -219,7 +215,7 @@ class Engine:
             sent = cast(Sent, reply.key)
             flight, lane = sent.flight, sent.flight.lane
             self.rooms.end(flight, now)
-            if flight.started < self.away_until and reply.error in OVER_TIME:
+            if reply.error in OVER_TIME and self.absence.fell_into(flight.started):
                 # Nobody was there to see the answer: the receiver has not failed.
                 self.back.append(sent.delivery)
                 self.book.wake(lane)

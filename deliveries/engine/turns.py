@@ -57,7 +57,7 @@ class Turn:
 
     @property
     def writes(self) -> bool:
-        return bool(self.results or self.back or self.claims or self.released or self.listening)
+        return bool(self.results or self.back or self.released)
 
 
 class Database:

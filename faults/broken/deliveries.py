@@ -2,6 +2,7 @@
 
 from faults.broken import Mutant
 from faults.broken.engine import ENGINE
+from faults.broken.loop import LOOP_AND_ROOMS
 
 PUBLISHING = "deliveries/publishing.py"
 RECORDING = "deliveries/engine/recording.py"
@@ -10,6 +11,7 @@ RENDERING = "deliveries/engine/rendering.py"
 
 DELIVERIES = (
     *ENGINE,
+    *LOOP_AND_ROOMS,
     Mutant(
         "events-to-every-company",
         PUBLISHING,

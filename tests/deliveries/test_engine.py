@@ -285,8 +285,13 @@ def test_one_delivery_that_cannot_be_rendered_harms_no_other(
     assert failed.detail == "for a test"
 
 
+@pytest.mark.parametrize("place", ["between two waits", "in a wait"])
 def test_an_absence_of_ours_is_no_failure_of_the_receiver(
-    company: Company, receiver: Receiver, loopback: Policy
+    company: Company,
+    receiver: Receiver,
+    loopback: Policy,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
 ) -> None:
     """The loop hangs while the receiver answers in good time."""
     hung = threading.Event()
@@ -305,8 +310,17 @@ def test_an_absence_of_ours_is_no_failure_of_the_receiver(
             time.sleep(2.5)
         return False
 
+    def hang_once_and_poll(seconds: float) -> list[tuple[int, int]]:
+        hang_once()
+        return poll(seconds)
+
     with closing(Transport(loopback, concurrency=8, timeout_seconds=1.0)) as transport:
-        engine(transport, stop=hang_once).run(until_idle=True)
+        poll = transport._sockets.ready
+        if place == "in a wait":
+            monkeypatch.setattr(transport._sockets, "ready", hang_once_and_poll)
+            engine(transport).run(until_idle=True)
+        else:
+            engine(transport, stop=hang_once).run(until_idle=True)
 
     assert hung.is_set()
     delivery = Delivery.objects.get()

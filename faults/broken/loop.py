@@ -1,0 +1,87 @@
+"""What an engine loop decides: what is sent when, and how much at once."""
+
+from faults.broken import Mutant
+
+LOOP = "deliveries/engine/loop.py"
+PACE = "deliveries/engine/pace.py"
+ROOMS = "deliveries/engine/rooms.py"
+
+LOOP_AND_ROOMS = (
+    Mutant(
+        "own-absence-is-a-failure",
+        LOOP,
+        "if reply.error in OVER_TIME and self.absence.fell_into(flight.started):",
+        "if False:",
+        "A stall of ours counts as failures of every receiver.",
+    ),
+    Mutant(
+        "own-absence-in-a-wait-not-noticed",
+        LOOP,
+        "            self.absence.notice(patience)\n",
+        "            self.absence._seen_at = time.monotonic()\n",
+        "A stall of ours counts as failures of every receiver.",
+    ),
+    Mutant(
+        "stale-claims-are-sent",
+        LOOP,
+        "if delivery.claimed_at < stale:",
+        "if False:",
+        "A claim ends during its attempt: deliveries are sent twice.",
+    ),
+    Mutant(
+        "held-claims-kept-at-stop",
+        LOOP,
+        "if stopping:\n                self.back += self.book.drop_all()",
+        "if stopping:\n                self.book.drop_all()",
+        "After a restart, what was claimed waits for 30 seconds.",
+    ),
+    Mutant(
+        "silence-not-kept",
+        LOOP,
+        "self.book.silent.add(lane.webhook_id)",
+        "pass",
+        "A receiver that answers 410 or asks for rest gets the next requests all the same.",
+    ),
+    Mutant(
+        "bell-not-heard",
+        LOOP,
+        "self.look_at = 0.0 if self.bell.silence() else self.look_at",
+        "self.bell.silence()",
+        "A new event waits for up to a second.",
+    ),
+    Mutant(
+        "window-grows-under-queueing",
+        PACE,
+        "if mean > allowed:",
+        "if mean > 100 * allowed:",
+        "A small receiver is trampled.",
+    ),
+    Mutant(
+        "company-threshold-off",
+        ROOMS,
+        "if self._of_company.get(lane.company_id, 0) >= free:",
+        "if free <= 0:",
+        "One company takes every slot.",
+    ),
+    Mutant(
+        "slow-half-off",
+        ROOMS,
+        "if lane.pace.slow and self.slow_in_flight >= SLOW_SLOTS:",
+        "if lane.pace.slow and self.slow_in_flight >= SLOTS:",
+        "Slow receivers take every slot.",
+    ),
+    Mutant(
+        "dead-host-off",
+        ROOMS,
+        "return not (lane.host.dead and lane.host.in_flight)",
+        "return True",
+        "A dead host holds as many slots as it has webhooks.",
+    ),
+    Mutant(
+        "companies-take-no-turns",
+        ROOMS,
+        "self._companies[company_id] = lanes\n",
+        "self._companies = {company_id: lanes, **self._companies}\n",
+        "One company's backlog goes first, the others wait.",
+    ),
+)
