@@ -16,11 +16,11 @@ from typing import cast
 from django.utils import timezone
 
 from deliveries.engine import claiming, judging, rendering
-from deliveries.engine.absence import Absence
 from deliveries.engine.bell import Bell
 from deliveries.engine.judging import Sent
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
 from deliveries.engine.turns import Database, Turn
@@ -70,18 +70,19 @@ class Engine:
         self.looked = self.found = self.woken = False
         self.look_at = self.claim_at = self.tidy_at = 0.0
         self.recorded_at = self.found_at = time.monotonic()
-        self.absence = Absence()
+        self.presence = Presence()
         transport.wake_for(bell.fileno())
         transport.wake_for(self.turn_bell.fileno())
+        # Others may have taken a delivery over while we hung.
+        transport.ask_before_sending(
+            lambda key: self.database.has_lease(cast(Sent, key).delivery.claim)
+        )
 
     def run(self, *, until_idle: bool = False) -> int:
-        """Work until told to stop; returns how many attempts were recorded.
-
-        With `until_idle` it ends when nothing is due.
-        """
+        """Work until told to stop, or `until_idle`; returns how many attempts were recorded."""
         while True:
             stopping = self.stop()
-            now = self.absence.notice(0.0)
+            now = self.presence.notice(0.0)
             if self.turn and self.turn.done():
                 self.finish_turn(now)
             if stopping:
@@ -94,7 +95,7 @@ class Engine:
                 return self.attempts
             patience = 0.0 if more else self.patience(now)
             replies = self.transport.wait(patience)
-            self.absence.notice(patience)
+            self.presence.notice(patience)
             if self.transport.rung:
                 self.turn_bell.silence()
                 self.look_at = 0.0 if self.bell.silence() else self.look_at
@@ -215,8 +216,9 @@ class Engine:
             sent = cast(Sent, reply.key)
             flight, lane = sent.flight, sent.flight.lane
             self.rooms.end(flight, now)
-            if reply.error in OVER_TIME and self.absence.fell_into(flight.started):
-                # Nobody was there to see the answer: the receiver has not failed.
+            unseen = reply.error in OVER_TIME and self.presence.interrupted_since(flight.started)
+            if unseen or reply.error is Failure.NOT_SENT:
+                # Nobody was there to see the answer, or nobody was asked: no failure of theirs.
                 self.back.append(sent.delivery)
                 self.book.wake(lane)
                 continue

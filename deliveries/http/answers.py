@@ -33,6 +33,7 @@ class Failure(StrEnum):
     RESET = "reset"  # the connection broke before the headers were complete
     PROTOCOL = "protocol"  # what came back is not HTTP that we can take
     INTERNAL = "internal"  # our own fault: descriptors, memory, configuration
+    NOT_SENT = "not_sent"  # the sender thought better of it at the last moment: no attempt at all
 
 
 # libcurl's codes where there is no answer, in our words; every other code is a fault of ours.
@@ -91,7 +92,7 @@ class Incoming:
 
     def begin(self, key: Hashable) -> None:
         """Forget the last reply; time runs from here."""
-        self._key = key
+        self.key = key
         self.started = time.monotonic()
         self._status: int | None = None
         self._complete = False
@@ -143,7 +144,7 @@ class Incoming:
     def _reply(self, status: int | None, error: Failure | None, detail: str) -> Reply:
         waits = self._waits  # several contradict each other, so none counts
         return Reply(
-            key=self._key,
+            key=self.key,
             status=status,
             error=error,
             detail=_UNPRINTABLE.sub("?", detail)[:MAX_DETAIL] if detail else "",

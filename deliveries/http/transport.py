@@ -1,4 +1,4 @@
-"""The only module that talks to strangers: many POSTs at a time, each bounded in every way.
+"""The only way to strangers: many POSTs at a time, each bounded in every way.
 
 libcurl does the talking, because its one timeout covers connect, TLS, headers and body, and
 because its open-socket callback sees the very address it is about to connect to.
@@ -14,21 +14,16 @@ from typing import Any, NamedTuple
 import certifi
 import pycurl
 
-from deliveries.http.answers import MAX_BODY, Failure, Incoming, Reply
+from deliveries.http.answers import Failure, Incoming, Reply
 from deliveries.http.resolver import Answer, Resolver
 from deliveries.http.sockets import Sockets
-from webhooks.targets import BadTarget, Policy, Target, check_target
+from deliveries.http.transfers import Transfer, options
+from webhooks.targets import BadTarget, Policy, check_target
 
 MAX_TARGETS = 10_000
-# An address that swallows packets is given up before the whole time is over.
-CONNECT_SHARE = 0.6
-# No connection outlives this, so that an address that has moved is noticed.
-CONNECTION_SECONDS = 300
 
 NO_SOCKET: int = pycurl.SOCKET_BAD
 AS_WRITTEN = Answer()  # an address in the URL needs no other
-# An empty Expect keeps libcurl from asking before a larger body, at the price of a round trip.
-_OUR_HEADERS = ["Accept-Encoding: identity", "Expect:"]
 
 
 class Request(NamedTuple):
@@ -70,11 +65,12 @@ class Transport:
         self._policy = policy
         self._check = lru_cache(MAX_TARGETS)(partial(check_target, policy=policy))
         self._timeout = timeout_seconds
-        self._options = _options(ca_bundle or certifi.where(), timeout_seconds)
-        self._transfers: dict[pycurl.Curl, _Transfer] = {}
-        self._free: list[_Transfer] = []
+        self._options = options(ca_bundle or certifi.where(), timeout_seconds)
+        self._transfers: dict[pycurl.Curl, Transfer] = {}
+        self._free: list[Transfer] = []
         self._replies: list[Reply] = []
-        self._resolver: Resolver[_Transfer] = Resolver(policy, name_servers)
+        self._may_send: Callable[[Hashable], bool] = lambda key: True
+        self._resolver: Resolver[Transfer] = Resolver(policy, name_servers)
         self._sockets = Sockets(self._resolver.fileno())
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
@@ -92,7 +88,7 @@ class Transport:
         self.in_flight += 1
         try:
             target = self._check(request.url)
-            transfer.load(request, target)
+            transfer.load(target, request.headers, request.body)
         except BadTarget as bad:
             self._end(transfer, transfer.incoming.failed(Failure.BAD_TARGET, str(bad)))
             return
@@ -110,6 +106,14 @@ class Transport:
     def wake_for(self, descriptor: int) -> None:
         """Have `wait` return, with `rung` true, as soon as this descriptor is readable as well."""
         self._sockets.add_bell(descriptor)
+
+    def ask_before_sending(self, may_send: Callable[[Hashable], bool]) -> None:
+        """Have `may_send` asked, with the key, when a request's first byte is about to go out.
+
+        Where it says no, nothing is sent and the reply is NOT_SENT. Between `start` and that moment
+        lie the name, the connection, and whatever time the process stood still.
+        """
+        self._may_send = may_send
 
     @property
     def rung(self) -> bool:
@@ -135,19 +139,19 @@ class Transport:
         self._sockets.close()
         self._resolver.close()
 
-    def _another(self) -> "_Transfer":
-        transfer = _Transfer(self._options, self._open_socket)
+    def _another(self) -> "Transfer":
+        transfer = Transfer(self._options, self._open_socket, self._ask)
         self._transfers[transfer.easy] = transfer
         return transfer
 
-    def _connect(self, transfer: "_Transfer", answer: Answer) -> None:
+    def _connect(self, transfer: "Transfer", answer: Answer) -> None:
         if answer.error is not None:
             self._end(transfer, transfer.incoming.failed(answer.error, answer.detail))
         else:
             transfer.aim(answer.addresses, self._timeout)
             self._multi.add_handle(transfer.easy)
 
-    def _end(self, transfer: "_Transfer", reply: Reply) -> None:
+    def _end(self, transfer: "Transfer", reply: Reply) -> None:
         self._replies.append(reply)
         self._free.append(transfer)
         self.in_flight -= 1
@@ -172,6 +176,12 @@ class Transport:
                 transfer = self._transfers[easy]
                 self._end(transfer, transfer.incoming.ended(code, text, verification))
 
+    def _ask(self, incoming: Incoming, *_: object) -> int:
+        if self._may_send(incoming.key):
+            return pycurl.PREREQFUNC_OK
+        incoming.refuse(Failure.NOT_SENT, "It was no longer ours to send.")
+        return pycurl.PREREQFUNC_ABORT
+
     def _open_socket(self, incoming: Incoming, purpose: int, address: Any) -> int:
         """The second lock: whatever libcurl was told, this is where it is about to connect to."""
         reason: str | None = "no internet address"
@@ -187,61 +197,3 @@ class Transport:
             return NO_SOCKET
         self._sockets.opened(opened)
         return opened
-
-
-class _Transfer:
-    """A libcurl handle with the reply in the making; used again and again."""
-
-    def __init__(self, options: dict[int, object], open_socket: Callable[..., int]) -> None:
-        self.incoming = Incoming()
-        self.easy = pycurl.Curl()
-        for option, value in options.items():
-            self.easy.setopt(option, value)
-        self.easy.setopt(pycurl.HEADERFUNCTION, self.incoming.take_header)
-        self.easy.setopt(pycurl.WRITEFUNCTION, self.incoming.take_body)
-        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, partial(open_socket, self.incoming))
-
-    def load(self, request: Request, target: Target) -> None:
-        """Put the request on the handle. Raises ValueError or pycurl.error if it will not go."""
-        lines = [f"{name}: {value}" for name, value in request.headers]
-        joined = "".join(lines)
-        if not (joined.isascii() and joined.isprintable()):
-            raise ValueError("a header holds more than printable ASCII")
-        self._host = f"{target.host}:{target.port}"
-        self.easy.setopt(pycurl.URL, target.url)
-        self.easy.setopt(pycurl.HTTPHEADER, lines + _OUR_HEADERS)
-        self.easy.setopt(pycurl.POSTFIELDS, request.body)
-
-    def aim(self, addresses: Sequence[str], seconds: float) -> None:
-        """Give libcurl the vetted addresses, and what looking them up has left of the time."""
-        if addresses:
-            pinned = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
-            # The plus lets libcurl forget the entry after a minute.
-            self.easy.setopt(pycurl.RESOLVE, [f"+{self._host}:{pinned}"])
-        left = self.incoming.started + seconds - time.monotonic()
-        self.easy.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
-
-
-def _options(ca_bundle: str, timeout_seconds: float) -> dict[int, object]:
-    """Return what is the same for every request."""
-    return {
-        pycurl.NOSIGNAL: 1,
-        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
-        pycurl.FOLLOWLOCATION: 0,
-        pycurl.PROXY: "",  # an empty one is none, whatever the environment says
-        pycurl.NETRC: pycurl.NETRC_IGNORED,
-        pycurl.PATH_AS_IS: 1,
-        pycurl.POST: 1,
-        pycurl.USERAGENT: "",  # the caller's header or none
-        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
-        pycurl.HTTP09_ALLOWED: 0,
-        pycurl.HTTP_CONTENT_DECODING: 0,
-        pycurl.BUFFERSIZE: MAX_BODY,
-        pycurl.CONNECTTIMEOUT_MS: int(timeout_seconds * CONNECT_SHARE * 1000),
-        pycurl.MAXLIFETIME_CONN: CONNECTION_SECONDS,
-        # A file alone, no directory: only so does libcurl keep the store between connections.
-        pycurl.CAINFO: ca_bundle,
-        pycurl.SSL_VERIFYPEER: 1,
-        pycurl.SSL_VERIFYHOST: 2,
-        pycurl.SSLVERSION: pycurl.SSLVERSION_TLSv1_2,
-    }

@@ -10,16 +10,23 @@ LOOP_AND_ROOMS = (
     Mutant(
         "own-absence-is-a-failure",
         LOOP,
-        "if reply.error in OVER_TIME and self.absence.fell_into(flight.started):",
-        "if False:",
+        "unseen = reply.error in OVER_TIME and self.presence.interrupted_since(flight.started)",
+        "unseen = False",
         "A stall of ours counts as failures of every receiver.",
     ),
     Mutant(
         "own-absence-in-a-wait-not-noticed",
         LOOP,
-        "            self.absence.notice(patience)\n",
-        "            self.absence._seen_at = time.monotonic()\n",
+        "            self.presence.notice(patience)\n",
+        "            self.presence._seen_at = time.monotonic()\n",
         "A stall of ours counts as failures of every receiver.",
+    ),
+    Mutant(
+        "lost-deliveries-go-out",
+        LOOP,
+        "lambda key: self.database.has_lease(cast(Sent, key).delivery.claim)",
+        "lambda key: True",
+        "After a stall of ours, what others have sent by then is sent twice.",
     ),
     Mutant(
         "stale-claims-are-sent",

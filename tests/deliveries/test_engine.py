@@ -332,7 +332,7 @@ def test_an_absence_of_ours_is_no_failure_of_the_receiver(
 def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
     company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The loop hangs with one delivery sent and one claimed, until its lease has run out."""
+    """The loop hangs with one delivery started and one claimed, until its lease has run out."""
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
     monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.01)
     monkeypatch.setattr(loop, "STARTS_AT_ONCE", 1)
@@ -352,4 +352,31 @@ def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
         sender.run(until_idle=True)
 
     assert Delivery.objects.open().filter(claimed_by=other).count() == 2
-    assert len(receiver.log) == 1
+    assert {json.loads(each.body)["data"]["shipment_id"] for each in receiver.log} <= {1}
+
+
+def test_what_was_taken_over_while_it_was_on_its_way_is_not_sent(
+    company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop hangs between starting a request and its first byte."""
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
+    monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.01)
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+    other = uuid4()
+
+    with closing(Transport(loopback, concurrency=8)) as transport:
+        start = transport.start
+
+        def start_and_hang(request: Request) -> None:
+            start(request)
+            time.sleep(0.5)
+            leases.take_over()
+            Delivery.objects.open().update(claimed_by=other)
+
+        monkeypatch.setattr(transport, "start", start_and_hang)
+        engine(transport).run(until_idle=True)
+
+    assert Delivery.objects.open().filter(claimed_by=other).count() == 1
+    assert receiver.log == []
+    assert not Attempt.objects.exists()

@@ -59,6 +59,28 @@ def test_gives_every_request_its_own_reply_over_few_connections() -> None:
         assert running.connections <= 10
 
 
+def test_asks_before_the_first_byte_goes_out_also_over_a_connection_that_is_kept() -> None:
+    asked: list[object] = []
+
+    def only_the_first(key: object) -> bool:
+        asked.append(key)
+        return key == "first"
+
+    with receiver(good) as running, closing(Transport(LOOPBACK)) as transport:
+        transport.ask_before_sending(only_the_first)
+        replies = []
+        for key in ("first", "second"):
+            transport.start(Request(running.url, b"{}", HEADERS, key))
+            replies += transport.wait(5.0)
+
+        assert asked == ["first", "second"]
+        assert [(reply.key, reply.error) for reply in replies] == [
+            ("first", None),
+            ("second", Failure.NOT_SENT),
+        ]
+        assert len(running.requests) == 1
+
+
 def test_takes_no_more_than_its_concurrency() -> None:
     with receiver(silent) as running, closing(Transport(LOOPBACK, concurrency=1)) as transport:
         transport.start(Request(running.url, b"{}", HEADERS))

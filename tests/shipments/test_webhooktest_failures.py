@@ -62,7 +62,11 @@ def test_an_address_that_is_forbidden_reads_like_one_that_is_not_there() -> None
     same = {Failure.DNS, Failure.FORBIDDEN_ADDRESS, Failure.REFUSED}
 
     assert {sample_delivery.REASONS[failure] for failure in same} == {UNREACHABLE}
-    assert set(Failure) - set(sample_delivery.REASONS) == {Failure.BAD_TARGET, Failure.INTERNAL}
+    assert set(Failure) - set(sample_delivery.REASONS) == {
+        Failure.BAD_TARGET,
+        Failure.INTERNAL,
+        Failure.NOT_SENT,
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""When the loop itself was away: its host hung, or its clock jumped."""
+"""Whether the loop itself was there: its host may hang, its clock may jump."""
 
 import math
 import time
@@ -7,7 +7,7 @@ import time
 AWAY_SECONDS = 0.5
 
 
-class Absence:
+class Presence:
     """What was in flight while the loop was away may have been answered, and nobody saw it."""
 
     def __init__(self) -> None:
@@ -21,6 +21,6 @@ class Absence:
             self._away_until = self._seen_at
         return self._seen_at
 
-    def fell_into(self, started: float) -> bool:
+    def interrupted_since(self, started: float) -> bool:
         """Whether the loop was away since a moment of the monotonic clock."""
         return started < self._away_until

@@ -1,0 +1,81 @@
+"""One request on its way: libcurl's handle, what is set on it, and the reply in the making."""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pycurl
+
+from deliveries.http.answers import MAX_BODY, Incoming
+from webhooks.targets import Target
+
+# An address that swallows packets is given up before the whole time is over.
+CONNECT_SHARE = 0.6
+# No connection outlives this, so that an address that has moved is noticed.
+CONNECTION_SECONDS = 300
+# An empty Expect keeps libcurl from asking before a larger body, at the price of a round trip.
+OUR_HEADERS = ["Accept-Encoding: identity", "Expect:"]
+
+
+class Transfer:
+    """A libcurl handle with the reply in the making; used again and again."""
+
+    def __init__(
+        self,
+        options: dict[int, object],
+        open_socket: Callable[..., int],
+        ask: Callable[..., int],
+    ) -> None:
+        self.incoming = Incoming()
+        self.easy = pycurl.Curl()
+        for option, value in options.items():
+            self.easy.setopt(option, value)
+        self.easy.setopt(pycurl.HEADERFUNCTION, self.incoming.take_header)
+        self.easy.setopt(pycurl.WRITEFUNCTION, self.incoming.take_body)
+        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, partial(open_socket, self.incoming))
+        self.easy.setopt(pycurl.PREREQFUNCTION, partial(ask, self.incoming))
+
+    def load(self, target: Target, headers: Sequence[tuple[str, str]], body: bytes) -> None:
+        """Put a request on the handle. Raises ValueError or pycurl.error if it will not go."""
+        lines = [f"{name}: {value}" for name, value in headers]
+        joined = "".join(lines)
+        if not (joined.isascii() and joined.isprintable()):
+            raise ValueError("a header holds more than printable ASCII")
+        self._host = f"{target.host}:{target.port}"
+        self.easy.setopt(pycurl.URL, target.url)
+        self.easy.setopt(pycurl.HTTPHEADER, lines + OUR_HEADERS)
+        self.easy.setopt(pycurl.POSTFIELDS, body)
+
+    def aim(self, addresses: Sequence[str], seconds: float) -> None:
+        """Give libcurl the vetted addresses, and what looking them up has left of the time."""
+        if addresses:
+            pinned = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
+            # The plus lets libcurl forget the entry after a minute.
+            self.easy.setopt(pycurl.RESOLVE, [f"+{self._host}:{pinned}"])
+        left = self.incoming.started + seconds - time.monotonic()
+        self.easy.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
+
+
+def options(ca_bundle: str, timeout_seconds: float) -> dict[int, object]:
+    """Return what is the same for every request."""
+    return {
+        pycurl.NOSIGNAL: 1,
+        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+        pycurl.FOLLOWLOCATION: 0,
+        pycurl.PROXY: "",  # an empty one is none, whatever the environment says
+        pycurl.NETRC: pycurl.NETRC_IGNORED,
+        pycurl.PATH_AS_IS: 1,
+        pycurl.POST: 1,
+        pycurl.USERAGENT: "",  # the caller's header or none
+        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+        pycurl.HTTP09_ALLOWED: 0,
+        pycurl.HTTP_CONTENT_DECODING: 0,
+        pycurl.BUFFERSIZE: MAX_BODY,
+        pycurl.CONNECTTIMEOUT_MS: int(timeout_seconds * CONNECT_SHARE * 1000),
+        pycurl.MAXLIFETIME_CONN: CONNECTION_SECONDS,
+        # A file alone, no directory: only so does libcurl keep the store between connections.
+        pycurl.CAINFO: ca_bundle,
+        pycurl.SSL_VERIFYPEER: 1,
+        pycurl.SSL_VERIFYHOST: 2,
+        pycurl.SSLVERSION: pycurl.SSLVERSION_TLSv1_2,
+    }
