@@ -7,8 +7,10 @@ import os
 from importlib import import_module
 
 from celery import Celery
+from celery.beat import Service
 from celery.signals import beat_init
 
+from config import beat
 from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -22,3 +24,8 @@ def check_before_beat(**_: object) -> None:
     # Django's start-up, which does without saying, is left out here.
     import_module("config.checks")
     refuse_unsafe_settings()
+
+
+@beat_init.connect
+def begin_at_once(sender: Service, **_: object) -> None:
+    beat.begin_at_once(sender.scheduler.schedule.values())

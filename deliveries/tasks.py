@@ -52,8 +52,9 @@ def deliver() -> None:
     ring_all()
 
 
-# Every two seconds: a run that was killed must not keep its kind for long.
-@periodic_task(limit_seconds=15)
+# Often: a run that was killed must not keep its kind for long. Where one cancels something there
+# may be more.
+@periodic_task(limit_seconds=15, batch=1)
 def sweep() -> int:
     """Beat's pulse, and what is left over from webhooks that were deleted."""
     return partitions.cancel_deliveries_of_deleted_webhooks()

@@ -51,11 +51,11 @@ def taken_out(option: str, arguments: list[str]) -> tuple[str | None, list[str]]
 def in_parallel() -> list[str]:
     """The whole suite, on several processes, each with a database of its own.
 
-    One more than there are processors, because the slowest tests mostly wait for other programs.
-    Those follow each other, at the end of what commits: handed out one by one they are spread,
-    where a share for each process would give all of them to one.
+    Two more than there are processors, because the slowest tests mostly wait for other programs.
+    Those come first, and are handed out one by one: a share for each process would give all of
+    them to one.
     """
-    processes = min((os.cpu_count() or 1) + 1, MOST_PROCESSES)
+    processes = min((os.cpu_count() or 1) + 2, MOST_PROCESSES)
     return ["-n", str(processes), "--dist", "load", "--maxschedchunk", "1"]
 
 

@@ -12,6 +12,8 @@ from tests.browser.world import World
 LIST = "/admin/tickets/ticket/"
 THEMES = ("light", "dark")
 PHONE = {"width": 390, "height": 844}
+# In the dark nothing else differs.
+ONLY_COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 TOO_WIDE = f"document.documentElement.scrollWidth - {PHONE['width']}"
 
 RIGHTMOST = """Math.max(...[...document.querySelectorAll(".desk-scroll td")].map(
@@ -64,7 +66,9 @@ def visit(tab: Tab, address: str, theme: str) -> None:
 
 
 def test_axe_finds_no_violation_of_level_a_or_aa(tab: Tab) -> None:
-    found = {page: tab.violations() for page in tour(tab, World())}
+    found = {}
+    for page in tour(tab, World()):
+        found[page] = tab.violations(**(ONLY_COLOURS if page.endswith("dark") else {}))
 
     assert len(found) == 30
     assert {page: lines for page, lines in found.items() if lines} == {}

@@ -1,0 +1,18 @@
+"""Beat, as it starts."""
+
+from celery import current_app
+from celery.beat import Scheduler
+from django.conf import settings
+
+from config import beat
+
+
+def test_rings_at_the_start_for_what_it_rings_for_often() -> None:
+    scheduler = Scheduler(current_app)
+    scheduler.merge_inplace(settings.CELERY_BEAT_SCHEDULE)
+
+    beat.begin_at_once(scheduler.schedule.values())
+
+    due = {entry.task for entry in scheduler.schedule.values() if entry.is_due().is_due}
+    assert "deliveries.tasks.sweep" in due
+    assert "deliveries.tasks.make_partitions" not in due
