@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import uuid4
 
 from django.db import connection
@@ -119,16 +118,9 @@ def plans() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT webhook_id, loop_id FROM deliveries_lane LIMIT %s", [LANES_AT_ONCE])
         found = cursor.fetchall()
-    loop_id = found[0][1] if found else uuid4()
-    values: dict[str, Any] = {
-        "webhooks": [webhook_id for webhook_id, _ in found],
-        "rooms": [ENOUGH_HELD // max(1, len(found)) for _ in found],
-        "loop": loop_id,
-        "lease": claiming.lease_seconds(),
-        "hold": claiming.HOLD_SECONDS,
-        "park": claiming.PARK_SECONDS,
-        "longest": claiming.LONGEST_PARK_SECONDS,
-    }
+    loop_id = str(found[0][1] if found else uuid4())
+    rooms = {webhook_id: ENOUGH_HELD // len(found) for webhook_id, _ in found}
+    values = claiming.parameters(loop_id, rooms)
     return [
         f"Take\n{plan(lanes.TAKE, {'loop': loop_id, 'most': WAKEUPS_AT_ONCE})}",
         f"Claim\n{plan(claiming.CLAIM, values)}",

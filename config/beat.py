@@ -1,5 +1,6 @@
 """What beat rings for, every so many seconds. A ring that is lost does no harm: the next comes."""
 
+import math
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -68,9 +69,9 @@ SCHEDULE: dict[str, dict[str, Any]] = {
 }
 
 
-def begin_at_once(entries: "Iterable[ScheduleEntry]") -> None:
+def make_often_due(entries: "Iterable[ScheduleEntry]") -> None:
     """Make those due that are rung for often."""
     for entry in entries:
-        seconds = SCHEDULE[entry.name]["schedule"]
-        if seconds <= OFTEN_SECONDS:
+        seconds = SCHEDULE[entry.name]["schedule"] if entry.name else math.inf
+        if entry.last_run_at and seconds <= OFTEN_SECONDS:
             entry.last_run_at -= timedelta(seconds=seconds)

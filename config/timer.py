@@ -28,4 +28,4 @@ def check_before_beat(**_: object) -> None:
 
 @beat_init.connect
 def begin_at_once(sender: Service, **_: object) -> None:
-    beat.begin_at_once(sender.scheduler.schedule.values())
+    beat.make_often_due(sender.scheduler.schedule.values())

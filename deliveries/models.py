@@ -88,6 +88,8 @@ class Delivery(models.Model):
     # A claim is a loan: it ends by itself. The mark is the fence against a late writer.
     claimed_by = models.UUIDField(null=True)
     claimed_until = models.DateTimeField(null=True)
+    # How many loops in a row were lost while they had it (deliveries.engine.claiming).
+    crashes = models.PositiveSmallIntegerField(default=0, db_default=0)
     last_status = models.PositiveSmallIntegerField(null=True)
     last_error = models.CharField(max_length=30, blank=True)
     created_at = models.DateTimeField()

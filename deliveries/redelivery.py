@@ -29,7 +29,8 @@ AGAIN = """
 WITH again AS (
   UPDATE deliveries_delivery SET state = 0, step = 0, first_attempt_at = NULL,
     due_at = statement_timestamp(), own_due_at = NULL, asked_until = NULL,
-    finished_at = NULL, archived_on = '9999-12-31', claimed_by = NULL, claimed_until = NULL
+    finished_at = NULL, archived_on = '9999-12-31', claimed_by = NULL, claimed_until = NULL,
+    crashes = 0
   WHERE id = ANY(%s) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
   RETURNING webhook_id
 ), woken AS (

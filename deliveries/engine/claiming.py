@@ -17,6 +17,10 @@ from deliveries.engine.loans import Claimed
 # A claim lasts so many times the longest attempt at most: 30 seconds. The claims of a loop that is
 # lost end with it.
 LEASE_TIMEOUTS = 6
+# What so many loops in a row were lost with is a suspect: a loop has one of them at a time, so that
+# the next crash is no other's fault. After MOST_CRASHES it is set aside (setting_aside).
+SUSPECT_CRASHES = 2
+MOST_CRASHES = 3
 # A shipment's later events wait this long at most for one that keeps failing (decision W22).
 HOLD_SECONDS = 3600
 # What waits behind an attempt in flight is woken when that is recorded; should that be missed,
@@ -40,7 +44,8 @@ WITH turn AS (
     make_interval(secs => %(longest)s) AS longest
 ), fresh AS MATERIALIZED (
   SELECT due.* FROM turn CROSS JOIN LATERAL (
-    SELECT id, webhook_id, shipment_id, event_id FROM deliveries_delivery_open
+    SELECT id, webhook_id, shipment_id, event_id,
+      crashes + (claimed_by IS NOT NULL)::integer AS crashes FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 0
       AND due_at <= statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
@@ -50,17 +55,22 @@ WITH turn AS (
   SELECT webhook_id, count(*) AS n FROM fresh GROUP BY webhook_id
 ), again AS MATERIALIZED (
   SELECT due.* FROM turn LEFT JOIN counted USING (webhook_id) CROSS JOIN LATERAL (
-    SELECT id, webhook_id, shipment_id, event_id FROM deliveries_delivery_open
+    SELECT id, webhook_id, shipment_id, event_id,
+      crashes + (claimed_by IS NOT NULL)::integer AS crashes FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 1
       AND due_at <= statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
         OR claimed_by = ANY(ARRAY(SELECT id FROM deliveries_loop WHERE lost)))
     ORDER BY due_at, event_id
     LIMIT greatest(turn.room - coalesce(counted.n, 0), 1) FOR UPDATE SKIP LOCKED) AS due
-), candidate AS MATERIALIZED (
+), offered AS MATERIALIZED (
   SELECT * FROM fresh UNION ALL SELECT * FROM again
+), candidate AS MATERIALIZED (
+  SELECT * FROM offered WHERE crashes < %(suspect)s OR (%(alone)s AND id = (
+    SELECT id FROM offered WHERE crashes >= %(suspect)s ORDER BY crashes DESC, event_id LIMIT 1))
 ), found AS (
-  SELECT webhook_id, count(*) AS n FROM candidate GROUP BY webhook_id
+  SELECT webhook_id, count(*) AS n, bool_or(crashes >= %(suspect)s) AS suspects
+  FROM offered GROUP BY webhook_id
 ), judged AS MATERIALIZED (
   SELECT candidate.id, candidate.webhook_id, ahead.until FROM candidate LEFT JOIN LATERAL (
     SELECT CASE
@@ -86,17 +96,18 @@ WITH turn AS (
 ), taken AS (
   UPDATE deliveries_delivery_open AS delivery
   SET claimed_by = %(loop)s::uuid,
-    claimed_until = statement_timestamp() + make_interval(secs => %(lease)s)
+    claimed_until = statement_timestamp() + make_interval(secs => %(lease)s),
+    crashes = delivery.crashes + (delivery.claimed_by IS NOT NULL)::integer
   WHERE delivery.id = ANY(ARRAY(SELECT id FROM judged WHERE until IS NULL))
   RETURNING delivery.id, delivery.webhook_id, delivery.shipment_id, delivery.attempts,
-    delivery.step, delivery.event_id, delivery.created_at,
+    delivery.step, delivery.event_id, delivery.created_at, delivery.crashes,
     coalesce(delivery.own_due_at > statement_timestamp(), false) AS pulled
 )
-SELECT found.webhook_id, found.n, delivery.*
+SELECT found.webhook_id, found.n, found.suspects, delivery.*
 FROM found LEFT JOIN (
   SELECT taken.webhook_id AS id_of_webhook, taken.id::text AS id, taken.shipment_id,
-    taken.attempts, taken.step, taken.pulled, event.type_id, event.body, event.fact_id,
-    event.sequence, taken.event_id
+    taken.attempts, taken.step, taken.crashes, taken.pulled, event.type_id, event.body,
+    event.fact_id, event.sequence, taken.event_id
   FROM taken CROSS JOIN LATERAL (
     SELECT type_id, body, coalesce(sequence, id) AS sequence,
       coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id
@@ -126,29 +137,21 @@ def lease_seconds() -> float:
     return LEASE_TIMEOUTS * timeout
 
 
-def claim(loop_id: str, rooms: dict[int, int]) -> Claims:
+def claim(loop_id: str, rooms: dict[int, int], *, suspect: bool = True) -> Claims:
     """Borrow due deliveries, up to so many of each webhook as it has room.
 
-    The webhooks must be lanes of this loop.
+    The webhooks must be lanes of this loop. `suspect`: whether one may be among them.
     """
-    values = {
-        "webhooks": list(rooms),
-        "rooms": list(rooms.values()),
-        "loop": loop_id,
-        "lease": lease_seconds(),
-        "hold": HOLD_SECONDS,
-        "park": PARK_SECONDS,
-        "longest": LONGEST_PARK_SECONDS,
-    }
+    values = parameters(loop_id, rooms, suspect=suspect)
     claimed, more = [], set()
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
-        for webhook_id, found, _, id, shipment_id, attempts, step, *rest, _ in cursor:
-            if found >= rooms[webhook_id]:
+        for webhook_id, found, suspects, _, id, shipment_id, attempts, step, *rest, _ in cursor:
+            if suspects or found >= rooms[webhook_id]:
                 more.add(webhook_id)
             if id is not None:
-                pulled, type_id, body, fact_id, sequence = rest
+                crashes, pulled, type_id, body, fact_id, sequence = rest
                 claimed.append(
                     Claimed(
                         id,
@@ -163,6 +166,7 @@ def claim(loop_id: str, rooms: dict[int, int]) -> Claims:
                         sequence,
                         loop_id,
                         claimed_at,
+                        crashes,
                     )
                 )
     return Claims(claimed, more)
@@ -173,3 +177,20 @@ def give_back(claimed: Sequence[Claimed]) -> None:
     with statements.cursor() as cursor:
         ids, claims = [each.id for each in claimed], [each.claim for each in claimed]
         cursor.execute(GIVE_BACK, {"ids": ids, "claims": claims})
+
+
+def parameters(
+    loop_id: str, rooms: dict[int, int], *, suspect: bool = True
+) -> dict[str, str | float | list[int]]:
+    """What CLAIM wants to know."""
+    return {
+        "webhooks": list(rooms),
+        "rooms": list(rooms.values()),
+        "loop": loop_id,
+        "lease": lease_seconds(),
+        "hold": HOLD_SECONDS,
+        "park": PARK_SECONDS,
+        "longest": LONGEST_PARK_SECONDS,
+        "suspect": SUSPECT_CRASHES,
+        "alone": suspect,
+    }

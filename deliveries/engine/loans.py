@@ -9,7 +9,8 @@ Headers = list[tuple[str, str]]
 class Claimed(NamedTuple):
     """A delivery on loan. `id`, `claim` and `fact_id` are UUIDs as text: only ever passed on.
 
-    `pulled`: it is sent before its own next try. `claimed_at` is of this process's monotonic clock.
+    `crashes`: loops in a row that were lost with it. `pulled`: it is sent before its own next try.
+    `claimed_at` is of this process's monotonic clock.
     """
 
     id: str
@@ -24,6 +25,7 @@ class Claimed(NamedTuple):
     sequence: int
     claim: str
     claimed_at: float
+    crashes: int = 0
 
 
 class Address(NamedTuple):

@@ -73,7 +73,7 @@ WITH result AS (
     own_due_at = CASE WHEN result.state = 0 AND result.keeps_place THEN delivery.own_due_at END,
     asked_until = CASE WHEN result.state = 0 THEN statement_timestamp() + result.asked END,
     first_attempt_at = coalesce(delivery.first_attempt_at, result.started_at),
-    claimed_by = NULL, claimed_until = NULL,
+    claimed_by = NULL, claimed_until = NULL, crashes = 0,
     last_status = result.status, last_error = result.error,
     finished_at = CASE WHEN result.state <> 0 THEN statement_timestamp() END,
     archived_on = CASE WHEN result.state = 0 THEN '9999-12-31'

@@ -1,12 +1,14 @@
-"""What cannot be written down is set aside, so that it is not sent for ever and harms no other."""
+"""What cannot be sent or written down is set aside: it is not tried for ever and harms no other."""
 
 import logging
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
 from deliveries import statements
-from deliveries.engine import recording
+from deliveries.engine import claiming, recording
+from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
 from deliveries.http.answers import MAX_DETAIL
 
@@ -15,7 +17,8 @@ logger = logging.getLogger(__name__)
 # As given up, with the reason where its attempts are shown.
 SET_ASIDE = """
 WITH aside AS (
-  UPDATE deliveries_delivery SET state = 2, last_status = NULL, last_error = 'internal',
+  UPDATE deliveries_delivery SET state = 2, attempts = attempts + 1,
+    last_status = NULL, last_error = 'internal',
     finished_at = statement_timestamp(), claimed_by = NULL, claimed_until = NULL,
     archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date
   WHERE id = %s AND archived_on = '9999-12-31' AND claimed_by = %s
@@ -23,7 +26,8 @@ WITH aside AS (
 ), logged AS (
   INSERT INTO deliveries_attempt
     (delivery_id, number, started_at, duration_ms, url, status, error, detail, answer)
-  SELECT id, attempts, %s, 0, '', NULL, 'internal', %s, '' FROM aside
+  SELECT id, attempts, coalesce(%s, statement_timestamp()), 0, '', NULL, 'internal', %s, ''
+  FROM aside
 ), woken AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT webhook_id, statement_timestamp() FROM aside
@@ -46,13 +50,33 @@ def record_all(results: Sequence[AttemptResult], failing: Collection[int] = ()) 
         if len(results) > 1:
             half = len(results) // 2
             return record_all(results[:half], failing) + record_all(results[half:], failing)
-        return set_aside(results[0], str(error))
+        result, (reason, *_) = results[0], str(error).split("\n")
+        detail = f"The result could not be recorded: {reason}"
+        return set_aside(result.delivery_id, result.claim, result.started_at, detail)
 
 
-def set_aside(result: AttemptResult, reason: str) -> int:
-    logger.error("delivery %s is set aside: %s", result.delivery_id, reason)
-    detail = f"The result could not be recorded: {reason.partition(chr(10))[0]}"[:MAX_DETAIL]
+def set_crashed_aside(claimed: Sequence[Claimed]) -> tuple[list[Claimed], str | None]:
+    """Set aside what too many loops in a row were lost with.
+
+    Returns the others, and the suspect among them.
+    """
+    kept, suspect = [], None
+    for delivery in claimed:
+        if delivery.crashes >= claiming.MOST_CRASHES:
+            detail = (
+                f"The sending process ended {delivery.crashes} times while it had this delivery."
+            )
+            set_aside(delivery.id, delivery.claim, None, detail)
+            continue
+        kept.append(delivery)
+        if delivery.crashes >= claiming.SUSPECT_CRASHES:
+            suspect = delivery.id
+    return kept, suspect
+
+
+def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail: str) -> int:
+    logger.error("delivery %s is set aside: %s", delivery_id, detail)
     with statements.cursor() as cursor:
-        cursor.execute(SET_ASIDE, [result.delivery_id, result.claim, result.started_at, detail])
+        cursor.execute(SET_ASIDE, [delivery_id, claim, started_at, detail[:MAX_DETAIL]])
         (kept,) = cursor.fetchone() or (0,)
         return int(kept)

@@ -69,6 +69,8 @@ class Database:
     def __init__(self, stop: Callable[[], bool]) -> None:
         self.stop = stop
         self.loop_id: str | None = None
+        # A delivery that we have, and that loops before us were lost with.
+        self._suspect: str | None = None
         self._tuned = False
         self._walks = Walks()
         self._renewed_at = -math.inf
@@ -130,10 +132,18 @@ class Database:
                 if webhook_id in turn.addresses
             }
             if rooms:
-                turn.claimed, turn.more = claiming.claim(self.loop_id, rooms)
+                self._claim(self.loop_id, turn, rooms)
             turn.more |= behind
 
+    def _claim(self, loop_id: str, turn: Turn, rooms: dict[int, int]) -> None:
+        turn.claimed, turn.more = claiming.claim(loop_id, rooms, suspect=not self._suspect)
+        if any(each.crashes >= claiming.SUSPECT_CRASHES for each in turn.claimed):
+            turn.claimed, self._suspect = setting_aside.set_crashed_aside(turn.claimed)
+
     def _write(self, turn: Turn) -> None:
+        if self._suspect:
+            ended = {each.delivery_id for each in turn.results} | {each.id for each in turn.back}
+            self._suspect = None if self._suspect in ended else self._suspect
         if turn.results:
             late = len(turn.results) - setting_aside.record_all(turn.results, turn.failing)
             if late:
@@ -168,7 +178,7 @@ class Database:
         renewed = leases.renew(self.loop_id) if self.loop_id else None
         if self.loop_id and not renewed:
             logger.warning("the other loops have given this one up; it starts again")
-            self.loop_id = None
+            self.loop_id = self._suspect = None
         silent = renewed is None or renewed.silent_loops
         if silent and since < AWAY_SECONDS and (lost := leases.take_over()):
             logger.warning("%d loops are lost; their deliveries are taken over", len(lost))

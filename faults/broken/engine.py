@@ -68,6 +68,20 @@ ENGINE = (
         "A failing delivery holds its shipment back for two hours.",
     ),
     Mutant(
+        "crashes-not-counted",
+        CLAIMING,
+        "    crashes = delivery.crashes + (delivery.claimed_by IS NOT NULL)::integer\n",
+        "    crashes = 0\n",
+        "A delivery that ends the worker is tried for ever, and nothing else is sent.",
+    ),
+    Mutant(
+        "suspects-together",
+        CLAIMING,
+        "WHERE crashes < %(suspect)s OR (",
+        "WHERE true OR (",
+        "With one delivery that ends the worker all that were claimed with it are given up.",
+    ),
+    Mutant(
         "gives-back-what-is-not-its-own",
         CLAIMING,
         "\n  AND delivery.claimed_by = loan.claim",

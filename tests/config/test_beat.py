@@ -11,7 +11,7 @@ def test_rings_at_the_start_for_what_it_rings_for_often() -> None:
     scheduler = Scheduler(current_app)
     scheduler.merge_inplace(settings.CELERY_BEAT_SCHEDULE)
 
-    beat.begin_at_once(scheduler.schedule.values())
+    beat.make_often_due(scheduler.schedule.values())
 
     due = {entry.task for entry in scheduler.schedule.values() if entry.is_due().is_due}
     assert "deliveries.tasks.sweep" in due

@@ -229,11 +229,10 @@ def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Compan
         cursor.execute("ANALYZE deliveries_delivery_open")
     publish(company, *range(500))
     statements.settle_plans(transaction_only=True)
-    values = {"webhooks": [webhook.pk], "rooms": [20], "loop": str(uuid4())}
-    spans = {"lease": 30.0, "hold": 3600, "park": 1, "longest": 300}
+    values = claiming.parameters(str(uuid4()), {webhook.pk: 20})
 
     with statements.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {claiming.CLAIM}", {**values, **spans})
+        cursor.execute(f"EXPLAIN {claiming.CLAIM}", values)
         plan = "\n".join(line for (line,) in cursor.fetchall())
         cursor.execute(f"EXPLAIN {claiming.GIVE_BACK}", {"ids": [], "claims": []})
         giving_back = "\n".join(line for (line,) in cursor.fetchall())

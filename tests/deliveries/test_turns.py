@@ -116,8 +116,8 @@ def test_claims_that_waited_too_long_are_given_back(
     given_back: list[Claimed] = []
     claim, give_back = claiming.claim, claiming.give_back
 
-    def claim_long_ago(loop_id: str, rooms: dict[int, int]) -> claiming.Claims:
-        found = claim(loop_id, rooms)
+    def claim_long_ago(loop_id: str, rooms: dict[int, int], **options: bool) -> claiming.Claims:
+        found = claim(loop_id, rooms, **options)
         if given_back:
             return found
         old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in found.claimed]
