@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 # As given up, with the reason where its attempts are shown.
 SET_ASIDE = """
 WITH aside AS (
-  UPDATE deliveries_delivery SET state = 2, attempts = attempts + 1,
+  UPDATE deliveries_delivery SET state = 2, attempts = least(attempts, 32766) + 1,
     last_status = NULL, last_error = 'internal',
     finished_at = statement_timestamp(), claimed_by = NULL, claimed_until = NULL,
     archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date

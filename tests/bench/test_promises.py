@@ -30,11 +30,13 @@ def test_slots_are_shared_by_time(rig: Rig) -> None:
 
     # A healthy company's events do not wait until a silent neighbour's time is over.
     (row,) = beside.figures["rows"]
+    assert row["alone"]["arrived"] == row["alone"]["due"] == 80
     assert row["beside"]["arrived"] == row["beside"]["due"]
     assert row["beside"]["p99_ms"] < TIMEOUT_MS / 2
 
     # A receiver that only takes its time gets many requests at once, a small server few.
     (pace,) = latency.figures["paces"]
+    assert 0 < pace["answered"] <= 4000
     assert pace["most_in_flight"] > MANY
     (small,) = latency.figures["small"]
     assert small["share_of_timeouts"] <= 0.05

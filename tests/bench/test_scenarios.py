@@ -16,7 +16,7 @@ def test_what_the_service_is_measured_by(rig: Rig) -> None:
         rig, "isolation --rates 50 --seconds 1 --warm-up 0 --webhooks 10 --silent 2 --publishers 1"
     )
     tls = measured(rig, "tls --size 200 --webhooks 50 --hosts 10")
-    the_judges_measure(rig)
+    wake_ups_are_found(rig)
     peer = "django-webhook" if venv.is_installed() else "plain"
     drain = measured(rig, f"drain --size 200 --also 50 --peer-size 50 --peers {peer}")
 
@@ -36,28 +36,10 @@ def test_what_the_service_is_measured_by(rig: Rig) -> None:
     assert drain.figures["worker_cpu_s_per_1000"] > 0
 
 
-def the_judges_measure(rig: Rig) -> None:
-    """That they work and their books balance, on any engine."""
-    beside = measured(rig, "neighbours --only broken --scale 0.01 --seconds 0.5 --warm-up 0")
-    latency = measured(
-        rig,
-        "latency --waiting 200 --ms 100 --webhooks 20 --workers 2 --busy-ms 20"
-        " --small-waiting 100 --seconds 1",
-    )
+def wake_ups_are_found(rig: Rig) -> None:
     lanes = measured(rig, "lanes --webhooks 100 --rounds 2 --questions 5 --settle 0 --idle 0.1")
 
-    assert [outcome.troubles for outcome in (beside, latency, lanes)] == [[], [], []]
-
-    (row,) = beside.figures["rows"]
-    assert row["alone"]["arrived"] == row["beside"]["arrived"] == 20
-
-    (pace,) = latency.figures["paces"]
-    assert 0 < pace["answered"] <= 200
-    assert pace["most_in_flight"] > 1
-    (small,) = latency.figures["small"]
-    assert small["capacity_per_s"] == 100.0
-    assert 0 < small["attempts"] <= 100
-
+    assert lanes.troubles == []
     (size,) = lanes.figures["sizes"]
     assert {fresh["came"] for fresh in size["fresh_ms"].values()} == {2}
 

@@ -230,14 +230,15 @@ def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Compan
     publish(company, *range(500))
     statements.settle_plans(transaction_only=True)
     values = claiming.parameters(str(uuid4()), {webhook.pk: 20})
+    loans = [uuid4() for _ in range(20)]
 
     with statements.cursor() as cursor:
         cursor.execute(f"EXPLAIN {claiming.CLAIM}", values)
         plan = "\n".join(line for (line,) in cursor.fetchall())
-        cursor.execute(f"EXPLAIN {claiming.GIVE_BACK}", {"ids": [], "claims": []})
+        cursor.execute(f"EXPLAIN {claiming.GIVE_BACK}", {"ids": loans, "claims": loans})
         giving_back = "\n".join(line for (line,) in cursor.fetchall())
 
-    assert "Index Cond: (id = ANY" in giving_back
+    assert "Index Cond: (id = ANY" in giving_back, giving_back
     assert "Index Scan using delivery_due" in plan
     assert "Index Scan using delivery_order" in plan
     assert "Bitmap" not in plan
