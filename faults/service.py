@@ -32,10 +32,7 @@ class Service:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.ExitStack() as every:
-            # One that does not stop in time must not keep the others running.
-            for name in self.processes:
-                every.callback(self.stop, name)
+        self.stop(*self.processes)
 
     def start(self, kind: str, name: str = "", through: Sequence[str] = ()) -> None:
         """Start a line of the Procfile in a process group of its own.
@@ -80,17 +77,15 @@ class Service:
             if name in self.processes:
                 self.thaw(name)
 
-    def stop(self, name: str) -> None:
-        """Stop the process with SIGTERM, as a deployment does. Raises TimeoutExpired."""
-        process = self.processes.pop(name)
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(STOP_WITHIN_SECONDS)
-        finally:
-            # Engine loops that wait for a database which is away outlive their worker.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    def stop(self, *names: str) -> None:
+        """Stop processes with SIGTERM, as a deployment does. Raises TimeoutExpired."""
+        stopping = [self.processes.pop(name) for name in names]
+        for process in stopping:
+            process.send_signal(signal.SIGTERM)
+        with contextlib.ExitStack() as every:
+            # One that does not stop in time must not keep the others running.
+            for process in stopping:
+                every.callback(wait_for_end, process)
 
     def manage(self, *arguments: str, given: bytes = b"") -> str:
         """Run a management command; returns stdout. Raises CalledProcessError with its output."""
@@ -103,3 +98,13 @@ class Service:
                 done.returncode, command, done.stdout, done.stderr[-2000:]
             )
         return done.stdout.decode()
+
+
+def wait_for_end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(STOP_WITHIN_SECONDS)
+    finally:
+        # Engine loops that wait for a database which is away outlive their worker.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

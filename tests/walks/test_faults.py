@@ -33,7 +33,7 @@ def test_a_killed_worker_loses_nothing(service: Service, acme: Company, receiver
 def test_each_kill_hits_deliveries_in_flight_and_loses_nothing(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
-    outcome = kills.kills(service, acme, receiver, times=3, events=400, seed=1)
+    outcome = kills.kills(service, acme, receiver, times=2, events=400, seed=1)
 
     assert broken(outcome) == []
     assert outcome["least_claimed_at_a_kill"] > 0
@@ -103,14 +103,14 @@ def test_a_storm_of_kills_loses_and_reorders_nothing(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
     service.environment |= SHORT_LEASE
-    feed = Feed(acme.pk, shipments=50, updates=1000)
+    feed = Feed(acme.pk, shipments=50, updates=600)
 
     outcome = storms.storm(
         service,
         acme,
         receiver,
         feed,
-        kills=4,
+        kills=3,
         kill_backend=storms.terminate_backend,
     )
 
