@@ -1,6 +1,5 @@
 """What beat rings for, every so many seconds. A ring that is lost does no harm: the next comes."""
 
-import math
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
 
 def make_often_due(entries: "Iterable[ScheduleEntry]") -> None:
     """Make those due that are rung for often."""
+    often = {name for name, each in SCHEDULE.items() if each["schedule"] <= OFTEN_SECONDS}
     for entry in entries:
-        seconds = SCHEDULE[entry.name]["schedule"] if entry.name else math.inf
-        if entry.last_run_at and seconds <= OFTEN_SECONDS:
-            entry.last_run_at -= timedelta(seconds=seconds)
+        if entry.name in often and entry.last_run_at:
+            entry.last_run_at -= timedelta(seconds=OFTEN_SECONDS)

@@ -20,7 +20,7 @@ WORDS: dict[str, str] = {
     Failure.TLS_EXPIRED: "The certificate has expired, or is not yet valid.",
     Failure.RESET: "The connection broke before a response arrived.",
     Failure.PROTOCOL: "The response is not valid HTTP.",
-    Failure.INTERNAL: "An error on our side; no request was sent.",
+    Failure.INTERNAL: "An error on our side. The receiver is not at fault.",
 }
 
 

@@ -40,6 +40,8 @@ def test_slots_are_shared_by_time(rig: Rig) -> None:
     assert 0 < pace["answered"] <= 4000
     assert pace["most_in_flight"] > MANY
     (small,) = latency.figures["small"]
+    assert small["capacity_per_s"] == 10.0
+    assert 0 < small["attempts"] <= 500
     assert small["share_of_timeouts"] <= 0.05
     assert small["share_of_capacity"] > 0.5
 

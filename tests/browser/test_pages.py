@@ -99,6 +99,13 @@ def test_no_cell_of_a_delivery_is_out_of_sight_on_a_phone(
             assert tab.do(lambda page: page.evaluate(RIGHTMOST)) <= PHONE["width"]
 
 
+def test_a_page_is_as_dark_as_the_system_of_whoever_opens_it(tab: Tab) -> None:
+    for theme, sign in (("dark", "html.dark"), ("light", "html:not(.dark)")):
+        tab.theme(theme)
+        assert tab.visit("/admin/login/") == 200
+        tab.sees(sign)
+
+
 def test_a_refusal_has_no_violation_either(tab: Tab) -> None:
     lead = Client()
     lead.force_login(World(present=0).eve.user)

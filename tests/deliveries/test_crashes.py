@@ -17,7 +17,7 @@ from tests.sending import claim, deliver, engine
 from webhooks.targets import Policy
 
 POISON = 7
-OTHERS = 30
+EVENTS = 30
 
 
 class Crash(BaseException):
@@ -61,7 +61,7 @@ def test_is_set_aside_after_three_crashes_and_harms_no_other(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)
-    publishing.publish([build.news(company, number) for number in range(OTHERS)])
+    publishing.publish([build.news(company, number) for number in range(EVENTS)])
 
     assert crash_until_idle(loopback) == claiming.MOST_CRASHES
 

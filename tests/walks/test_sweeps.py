@@ -37,7 +37,7 @@ def test_sweeps_go_on_without_beat_and_broker(service: Service, cancelled: None)
     service.environment["BROKER_URL"] = "redis://127.0.0.1:1/0"
     service.start("worker")
 
-    # The one at the start of each worker, the other every two seconds.
+    # The one at the start of each worker, the other every ten seconds.
     until(lambda: done("make_partitions") and done("sweep"))
     first = done("sweep")
     until(lambda: done("sweep") > first)
