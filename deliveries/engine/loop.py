@@ -79,7 +79,7 @@ class Engine:
         )
 
     def run(self, *, until_idle: bool = False) -> int:
-        """Work until told to stop or, with `until_idle`, nothing is due; returns the attempts made."""
+        """Work until told to stop or, `until_idle`, nothing is due; returns the attempts made."""
         while True:
             stopping = self.stop()
             now = self.presence.notice(0.0)
