@@ -13,11 +13,10 @@ from django.utils import timezone
 from bench.explain import plan
 from deliveries import statements
 from deliveries.engine import claiming, lanes, leases, recording
-from deliveries.engine.lane_book import ENOUGH_HELD, LANES_AT_ONCE
+from deliveries.engine.lane_book import ENOUGH_HELD
 from deliveries.engine.loans import Claimed
-from deliveries.engine.loop import RECORD_AT_ONCE
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.turns import WAKEUPS_AT_ONCE
+from deliveries.engine.turns import CLAIMS_AT_ONCE, RESULTS_AT_ONCE, WAKEUPS_AT_ONCE
 from deliveries.models import State
 
 FAILING_ROOM = 1
@@ -25,7 +24,7 @@ FAILING_ROOM = 1
 
 @dataclass
 class Timed:
-    """Seconds by claim, and by record of RECORD_AT_ONCE results or less."""
+    """Seconds by claim, and by record of RESULTS_AT_ONCE results or less."""
 
     lanes: list[float] = field(default_factory=list)
     claim: list[float] = field(default_factory=list)
@@ -69,8 +68,8 @@ class Claimer:
         timed.lanes.append(found - started)
         timed.claimed += len(claimed)
         healthy = [each for each in claimed if each.webhook_id not in self.dead]
-        for start in range(0, len(healthy), RECORD_AT_ONCE):
-            results = [delivered(each) for each in healthy[start : start + RECORD_AT_ONCE]]
+        for start in range(0, len(healthy), RESULTS_AT_ONCE):
+            results = [delivered(each) for each in healthy[start : start + RESULTS_AT_ONCE]]
             started = time.perf_counter()
             recording.record_attempts(results)
             timed.record.append(time.perf_counter() - started)
@@ -89,7 +88,7 @@ class Claimer:
 
     def rooms(self) -> dict[int, int]:
         """What an engine asks for whose receivers are all fast, but for those that fail."""
-        turn = [self.lanes.popleft() for _ in range(min(len(self.lanes), LANES_AT_ONCE))]
+        turn = [self.lanes.popleft() for _ in range(min(len(self.lanes), CLAIMS_AT_ONCE))]
         self.lanes += turn
         share = max(1, ENOUGH_HELD // max(1, len(turn)))
         return {each: FAILING_ROOM if each in self.dead else share for each in turn}
@@ -116,12 +115,12 @@ def delivered(claimed: Claimed) -> AttemptResult:
 def plans() -> list[str]:
     """How PostgreSQL finds what has woken up and makes the claim just now; nothing is claimed."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT webhook_id, loop_id FROM deliveries_lane LIMIT %s", [LANES_AT_ONCE])
+        cursor.execute("SELECT webhook_id, loop_id FROM deliveries_lane LIMIT %s", [CLAIMS_AT_ONCE])
         found = cursor.fetchall()
     loop_id = str(found[0][1] if found else uuid4())
     rooms = {webhook_id: ENOUGH_HELD // len(found) for webhook_id, _ in found}
     values = claiming.parameters(loop_id, rooms)
     return [
-        f"Take\n{plan(lanes.TAKE, {'loop': loop_id, 'most': WAKEUPS_AT_ONCE})}",
+        f"Take\n{plan(lanes.TAKE, {'loop': loop_id, 'most': WAKEUPS_AT_ONCE, **lanes.SIZES})}",
         f"Claim\n{plan(claiming.CLAIM, values)}",
     ]

@@ -8,12 +8,11 @@ from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import Pace
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Host, Lane, Rooms
-from deliveries.engine.turns import Turn
+from deliveries.engine.turns import CLAIMS_AT_ONCE, Turn
 from deliveries.models import State
 
 # No more is claimed while so many are claimed and not yet sent.
 ENOUGH_HELD = 640
-LANES_AT_ONCE = 100
 # A webhook with nothing to do is kept for so long, with what was learnt about its receiver.
 KEEP_SECONDS = 2.0
 # A loop with more lanes lets go of some, so that those it has no room for get their turn.
@@ -34,14 +33,14 @@ class LaneBook:
     def __len__(self) -> int:
         return len(self._lanes)
 
-    def claims(self, now: float) -> dict[int, int]:
-        """How many deliveries to claim next, by webhook."""
+    def claims(self, now: float, most: int) -> dict[int, int]:
+        """How many deliveries to claim next, by webhook; of `most` webhooks at once."""
         budget = ENOUGH_HELD - self._rooms.holding
         waiting = self._rooms.to_claim
-        share = max(1, budget // max(1, min(len(waiting), LANES_AT_ONCE)))
+        share = max(1, budget // max(1, min(len(waiting), most)))
         claims: dict[int, int] = {}
-        for _ in range(min(len(waiting), LANES_AT_ONCE)):
-            if budget <= 0:
+        for _ in range(min(len(waiting), CLAIMS_AT_ONCE)):
+            if budget <= 0 or len(claims) >= most:
                 break
             lane = waiting.next()
             allowed = min(self._rooms.allowance(lane, now), share)

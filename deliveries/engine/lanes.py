@@ -12,24 +12,49 @@ from typing import NamedTuple
 
 from deliveries import statements
 
+# A loop reads no more of what is due than this, from either end: what wakes up again is its own,
+# and must not wait behind thousands that wake up for the first time. Of those it takes its share,
+# so that all loops have as many lanes; a few in any case, as the other loops may be asleep.
+SIZES = {"end": 512, "few": 16}
+
 # A wake-up of a webhook that another loop works on stays for that loop. One of a webhook that may
-# not be sent to is dropped: whatever ends a pause or a rest writes another.
+# not be sent to is dropped: whatever ends a pause or a rest writes another. num_nulls has no
+# index, so a webhook is looked up by its id, whatever the planner believes of the table's size.
 TAKE = """
-WITH due AS MATERIALIZED (
-  SELECT ctid AS at FROM deliveries_wakeup AS wakeup
-  WHERE due_at <= statement_timestamp() AND NOT EXISTS (
-    SELECT FROM deliveries_lane AS lane
-    WHERE lane.webhook_id = wakeup.webhook_id AND lane.loop_id <> %(loop)s::uuid)
-  ORDER BY due_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
+WITH oldest AS MATERIALIZED (
+  SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
+  WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT %(end)s
+), newest AS MATERIALIZED (
+  SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
+  WHERE due_at <= statement_timestamp() AND (SELECT count(*) FROM oldest) = %(end)s
+  ORDER BY due_at DESC LIMIT %(end)s
+), due AS MATERIALIZED (
+  SELECT at, webhook_id, due_at, (SELECT loop_id FROM deliveries_lane AS lane
+    WHERE lane.webhook_id = either.webhook_id) AS loop_id
+  FROM (SELECT * FROM oldest UNION SELECT * FROM newest) AS either
+), share AS MATERIALIZED (
+  SELECT CASE WHEN (SELECT count(*) FROM due WHERE loop_id IS NULL) <= %(few)s THEN %(few)s
+    ELSE greatest(%(few)s, ((SELECT count(*) FROM deliveries_lane)
+        + (SELECT count(DISTINCT webhook_id) FROM due WHERE loop_id IS NULL))
+      / greatest((SELECT count(*) FROM deliveries_loop WHERE NOT lost), 1)
+      - (SELECT count(*) FROM deliveries_lane WHERE loop_id = %(loop)s::uuid))
+    END AS most
+), new AS MATERIALIZED (
+  SELECT ctid AS at FROM deliveries_wakeup WHERE ctid = ANY(ARRAY(
+    SELECT at FROM due WHERE loop_id IS NULL
+    ORDER BY due_at LIMIT (SELECT least(share.most, %(most)s) FROM share)))
+  FOR UPDATE SKIP LOCKED
 ), heard AS (
-  DELETE FROM deliveries_wakeup WHERE ctid = ANY(ARRAY(SELECT at FROM due)) RETURNING webhook_id
+  DELETE FROM deliveries_wakeup
+  WHERE ctid = ANY(ARRAY(SELECT at FROM new
+    UNION ALL SELECT at FROM due WHERE loop_id = %(loop)s::uuid)) RETURNING webhook_id
 ), woken AS MATERIALIZED (
   SELECT DISTINCT webhook_id FROM heard
 ), ready AS MATERIALIZED (
   SELECT woken.webhook_id, webhook.company_id FROM woken
   CROSS JOIN LATERAL (
     SELECT company_id FROM webhooks_webhook
-    WHERE id = woken.webhook_id AND active AND deleted_at IS NULL LIMIT 1) AS webhook
+    WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1 LIMIT 1) AS webhook
   LEFT JOIN LATERAL (
     SELECT resting_until FROM deliveries_health
     WHERE webhook_id = woken.webhook_id LIMIT 1) AS health ON true
@@ -41,7 +66,7 @@ WITH due AS MATERIALIZED (
   RETURNING webhook_id
 )
 SELECT webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken),
-  (SELECT count(*) FROM heard)
+  (SELECT count(*) FROM due) >= %(end)s OR (SELECT count(*) FROM new) = %(most)s
 FROM ready
 """
 
@@ -73,7 +98,7 @@ WITH RECURSIVE lane AS (
   SELECT part.webhook_id, statement_timestamp() FROM part
   CROSS JOIN LATERAL (
     SELECT 1 FROM webhooks_webhook
-    WHERE id = part.webhook_id AND active AND deleted_at IS NULL LIMIT 1) AS webhook
+    WHERE id = part.webhook_id AND active AND num_nulls(deleted_at) = 1 LIMIT 1) AS webhook
   LEFT JOIN LATERAL (
     SELECT resting_until FROM deliveries_health
     WHERE webhook_id = part.webhook_id LIMIT 1) AS health ON true
@@ -104,15 +129,15 @@ class Woken(NamedTuple):
 
 
 def take(loop_id: str, most: int) -> tuple[list[Woken], bool]:
-    """Consume up to `most` wake-ups that are due.
+    """Consume wake-ups that are due, up to `most` of webhooks that no loop works on.
 
     Returns the webhooks that woke up, and whether there may be more.
     """
+    values = {"loop": loop_id, "most": most, **SIZES}
     with statements.cursor() as cursor:
-        cursor.execute(TAKE, {"loop": loop_id, "most": most})
+        cursor.execute(TAKE, values)
         rows = cursor.fetchall()
-    heard = rows[0][3] if rows else 0
-    return [Woken(*columns) for *columns, _ in rows], heard == most
+    return [Woken(*columns) for *columns, _ in rows], bool(rows and rows[0][3])
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:

@@ -31,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 # Between two looks at the network no more are started, so that no answer waits for many requests.
 STARTS_AT_ONCE = 64
-RECORD_AT_ONCE = 200
 RECORD_AFTER_SECONDS = 0.02
 # While it finds something, and for a while afterwards, a loop looks at the database at this pace;
 # then once a second.
@@ -128,7 +127,7 @@ class Engine:
             return None
         turn = Turn()
         if now >= self.claim_at:
-            turn.claims = self.book.claims(now)
+            turn.claims = self.book.claims(now, self.database.claims_at_once.size)
             self.claim_at = now + LOOK_EVERY_SECONDS
         turn.listening = now >= self.look_at or bool(turn.claims)
         return turn if turn.listening else None
@@ -136,10 +135,11 @@ class Engine:
     def write(self, now: float, stopping: bool) -> Turn | None:
         """A turn to record what is finished and to release what is not needed."""
         turn = Turn(back=self.back)
+        at_once = self.database.results_at_once.size
         waited = now - self.recorded_at > RECORD_AFTER_SECONDS
-        if waited or len(self.results) >= RECORD_AT_ONCE or self.book.silent or stopping:
+        if waited or len(self.results) >= at_once or self.book.silent or stopping:
             # A receiver that wants silence gets it once that is written, however much there is.
-            count = len(self.results) if self.book.silent or stopping else RECORD_AT_ONCE
+            count = len(self.results) if self.book.silent or stopping else at_once
             turn.results, self.results = self.results[:count], self.results[count:]
         if turn.results:
             self.recorded_at = now

@@ -30,7 +30,7 @@ SELECT webhook.id, webhook.company_id, webhook.url, webhook.auth_token,
 FROM webhooks_webhook AS webhook LEFT JOIN LATERAL (
   SELECT failures, rests, resting_until, catch_up_before FROM deliveries_health
   WHERE webhook_id = webhook.id LIMIT 1) AS health ON true
-WHERE webhook.id = ANY(%s) AND webhook.active AND webhook.deleted_at IS NULL
+WHERE webhook.id = ANY(%s) AND webhook.active AND num_nulls(webhook.deleted_at) = 1
   AND coalesce(health.resting_until <= statement_timestamp(), true)
 """
 

@@ -18,11 +18,15 @@ from deliveries.catching_up import Walks
 from deliveries.engine import claiming, lanes, leases, pausing, rendering, setting_aside
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.portions import Portion
 from deliveries.engine.recording import AttemptResult
 
 logger = logging.getLogger(__name__)
 
 WAKEUPS_AT_ONCE = 128
+# Webhooks to claim from, and results to record: at most, fewer where that takes long.
+CLAIMS_AT_ONCE = 100
+RESULTS_AT_ONCE = 200
 # Whoever has not renewed its lease for so long has been away itself.
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
@@ -71,6 +75,8 @@ class Database:
         self.loop_id: str | None = None
         # A delivery that we have, and that loops before us were lost with.
         self._suspect: str | None = None
+        self.claims_at_once = Portion(CLAIMS_AT_ONCE)
+        self.results_at_once = Portion(RESULTS_AT_ONCE)
         self._tuned = False
         self._walks = Walks()
         self._renewed_at = -math.inf
@@ -124,6 +130,7 @@ class Database:
         if turn.listening:
             self._find_missed()
         if turn.claims:
+            began = time.monotonic()
             turn.addresses = rendering.addresses(list(turn.claims))
             behind = self._catch_up(turn.addresses)
             rooms = {
@@ -134,6 +141,7 @@ class Database:
             if rooms:
                 self._claim(self.loop_id, turn, rooms)
             turn.more |= behind
+            self.claims_at_once.took(len(turn.claims), time.monotonic() - began)
 
     def _claim(self, loop_id: str, turn: Turn, rooms: dict[int, int]) -> None:
         turn.claimed, turn.more = claiming.claim(loop_id, rooms, suspect=not self._suspect)
@@ -145,9 +153,11 @@ class Database:
             ended = {each.delivery_id for each in turn.results} | {each.id for each in turn.back}
             self._suspect = None if self._suspect in ended else self._suspect
         if turn.results:
+            began = time.monotonic()
             late = len(turn.results) - setting_aside.record_all(turn.results, turn.failing)
             if late:
                 logger.warning("%d results arrived after their claim had ended", late)
+            self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
             turn.results = []
         for webhook_id in tuple(turn.gone):

@@ -27,13 +27,13 @@ WITH woken AS (
   (SELECT webhook_id FROM deliveries_wakeup AS wakeup
    WHERE due_at <= statement_timestamp() AND EXISTS (
      SELECT FROM webhooks_webhook
-     WHERE id = wakeup.webhook_id AND active AND deleted_at IS NULL)
+     WHERE id = wakeup.webhook_id AND active AND num_nulls(deleted_at) = 1)
    ORDER BY due_at LIMIT %(most)s)
 )
 SELECT min(first.due_at) FROM woken
 CROSS JOIN LATERAL (
   SELECT 1 FROM webhooks_webhook
-  WHERE id = woken.webhook_id AND active AND deleted_at IS NULL LIMIT 1) AS webhook
+  WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1 LIMIT 1) AS webhook
 LEFT JOIN LATERAL (
   SELECT resting_until FROM deliveries_health
   WHERE webhook_id = woken.webhook_id LIMIT 1) AS health ON true

@@ -112,8 +112,8 @@ ENGINE = (
     Mutant(
         "wakeup-of-anothers-lane-consumed",
         LANES,
-        "lane.webhook_id = wakeup.webhook_id AND lane.loop_id <> %(loop)s::uuid)",
-        "lane.webhook_id = wakeup.webhook_id AND lane.loop_id <> %(loop)s::uuid AND false)",
+        "SELECT at FROM due WHERE loop_id = %(loop)s::uuid",
+        "SELECT at FROM due WHERE loop_id IS NOT NULL",
         "A loop swallows the wake-ups of another: deliveries wait for the sweep.",
     ),
     Mutant(

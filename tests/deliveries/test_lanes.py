@@ -1,15 +1,17 @@
 """Which webhooks a loop works on, and that nothing that is due is missed."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import publishing, redelivery
-from deliveries.engine import lanes, leases, recording
+from deliveries import publishing, redelivery, statements
+from deliveries.engine import lanes, leases, recording, rendering
 from deliveries.models import Delivery, Health, Loop, State, TakenLane, Wakeup
+from deliveries.monitoring import backlog
 from tests import builders as build
 from tests.deliveries.test_recording import failed, result
 from tests.sending import claim, loop_id
@@ -100,6 +102,41 @@ def test_looks_in_the_order_of_time_and_says_if_there_is_more(company: Company) 
     assert {each.webhook_id for each in first} == set(webhooks[2:])
     assert {each.webhook_id for each in second} == set(webhooks[:2])
     assert (more, no_more) == (True, False)
+
+
+def test_hears_its_own_webhooks_behind_a_crowd_of_others(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "SIZES", {"end": 3, "few": 16})
+    ours = build.webhook(company)
+    publishing.publish([build.news(company)])
+    woken()
+    for seconds in range(10, 0, -1):
+        other = build.webhook(company).pk
+        Wakeup.objects.create(webhook_id=other, due_at=timezone.now() - timedelta(seconds=seconds))
+    Wakeup.objects.create(webhook_id=ours.pk, due_at=timezone.now())
+
+    found, more = lanes.take(loop_id(), 1)
+
+    assert ours.pk in {each.webhook_id for each in found}
+    assert (len(found), more) == (2, True)
+
+
+def test_loops_share_what_wakes_up_at_once(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "SIZES", {"end": 512, "few": 2})
+    first, second = leases.join(2), leases.join(2)
+    webhooks = {build.webhook(company).pk for _ in range(10)}
+    publishing.publish([build.news(company)])
+
+    at_first = woken(first)
+    assert len(at_first) == 5
+    # A few, in any case.
+    in_turn = [woken(first), woken(second)]
+
+    assert [len(each) for each in in_turn] == [2, 3]
+    assert at_first.union(*in_turn) == webhooks
 
 
 def test_leaves_webhooks_that_are_paused_deleted_or_resting(company: Company) -> None:
@@ -287,11 +324,31 @@ def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook
     publishing.publish([build.news(company)])
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(f"EXPLAIN {lanes.TAKE}", {"loop": loop_id(), "most": 10})
+        cursor.execute(f"EXPLAIN {lanes.TAKE}", {"loop": loop_id(), "most": 10, **lanes.SIZES})
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     assert "Index Scan using wakeup_due on deliveries_wakeup" in plan
     assert "Tid Scan on deliveries_wakeup" in plan
+
+
+@pytest.mark.parametrize("statement", ["take", "find_missed", "oldest_due", "addresses"])
+def test_a_webhook_is_looked_up_by_its_id_also_where_there_were_none(
+    webhook: Webhook, statement: str
+) -> None:
+    """To a planner that knows of no rows any index looks as good."""
+    values: dict[str, Any] = {
+        "take": (lanes.TAKE, {"loop": loop_id(), "most": 10, **lanes.SIZES}),
+        "find_missed": (lanes.FIND_MISSED, {"after": 0, "most": 10, "grace": 5.0}),
+        "oldest_due": (backlog.OLDEST_DUE, {"most": 10}),
+        "addresses": (rendering.ADDRESSES, [[webhook.pk]]),
+    }
+    statements.settle_plans(transaction_only=True)
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {values[statement][0]}", values[statement][1])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "webhooks_webhook_pkey" in plan
+    assert "webhook_listening" not in plan
 
 
 def test_a_heartbeat_tells_of_silent_loops_and_of_wakeups(

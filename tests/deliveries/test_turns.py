@@ -94,7 +94,7 @@ def test_webhooks_share_what_is_claimed_ahead() -> None:
     for webhook_id in range(1, 5):
         rooms.to_claim.add(lane(webhook_id, size=1000))
 
-    assert book.claims(0.0) == dict.fromkeys(range(1, 5), 160)
+    assert book.claims(0.0, 100) == dict.fromkeys(range(1, 5), 160)
 
 
 def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
