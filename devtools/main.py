@@ -31,6 +31,8 @@ def test(arguments: list[str]) -> int:
     if everything or not Path.cwd().is_relative_to(ROOT):
         os.chdir(ROOT)
     ways = in_parallel() if everything else []
+    # Some two hundred processes are started; without it each of them would compile all of us anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
 
 
