@@ -1,8 +1,12 @@
 """How strictly a body is read, shown on POST /webhooks (decisions E1 to E8)."""
 
+import time
+from collections.abc import Callable
+
 import pytest
 from rest_framework.test import APIClient
 
+from companies.strict_json import BadJSON, load_json
 from webhooks.models import Webhook
 
 URL = "https://hooks.example.com/in"
@@ -121,3 +125,59 @@ def test_takes_blanks_for_nothing_where_something_is_needed(api: APIClient) -> N
         "tracking_number",
         "webhook_url",
     ]
+
+
+def nest(opening: str, closing: str, levels: int) -> str:
+    return opening * levels + closing * levels
+
+
+# What a body may be filled with, by its size. What begins with "bad" is refused.
+FILLED: dict[str, Callable[[int], str]] = {
+    "bad: the last key a second time": lambda size: (
+        "{" + "".join(f'"{n:06x}":1,' for n in range(size // 11)) + f'"{size // 11 - 1:06x}":1}}'
+    ),
+    "keys": lambda size: "{" + ",".join(f'"{n:06x}":1' for n in range(size // 11)) + "}",
+    "bad: levels": lambda size: nest("[", "]", size // 2),
+    "trees": lambda size: "[" + ",".join([nest("[", "]", 49)] * (size // 99)) + "]",
+    "bad: one integer": lambda size: "9" * size,
+    "integers": lambda size: "[" + ",".join(["9" * 4300] * (size // 4301)) + "]",
+    "one fraction": lambda size: "0." + "9" * size,
+    "one exponent": lambda size: "1e-" + "9" * size,
+    "zeros": lambda size: "0." + "0" * size + "1",
+    "numbers": lambda size: "[" + ",".join(["1.5"] * (size // 4)) + "]",
+    "escapes": lambda size: '"' + "\\u00e9" * (size // 6) + '"',
+    "pairs": lambda size: '"' + "\\ud83d\\ude00" * (size // 12) + '"',
+    "bad: half a pair at the end": lambda size: '"' + "\\u00e9" * (size // 6) + '\\ud800"',
+    "objects": lambda size: "[" + ",".join(["{}"] * (size // 3)) + "]",
+}
+
+
+def cpu_seconds(text: str, refused: bool) -> float:
+    begun = time.process_time()
+    try:
+        load_json(text, deepest=50)
+    except BadJSON:
+        assert refused
+    else:
+        assert not refused
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_a_body_of_eight_times_the_size_takes_no_more_than_so_much_longer(name: str) -> None:
+    """A quadratic reader would take 64 times as long."""
+    small, large = FILLED[name](2**16), FILLED[name](2**19)
+    refused = name.startswith("bad")
+
+    long = min(cpu_seconds(large, refused) for _ in range(2))
+    # What is over at once is no measure.
+    short = max(0.0005, min(cpu_seconds(small, refused) for _ in range(2)))
+
+    assert long / short < 40
+
+
+def test_names_the_key_that_stands_there_twice(api: APIClient) -> None:
+    status, answer = post(api, '{"type_id":3,"url":"a","active":1,"active":1,"url":"b"}')
+
+    assert status == 400
+    assert "the key 'url' appears twice" in answer["message"]
