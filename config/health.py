@@ -1,10 +1,11 @@
 """For operators and their machines: alive, ready, measured (decisions, section 4)."""
 
+import logging
 from collections.abc import Callable
 from datetime import timedelta
 
 from celery import current_app
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
@@ -13,6 +14,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, gen
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
 from tickets.models import Ticket
+
+logger = logging.getLogger(__name__)
 
 BEAT_MAY_BE_AWAY = timedelta(seconds=30)
 DUE_MAY_WAIT = timedelta(minutes=2)
@@ -121,8 +124,23 @@ CHECKS = (
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus. Read from the database at each scrape: the same for every web process."""
+    """Prometheus. Read from the database at each scrape: the same for every web process.
+
+    While the database is away, that is the one figure.
+    """
     registry = CollectorRegistry()
+    up = Gauge("parceldesk_database_up", "1 while the database answers", registry=registry)
+    try:
+        unlabelled(registry)
+        labelled(registry)
+        up.set(1)
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("no figures, the database is away: %s", error)
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def unlabelled(registry: CollectorRegistry) -> None:
+    """The gauges of deliveries, webhooks, beat and tickets."""
 
     def gauge(name: str, text: str, value: float) -> None:
         Gauge(f"parceldesk_{name}", text, registry=registry).set(value)
@@ -150,8 +168,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "Running tickets without an agent",
         Ticket.objects.running().filter(agent=None).count(),
     )
-    labelled(registry)
-    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
 def labelled(registry: CollectorRegistry) -> None:

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -12,6 +12,7 @@ from companies.models import Company
 from config import health
 from deliveries import publishing
 from deliveries.models import Delivery, Pulse
+from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions
 from deliveries.upkeep.partitions import PartitionState
 from tests import builders as build
@@ -138,9 +139,25 @@ def test_gives_prometheus_its_figures(client: Client, company: Company) -> None:
 
     assert answer["Content-Type"].startswith("text/plain")
     lines = answer.content.decode().splitlines()
+    assert "parceldesk_database_up 1.0" in lines
     assert "parceldesk_deliveries_waiting 3.0" in lines
     assert "parceldesk_tickets_unassigned 0.0" in lines
     assert any(line.startswith("parceldesk_beat_age_seconds ") for line in lines)
+
+
+def test_gives_prometheus_one_figure_while_the_database_is_away(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr(backlog, "oldest_due", fail)
+
+    answer = client.get("/metrics")
+
+    assert answer.status_code == 200
+    lines = answer.content.decode().splitlines()
+    assert [line for line in lines if line[0] != "#"] == ["parceldesk_database_up 0.0"]
 
 
 def test_tells_the_last_success_of_each_periodic_task(client: Client, db: None) -> None:
