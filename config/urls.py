@@ -12,6 +12,8 @@ admin.site.site_url = None
 # Here and not when Django starts: workers and beat have no use for the desk's pages.
 admin.autodiscover()
 
+docs = SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])
+
 urlpatterns = [
     path("", include("webhooks.api.urls")),
     path("", include("deliveries.api.urls")),
@@ -23,7 +25,9 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("metrics", health.metrics),
     path("schema", pages.schema, name="schema"),
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])),
+    path("docs", pages.only_to_read(docs)),
+    path("", pages.desk),
+    path("admin", pages.desk),
 ]
 
 handler400 = errors.bad_request

@@ -36,3 +36,12 @@ def test_asks_nobody_whether_the_description_is_valid(client: Client) -> None:
     assert script["Content-Type"].startswith("application/javascript")
     assert '"validatorUrl": null' in script.content.decode()
     assert '"/schema"' in script.content.decode()
+
+
+def test_says_in_json_that_it_is_only_to_read(client: Client) -> None:
+    for method in ("OPTIONS", "POST", "PUT"):
+        answer = client.generic(method, "/docs")
+
+        assert answer.status_code == 405
+        assert answer.json()["statusCode"] == 405
+        assert answer["Allow"] == "GET, HEAD"

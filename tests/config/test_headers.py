@@ -51,3 +51,12 @@ def test_the_cookies_stay_with_this_site(client: Client, company: Company) -> No
     for name in ("sessionid", "csrftoken"):
         assert client.cookies[name]["samesite"] == "Lax"
     assert client.cookies["sessionid"]["httponly"]
+
+
+@pytest.mark.parametrize("path", ["/", "/admin"])
+def test_leads_from_the_address_that_one_types_to_the_desk(client: Client, path: str) -> None:
+    answer = client.get(path)
+
+    assert answer.status_code == 302
+    assert answer["Location"] == "/admin/"
+    assert client.post(path).json()["statusCode"] == 405
