@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.cache import patch_vary_headers
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -56,6 +57,9 @@ class CompanyView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         for name, value in getattr(self.request, "rate_headers", {}).items():
             response[name] = value
+        # A company's own data, and now and then a secret: no cache keeps it or gives it to another.
+        response["Cache-Control"] = "private, no-store"
+        patch_vary_headers(response, ["Authorization"])
         return response
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from rest_framework.test import APIClient
 
 from companies.models import Company
 from config import security
@@ -60,3 +61,18 @@ def test_leads_from_the_address_that_one_types_to_the_desk(client: Client, path:
     assert answer.status_code == 302
     assert answer["Location"] == "/admin/"
     assert client.post(path).json()["statusCode"] == 405
+
+
+def test_no_cache_keeps_what_companies_are_answered(api: APIClient) -> None:
+    registered = api.post("/webhooks", {"url": "https://hooks.example.com/in"})
+    assert registered.json()["data"]["secret"]
+
+    for answer in [
+        registered,
+        api.post(f"/webhooks/{registered.json()['data']['id']}/secret", {}),
+        api.get("/company/tickets"),
+        api.get("/company/tickets/9"),
+        APIClient().get("/company/tickets"),
+    ]:
+        assert answer["Cache-Control"] == "private, no-store"
+        assert answer["Vary"] == "Authorization"
