@@ -2,7 +2,6 @@
 
 import json
 import logging
-from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
@@ -13,21 +12,13 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from companies.api.views import Refusal
+from config.error_bodies import body
 
 logger = logging.getLogger(__name__)
 
 NOT_FOUND = "Not found."
 BROKEN = "Something went wrong on our side. Try again in a moment."
 AWAY = "The service cannot reach its database. Try again in a few seconds."
-
-
-def body(path: str, status: int, message: str, **extra: Any) -> dict[str, Any]:
-    """The error body of the face that `path` belongs to."""
-    phrase = HTTPStatus(status).phrase
-    if path.startswith("/ship/"):
-        error = {"code": status, "description": phrase, "message": message, **extra}
-        return {"meta": "error", "error": error}
-    return {"statusCode": status, "error": phrase, "message": message, **extra}
 
 
 def answer_exception(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -97,7 +88,7 @@ def for_people(request: HttpRequest) -> bool:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
-        return error_response(request, 413, "The body is larger than 1 MiB.")
+        return error_response(request, 413, "The body is too large.")
     return error_response(request, 400, "The request is malformed.")
 
 

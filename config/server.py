@@ -1,48 +1,40 @@
-"""The web process's gunicorn worker: clients get JSON and get to read it, whatever they sent."""
+"""The web process's gunicorn worker: threads get complete requests, clients get JSON.
 
-import json
+The event loop (`config.door.front`) reads requests and sends answers; a thread of the pool has a
+request only while the application works on it. So clients that send or read slowly, and those
+that do nothing, cost memory alone, and that is bounded
+(decision page web-clients-wait-without-a-thread).
+"""
+
 import os
+import resource
+import selectors
 import socket
-import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from gunicorn import util
+from django.conf import settings
+from django.db import close_old_connections
+from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
 from config import database
+from config.door.connections import Connection
+from config.door.crowd import Crowd
+from config.door.front import FrontDoor
 from config.startup import refuse_unsafe_settings
 
-# Most clients send all of a body before they read the answer. What is left of one that nobody
-# wanted is thrown away for so long, unless nothing comes: closing at once would reset the
-# connection, and they would never see why.
-LONGEST_READ_SECONDS = 5.0
-IDLE_SECONDS = 0.5
 # A client is told of a database that hangs while it still waits.
 PATIENCE_SECONDS = 10.0
-
-
-def write_error(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
-    """Answer what is not well-formed HTTP, and so never reaches Django (decision E3)."""
-    status = status_int
-    if status == 501:
-        # A transfer coding that nobody knows: what is wrong with a request is a 400 here.
-        status = 400
-    body = json.dumps({"statusCode": status, "error": reason, "message": mesg or reason})
-    head = (
-        f"HTTP/1.1 {status} {reason}\r\n"
-        "Connection: close\r\n"
-        "Content-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
-    )
-    util.write_nonblock(sock, (head + body).encode("ascii"))
-
-
-# The one place where gunicorn makes its page; which status goes with which fault stays its own.
-util.write_error = write_error
+# Answered by the event loop itself, so also while every thread is busy. It must wait for nothing.
+AT_ONCE = "/healthz"
 
 
 class Worker(ThreadWorker):
+    clients: FrontDoor
+    are_known: Callable[[Iterable[tuple[str, str]]], bool]
+
     @classmethod
     def setup(cls) -> None:
         """Called by gunicorn before it forks: what is refused here is said once."""
@@ -50,15 +42,81 @@ class Worker(ThreadWorker):
         refuse_unsafe_settings()
         database.wait_at_most(PATIENCE_SECONDS)
 
-    def handle_request(self, req: Any, conn: Any) -> bool:
-        """Answer; returns whether the connection may be used again."""
-        keepalive = super().handle_request(req, conn)
-        deadline = time.monotonic() + LONGEST_READ_SECONDS
-        if conn.parser.finish_body(deadline=deadline):
-            return bool(keepalive)
-        # That much was not read: what remains is not worth parsing.
-        conn.sock.settimeout(IDLE_SECONDS)
+    def init_process(self) -> None:
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        super().init_process()
+
+    def run(self) -> None:
+        # With REST framework, which cannot be imported before the settings are there.
+        self.are_known = import_string("config.door.credentials.are_known")
+        crowd = Crowd(
+            self.cfg.worker_connections,
+            settings.CONNECTIONS_PER_ADDRESS,
+            settings.PROXY_ADDRESSES,
+        )
+        self.clients = FrontDoor(self.cfg, self.poller, crowd, self.begin, self.ask, self.fail)
+        queue: Any = self.method_queue
+        self.poller.register(queue.fileno(), selectors.EVENT_READ, queue.run_callbacks)
+        self.set_accept_enabled(True)
+        while self.alive and self.is_parent_alive():
+            self.turn(1.0)
+        self.finish(crowd)
+
+    def turn(self, seconds: float) -> None:
+        self.notify()
+        self.wait_for_and_dispatch_events(seconds)
+        self.clients.close_overdue()
+
+    def finish(self, crowd: Crowd) -> None:
+        """Answer what has begun, for as long as gunicorn's graceful timeout."""
+        self.set_accept_enabled(False)
+        self.clients.stop()
+        until = self.clients.clock() + self.cfg.graceful_timeout
+        while len(crowd) and self.clients.clock() < until:
+            self.turn(0.1)
+        self.clients.close()
+        self.tpool.shutdown(wait=False)
+        self.poller.close()
+        self.method_queue.close()
+        for listener in self.sockets:
+            listener.close()
+
+    def accept(self, listener: socket.socket) -> None:
+        self.clients.accept(listener)
+
+    def begin(self, connection: Connection, request: Any) -> None:
+        if request.path == AT_ONCE and request.method in ("GET", "HEAD"):
+            self.serve(connection, request)
+        else:
+            self.tpool.submit(self.serve, connection, request)
+
+    def ask(self, connection: Connection, request: Any) -> None:
+        self.tpool.submit(self.look_up, connection, request)
+
+    def look_up(self, connection: Connection, request: Any) -> None:
+        """Ask who sends a large body, in a thread of the pool."""
+        known = True
+        try:
+            close_old_connections()  # as Django does before a request
+            known = self.are_known(request.headers)
+        finally:
+            self.method_queue.defer(self.clients.allow, connection, known)
+
+    def serve(self, connection: Any, request: Any) -> None:
+        """Run the application, in a thread of the pool."""
+        keep = False
+        try:
+            keep = self.handle_request(request, connection)
+            connection.sock.flush()
+        except (ConnectionError, TimeoutError, StopIteration):
+            pass  # the client is gone, or the answer broke off behind its headers
+        except Exception as error:
+            self.fail(connection, error, request)
+        finally:
+            self.method_queue.defer(self.clients.answered, connection, keep)
+
+    def fail(self, connection: Any, error: Exception, request: Any = None) -> None:
+        """Answer what is not HTTP, or an application that broke before its answer."""
         with suppress(OSError):
-            while time.monotonic() < deadline and conn.sock.recv(1024 * 1024):
-                pass
-        return False
+            self.handle_error(request, connection.sock, connection.client, error)

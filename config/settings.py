@@ -5,12 +5,12 @@ admin, security, logging.
 """
 
 from datetime import timedelta
-from ipaddress import ip_network
 from pathlib import Path
 
 import environ
 
 from config import beat, caches, database, description, logs, look, queues
+from config.networks import PRIVATE, parse_networks
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -160,9 +160,7 @@ WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
 
 # Newest first: the first encrypts, all of them decrypt.
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
-WEBHOOK_ALLOWED_NETWORKS = tuple(
-    ip_network(cidr, strict=False) for cidr in env.list("WEBHOOK_ALLOWED_NETWORKS", default=[])
-)
+WEBHOOK_ALLOWED_NETWORKS = parse_networks(env.list("WEBHOOK_ALLOWED_NETWORKS", default=[]))
 WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)
 DELIVERY_CA_BUNDLE = env.str("DELIVERY_CA_BUNDLE", default="")
 DELIVERY_TIMEOUT_SECONDS = env.float("DELIVERY_TIMEOUT_SECONDS", default=5.0)
@@ -191,6 +189,9 @@ LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 # Proxies in front that append to X-Forwarded-For: their word is taken for the client's address.
 PROXY_COUNT = env.int("PROXY_COUNT", default=0)
+# Open connections of one address, or IPv6 /64, to one web process; the proxies' are not counted.
+CONNECTIONS_PER_ADDRESS = env.int("CONNECTIONS_PER_ADDRESS", default=100)
+PROXY_ADDRESSES = parse_networks(env.list("PROXY_ADDRESSES", default=list(PRIVATE)))
 AXES_CLIENT_IP_CALLABLE = "desk.people.signing_in.client_address"
 # A name is locked for who guesses at it, not for its owner at another address.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]

@@ -1,8 +1,10 @@
 """GET /schema says what the service does: every endpoint, body, answer, refusal and payload."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +19,8 @@ from companies.api import idempotency
 from companies.api.authentication import BearerToken
 from companies.api.views import CompanyView
 from companies.models import Company
+from config.door.front import TOO_SLOW
+from config.door.refusals import write_error
 from deliveries import publishing, sample_delivery
 from deliveries.http.answers import Reply
 from deliveries.models import Attempt, Delivery
@@ -179,10 +183,21 @@ def away(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Setti
     return stock.send(operation)
 
 
+def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
+    """What the event loop answers, before Django hears of the request."""
+    sent = bytearray()
+    outlet = SimpleNamespace(sendall=sent.extend)
+    write_error(outlet, 408, "Request Timeout", TOO_SLOW, operation.path)
+    head, _, body = bytes(sent).partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    return SimpleNamespace(status_code=status, headers={}, json=lambda: json.loads(body))
+
+
 PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], Any]] = {
     "400": wrong,
     "401": anonymous,
     "404": foreign,
+    "408": late,
     "409": running,
     "413": large,
     "415": compressed,
@@ -210,7 +225,7 @@ def test_refuses_as_it_tells(
 @pytest.mark.parametrize("operation", EVERY)
 def test_tells_of_every_refusal_that_any_endpoint_can_make(operation: Operation) -> None:
     expected = {"401", "429", "503"}
-    expected |= {"400", "413", "415"} if operation.takes_body else set()
+    expected |= {"400", "408", "413", "415"} if operation.takes_body else set()
     expected |= {"404"} if "{" in operation.path else set()
     expected |= {"409", "422"} if operation.idempotent else set()
 

@@ -18,16 +18,11 @@ class BearerToken(BaseAuthentication):
     """Sets `request.user` to the company and `request.auth` to its token, else raises a 401."""
 
     def authenticate(self, request: Request) -> tuple[Company, ApiToken]:
-        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-        if scheme.lower() != "bearer" or not token:
+        token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        if not token:
             raise AuthenticationFailed("Send the header Authorization: Bearer <API token>.")
         now = timezone.now()
-        found = (
-            ApiToken.objects.live(now)
-            .select_related("company")
-            .filter(digest=tokens.token_digest(token[:LONGEST_TOKEN]))
-            .first()
-        )
+        found = live_token(token, now)
         if found is None:
             raise AuthenticationFailed("This API token is unknown, expired or revoked.")
         record_token_use(found, now)
@@ -35,6 +30,17 @@ class BearerToken(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def shown_token(authorization: str) -> str:
+    """The token of the header's value; empty where it shows none."""
+    scheme, _, token = authorization.partition(" ")
+    return token if scheme.lower() == "bearer" else ""
+
+
+def live_token(token: str, now: datetime) -> ApiToken | None:
+    tokens_of_companies = ApiToken.objects.live(now).select_related("company")
+    return tokens_of_companies.filter(digest=tokens.token_digest(token[:LONGEST_TOKEN])).first()
 
 
 def record_token_use(token: ApiToken, now: datetime) -> None:

@@ -67,6 +67,7 @@ ERRORS = {
         "Send the header Authorization: Bearer <API token>.",
     ),
     404: ("Not found, or it belongs to another company.", "Not found."),
+    408: ("The body did not arrive within 30 seconds.", "The body did not arrive in time."),
     409: (
         "The first request with this Idempotency-Key is still running.",
         "The first request with this Idempotency-Key is still running.",
@@ -170,7 +171,7 @@ def refusals(
     if takes_body or takes_query:
         found[400] = None
     if takes_body:
-        found.update(dict.fromkeys((413, 415)))
+        found.update(dict.fromkeys((408, 413, 415)))
     found.update(errors)
     if idempotent:
         found.setdefault(409, None)

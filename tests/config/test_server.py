@@ -1,21 +1,20 @@
-"""The web process as the Procfile starts it: what is sent to it beside well-formed requests."""
+"""The web process with the Procfile's options: what is sent to it beside well-formed requests."""
 
 import http.client
 import json
 import socket
-import time
 from collections.abc import Iterator
-from io import BytesIO
+from pathlib import Path
+from typing import Any
 
 import pytest
-from django.test import RequestFactory
+from django.contrib.staticfiles import finders
+from django.db import connections
 
 from companies import services
-from companies.models import Company
 from config.wsgi import application
-from faults.ports import free_port
-from faults.service import Service
 from tests import builders as build
+from tests.config.door import Door, opened
 from webhooks.models import Webhook
 
 POST = b"POST /webhooks HTTP/1.1\r\nHost: localhost\r\n"
@@ -23,30 +22,23 @@ GET = b"GET /webhooks HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Of a web process. None of its requests has a token, so none needs the database."""
-    port = free_port()
-    environment = {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "BIND": "127.0.0.1",
-        "PORT": str(port),
-        "WEB_CONCURRENCY": "1",
-        "ALLOWED_HOSTS": "*",
-    }
-    with Service(environment, tmp_path_factory.mktemp("web")) as service:
-        service.start("web")
-        wait_until_it_answers(port)
-        yield port
+def door() -> Iterator[Door]:
+    """With the service behind it. None of its requests has a token: none needs the database."""
 
-
-def wait_until_it_answers(port: int) -> None:
-    for _ in range(300):
+    def in_a_thread(environ: dict[str, Any], start_response: Any) -> Any:
         try:
-            with socket.create_connection(("127.0.0.1", port)):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise TimeoutError("the web process does not come up")
+            return application(environ, start_response)
+        finally:
+            connections.close_all()
+
+    with opened(in_a_thread) as door:
+        yield door
+
+
+@pytest.fixture
+def port(door: Door) -> int:
+    number: int = door.listener.getsockname()[1]
+    return number
 
 
 def exchange(port: int, raw: bytes) -> http.client.HTTPResponse:
@@ -112,28 +104,46 @@ def test_a_client_that_sends_20_mb_gets_to_read_why_not(port: int) -> None:
     client.close()
 
 
-def chunked(company: Company, body: bytes) -> int:
-    """POST /webhooks as gunicorn hands over a chunked body: no length, and an end of input."""
-    environ = RequestFactory().post("/webhooks", content_type="application/json").environ
-    del environ["CONTENT_LENGTH"]
-    token = services.issue_token(company.pk)
-    statuses = []
-    for_chunks = {
-        "HTTP_AUTHORIZATION": f"Bearer {token}",
-        "HTTP_TRANSFER_ENCODING": "chunked",
-        "wsgi.input": BytesIO(body),
-        "wsgi.input_terminated": True,
-    }
-    application(environ | for_chunks, lambda status, headers: statuses.append(status))
-    return int(statuses[0][:3])
+def test_sends_files_whole(port: int) -> None:
+    path = "drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
+
+    answer = exchange(port, f"GET /static/{path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+
+    assert answer.status == 200
+    assert answer.text == Path(finders.find(path)).read_text()
+
+
+def test_a_form_with_files_is_as_bounded_as_any_body(port: int) -> None:
+    """Django counts no files against its limit, and reads a form before it asks who sends it."""
+    form = b"--x\r\nContent-Disposition: form-data; name=a; filename=b\r\n\r\n" + b"a" * 10**6
+    head = b"POST /admin/login/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n" % len(form)
+    head += b"Cookie: csrftoken=" + b"a" * 32 + b"\r\n"
+
+    answer = exchange(port, head + b"Content-Type: multipart/form-data; boundary=x\r\n\r\n" + form)
+
+    assert answer.status == 413
+    assert json.loads(answer.text)["message"] == "The body is too large."
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_reads_a_chunked_body_and_refuses_one_that_is_too_large() -> None:
+def test_reads_a_chunked_body_and_refuses_one_that_is_too_large(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door.worker, "are_known", lambda headers: True)
     company = build.company()
+    token = services.issue_token(company.pk)
+    client = http.client.HTTPConnection("127.0.0.1", door.listener.getsockname()[1], timeout=30)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     body = b'{"url":"https://hooks.example.com/in"}'
 
-    assert chunked(company, b" " * 2**20 + body) == 413
+    def chunked(*parts: bytes) -> int:
+        client.request("POST", "/webhooks", iter(parts), headers, encode_chunked=True)
+        answer = client.getresponse()
+        answer.read()
+        return answer.status
+
+    assert chunked(b" " * 2**20, body) == 413
     assert not Webhook.objects.exists()
-    assert chunked(company, body) == 200
+    assert chunked(b" " * 2**19, body[:9], body[9:]) == 200
     assert Webhook.objects.get().url == "https://hooks.example.com/in"
+    client.close()

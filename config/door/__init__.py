@@ -1,0 +1,1 @@
+"""Between clients' sockets and the application: complete requests in, answers out, nobody waits."""

@@ -1,0 +1,36 @@
+"""What a request may take before its answer: bytes of body, and seconds."""
+
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+# From the first byte of a request to the end of its headers, as a whole.
+HEAD_SECONDS = 10.0
+LARGEST_HEAD = 64 * 1024
+BODY_SECONDS = 30.0
+# Of somebody whose token or session is not known: the login form needs no more.
+STRANGERS_BODY = 64 * 1024
+# Once the application is done with it, an answer has so long, and a second for so many bytes.
+ANSWER_SECONDS = 30.0
+SLOWEST_READER = 16 * 1024
+# Most clients send all of a body before they read the answer. What is left of one that nobody
+# wanted is thrown away for so long: closing at once would reset the connection, and they would
+# never see why.
+LINGER_SECONDS = 5.0
+# A stopping process still answers what a client may just be sending on a connection it keeps.
+STOP_SECONDS = 2.0
+# Of requests and answers, over all connections of a process.
+MOST_HELD = 64 * 1024 * 1024
+
+
+class Allowance(NamedTuple):
+    """For the body of one request, as a whole: bytes once decoded, and seconds."""
+
+    strangers: int
+    most: int
+    seconds: float
+
+
+def body_allowance(request: Any) -> Allowance:
+    """The one place to ask: an address that takes more than the others is told apart here."""
+    return Allowance(STRANGERS_BODY, settings.MAX_BODY_BYTES, BODY_SECONDS)

@@ -1,0 +1,250 @@
+"""The event loop's part of a connection: all of it but the application's work on a request."""
+
+import logging
+import selectors
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from errno import EMFILE, ENFILE
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from config.door import allowances
+from config.door.connections import Connection, Stage
+from config.door.crowd import Crowd
+from config.door.incoming import BadChunks
+from config.door.refusals import write_error
+
+logger = logging.getLogger(__name__)
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+RECEIVED_AT_ONCE = 64 * 1024
+# Deadlines are kept to within so long.
+LOOK_SECONDS = 0.5
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+TOO_MANY = "Too many connections from this address."
+TOO_SLOW = "The body did not arrive in time."
+NO_ROOM = "Too many large requests at once. Try again in a moment."
+
+Answer = Callable[[Connection, Any], None]
+Fail = Callable[[Connection, Exception], None]
+
+
+class FrontDoor:
+    """Reads requests and sends answers, for all connections at once and without waiting for any.
+
+    `answer` is called with each complete request, `ask` with one whose body is larger than a
+    stranger's may be. They return at once, and later call `answered` or `allow` in the event loop.
+    `fail` writes the answer to what could not be read.
+    """
+
+    clock: Callable[[], float] = staticmethod(time.monotonic)
+
+    def __init__(
+        self,
+        cfg: Any,
+        poller: selectors.BaseSelector,
+        crowd: Crowd,
+        answer: Answer,
+        ask: Answer,
+        fail: Fail,
+    ) -> None:
+        self.cfg = cfg
+        self.poller = poller
+        self.crowd = crowd
+        self.answer = answer
+        self.ask = ask
+        self.fail = fail
+        self.stopping = False
+        self.next_look = 0.0
+
+    def accept(self, listener: socket.socket) -> None:
+        try:
+            raw, client = listener.accept()
+        except OSError as error:
+            if error.errno in (EMFILE, ENFILE):
+                self.make_room()
+            return
+        raw.setblocking(False)
+        connection = Connection(raw, client, listener.getsockname(), self.cfg)
+        if self.crowd.is_full():
+            self.make_room()
+        if not self.crowd.add(connection):
+            with suppress(OSError):
+                write_error(connection.sock, 429, "Too Many Requests", TOO_MANY)
+                connection.sock.flush()
+            raw.close()
+            return
+        # A proxy may open connections ahead. Of others the first bytes are due at once.
+        trusted = self.crowd.is_trusted(connection)
+        self.wait(connection, Stage.IDLE if trusted else Stage.HEAD)
+
+    def make_room(self) -> None:
+        if (connection := self.crowd.longest_waiting()) is not None:
+            self.drop(connection)
+
+    def drop(self, connection: Connection) -> None:
+        self.watch(connection, 0)
+        self.crowd.remove(connection)
+        connection.raw.close()
+
+    def watch(self, connection: Connection, events: int) -> None:
+        before, connection.events = connection.events, events
+        if not before and events:
+            self.poller.register(connection.raw, events, partial(self.on_event, connection))
+        elif before and not events:
+            self.poller.unregister(connection.raw)
+        elif before != events:
+            self.poller.modify(connection.raw, events, partial(self.on_event, connection))
+
+    def wait(self, connection: Connection, stage: Stage) -> None:
+        """Wait for the client, until the deadline of the stage."""
+        connection.stage = stage
+        connection.deadline = self.clock() + connection.patience(
+            stage, self.cfg.keepalive, self.stopping
+        )
+        self.crowd.waits(connection)
+        self.watch(connection, WRITE if stage is Stage.READER else READ)
+
+    @contextmanager
+    def guarded(self, connection: Connection) -> Iterator[None]:
+        """Whatever happens here concerns this connection alone."""
+        try:
+            yield
+        except OSError:
+            self.drop(connection)
+        except Exception:
+            logger.exception("a connection failed")
+            self.drop(connection)
+
+    def on_event(self, connection: Connection, _: object) -> None:
+        if connection not in self.crowd:
+            return  # dropped since the poller reported it
+        with self.guarded(connection):
+            if connection.stage is Stage.ANSWER:
+                self.watch(connection, 0)  # the next request, or the end: not before the answer
+            elif connection.stage is Stage.READER:
+                self.send(connection)
+            else:
+                self.receive(connection)
+
+    def receive(self, connection: Connection) -> None:
+        try:
+            data = connection.raw.recv(RECEIVED_AT_ONCE)
+        except BlockingIOError:
+            return
+        if not data:
+            self.drop(connection)
+        elif connection.stage is not Stage.END:
+            connection.incoming.feed(data)
+            self.crowd.hold(connection, connection.size())
+            self.advance(connection)
+
+    def advance(self, connection: Connection) -> None:
+        """Hand over the next request, or wait for the rest of it."""
+        incoming = connection.incoming
+        try:
+            request = incoming.next_request()
+        except BadChunks as error:
+            self.refuse(connection, HTTPStatus.BAD_REQUEST, str(error))
+        except Exception as error:
+            self.fail(connection, error)
+            self.end(connection)
+        else:
+            if request is None and not incoming.asks:
+                self.wait_for_the_rest(connection)
+                return
+            connection.stage = Stage.ANSWER
+            self.crowd.busy(connection)
+            if incoming.asks:
+                self.ask(connection, incoming.request)
+            else:
+                self.answer(connection, request)
+
+    def allow(self, connection: Connection, known: bool) -> None:
+        """The answer to `ask`: go on with the body, or without it."""
+        connection.incoming.allow(known)
+        with self.guarded(connection):
+            self.advance(connection)
+
+    def wait_for_the_rest(self, connection: Connection) -> None:
+        stage = Stage.BODY if connection.incoming.request else Stage.HEAD
+        if stage is Stage.BODY and connection.incoming.take_expectation():
+            connection.sock.sendall(CONTINUE)
+            connection.sock.flush()
+        if stage is not connection.stage:  # a few bytes more put no deadline off
+            self.wait(connection, stage)
+        self.relieve()
+
+    def relieve(self) -> None:
+        """Where too much is held, who holds most goes first."""
+        while self.crowd.held > allowances.MOST_HELD:
+            largest = self.crowd.largest_waiting()
+            if largest is None or not largest.held:
+                return
+            with self.guarded(largest):
+                self.refuse(largest, HTTPStatus.SERVICE_UNAVAILABLE, NO_ROOM)
+
+    def answered(self, connection: Connection, keep: bool) -> None:
+        """The application is done with the request: send what is left, and go on."""
+        connection.keep = keep
+        with self.guarded(connection):
+            self.send(connection)
+            self.relieve()
+
+    def send(self, connection: Connection) -> None:
+        """Send what the client takes. Behind the answer comes the next request, or the end."""
+        sent = connection.sock.flush()
+        self.crowd.hold(connection, connection.size())
+        if not sent:
+            if connection.stage is not Stage.READER:
+                self.wait(connection, Stage.READER)
+        elif not connection.keep:
+            connection.raw.shutdown(socket.SHUT_WR)
+            self.wait(connection, Stage.END)
+        elif connection.incoming.received:
+            self.advance(connection)
+        else:
+            self.wait(connection, Stage.IDLE)
+
+    def refuse(self, connection: Connection, status: HTTPStatus, message: str) -> None:
+        """Answer without the application; where an answer is on its way, close."""
+        if connection.stage not in (Stage.IDLE, Stage.HEAD, Stage.BODY):
+            self.drop(connection)
+            return
+        request = connection.incoming.request
+        path = request.path if request else ""
+        write_error(connection.sock, status, status.phrase, message, path)
+        self.end(connection)
+
+    def end(self, connection: Connection) -> None:
+        """Close once the client has read what was written to it."""
+        connection.keep = False
+        connection.incoming.forget()
+        self.send(connection)
+
+    def close_overdue(self) -> None:
+        now = self.clock()
+        if now < self.next_look:
+            return
+        self.next_look = now + LOOK_SECONDS
+        for connection in [each for each in self.crowd if each.deadline < now]:
+            with self.guarded(connection):
+                if connection.stage is Stage.BODY:
+                    self.refuse(connection, HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
+                elif connection.stage is not Stage.ANSWER:
+                    self.drop(connection)
+
+    def stop(self) -> None:
+        """From now on connections are kept for a moment only."""
+        self.stopping = True
+        soon = self.clock() + allowances.STOP_SECONDS
+        for connection in self.crowd:
+            if not connection.size() and connection.incoming.request is None:
+                connection.deadline = min(connection.deadline, soon)
+
+    def close(self) -> None:
+        for connection in list(self.crowd):
+            self.drop(connection)

@@ -1,0 +1,184 @@
+"""The bytes of a connection, until they make complete requests. It knows no socket."""
+
+import re
+from io import BytesIO
+from typing import Any, NoReturn
+
+from django.core.exceptions import RequestDataTooBig
+from gunicorn.asgi.parser import ParseError, PythonProtocol
+from gunicorn.http.body import ChunkedReader
+from gunicorn.http.errors import LimitRequestHeaders, NoMoreData
+from gunicorn.http.message import Request
+from gunicorn.http.unreader import IterUnreader
+
+from config.door.allowances import LARGEST_HEAD, Allowance, body_allowance
+
+__all__ = ["BadChunks", "RequestReader"]
+
+BadChunks = ParseError
+BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
+# What the decoder of chunks has to see before them.
+CHUNKED_HEAD = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+# The sizes around small chunks may add so much to a body.
+CHUNKS_SHARE = 2
+
+
+class UnreadBody:
+    """Stands for a body that is larger than allowed, and was not taken in."""
+
+    def read(self, size: int = -1) -> NoReturn:
+        """Raises RequestDataTooBig, which Django answers with a 413."""
+        raise RequestDataTooBig("The body is larger than allowed.")
+
+    readline = readlines = __iter__ = read
+
+
+class Chunks:
+    """A chunked body, decoded as it comes. `feed` raises BadChunks."""
+
+    def __init__(self, cfg: Any) -> None:
+        self.body = bytearray()
+        self.taken = 0
+        self.decoder = PythonProtocol(
+            on_body=self.body.extend,
+            limit_request_fields=cfg.limit_request_fields,
+            limit_request_field_size=cfg.limit_request_field_size,
+        )
+        self.decoder.feed(CHUNKED_HEAD)
+
+    def feed(self, data: bytes) -> None:
+        self.taken += len(data)
+        self.decoder.feed(data)
+
+    def exceed(self, size: int) -> bool:
+        return len(self.body) > size or self.taken > CHUNKS_SHARE * size
+
+
+class RequestReader:
+    """Requests of one connection. `request` is the one whose body is still to come.
+
+    `asks` is set where that body is taken in only if `allow` is told that its sender is known.
+    """
+
+    def __init__(self, cfg: Any, client: Any) -> None:
+        self.cfg = cfg
+        self.client = client
+        self.received = bytearray()
+        self.request: Any = None
+        self.allowance = Allowance(0, 0, 0.0)
+        self.limit = 0
+        self.asks = self.asked = False
+        self.length = 0
+        self.chunks: Chunks | None = None
+        self.searched = 0
+        self.number = 0
+
+    def __len__(self) -> int:
+        """How many bytes it holds."""
+        return len(self.received) + (len(self.chunks.body) if self.chunks else 0)
+
+    def feed(self, data: bytes) -> None:
+        self.received += data
+
+    def next_request(self) -> Any:
+        """The next complete request, with its body, else None.
+
+        A body that is larger than allowed is not waited for: its request counts as complete, and
+        the connection must be closed behind the answer. Raises the errors of `gunicorn.http` for
+        what is not HTTP, and BadChunks for chunks that are none.
+        """
+        if self.request is None:
+            end = self.end_of_head()
+            if end is None:
+                return None
+            self.begin(end)
+        body = self.whole_body()
+        if body is None:
+            return None
+        request, self.request, self.chunks = self.request, None, None
+        request.body = body
+        request._expected_100_continue = False  # the answer comes before anything else now
+        return request
+
+    def end_of_head(self) -> int | None:
+        start = max(0, self.searched - 3)
+        end = self.received.find(b"\r\n\r\n", start)
+        if end >= 0:
+            return end + 4
+        self.searched = len(self.received)
+        if self.searched > LARGEST_HEAD or BARE_LINE_FEED.search(self.received, start):
+            return self.searched  # such a head has no end: the parser says what is wrong
+        return None
+
+    def begin(self, end: int) -> None:
+        """Read the head. From here on `request` is set, until its body is complete."""
+        unreader = IterUnreader([bytes(self.received[:end])])
+        del self.received[:end]
+        self.searched = 0
+        self.number += 1
+        try:
+            self.request = Request(self.cfg, unreader, self.client, self.number)
+        except NoMoreData as error:
+            raise LimitRequestHeaders("max buffer headers") from error
+        reader = self.request.body.reader
+        if isinstance(reader, ChunkedReader):
+            self.chunks = Chunks(self.cfg)
+        else:
+            self.length = reader.length
+        if self.chunks or self.length:
+            self.allowance = body_allowance(self.request)
+            self.limit, self.asked = self.allowance.strangers, False
+
+    def whole_body(self) -> BytesIO | UnreadBody | None:
+        if self.chunks:
+            return self.whole_chunks(self.chunks)
+        if self.length > self.limit:
+            return self.beyond_limit(self.length)
+        if len(self.received) < self.length:
+            return None
+        body = BytesIO(self.received[: self.length])
+        del self.received[: self.length]
+        return body
+
+    def whole_chunks(self, chunks: Chunks) -> BytesIO | UnreadBody | None:
+        chunks.feed(bytes(self.received))
+        self.received.clear()
+        if chunks.exceed(self.limit):
+            return self.beyond_limit(self.limit + 1)
+        if not chunks.decoder.is_complete:
+            return None
+        self.received += chunks.decoder.remaining()
+        self.announce(len(chunks.body))
+        return BytesIO(chunks.body)
+
+    def announce(self, length: int) -> None:
+        """The application sees a decoded body: with a length, and no chunks."""
+        others = [header for header in self.request.headers if header[0] != "TRANSFER-ENCODING"]
+        self.request.headers = [*others, ("CONTENT-LENGTH", str(length))]
+
+    def beyond_limit(self, length: int) -> UnreadBody | None:
+        """Ask who it is; or leave the body, so that the application refuses the request."""
+        if length <= self.allowance.most and not self.asked:
+            self.asks = True
+            return None
+        if self.chunks:
+            self.announce(self.allowance.most + 1)
+        self.request.force_close()
+        return UnreadBody()
+
+    def allow(self, known: bool) -> None:
+        """What `asks` asks: whether the sender of the body is known."""
+        self.asks, self.asked = False, True
+        if known:
+            self.limit = self.allowance.most
+
+    def take_expectation(self) -> bool:
+        """Whether the client waits to be told to go on; it is told once."""
+        expected = bool(self.request._expected_100_continue)
+        self.request._expected_100_continue = False
+        return expected
+
+    def forget(self) -> None:
+        """Nothing that was sent so far is of interest any more."""
+        self.received.clear()
+        self.request = self.chunks = None

@@ -1,0 +1,32 @@
+"""What is answered without the application: to what is not HTTP, and to what is too much."""
+
+import json
+from typing import Any
+
+from gunicorn import util
+
+from config.error_bodies import body
+
+# Worth another try, after so many seconds.
+PASSING = {429: "Retry-After: 5\r\n", 503: "Retry-After: 5\r\n"}
+
+
+def write_error(sock: Any, status_int: int, reason: str, mesg: str, path: str = "") -> None:
+    """Answer what never reaches Django (decision E3); the connection is closed behind it."""
+    status = status_int
+    if status == 501:
+        # A transfer coding that nobody knows: what is wrong with a request is a 400 here.
+        status = 400
+    text = json.dumps(body(path, status, mesg or reason))
+    head = (
+        f"HTTP/1.1 {status} {reason}\r\n"
+        f"{PASSING.get(status, '')}"
+        "Connection: close\r\n"
+        "Content-Type: application/json\r\n"
+        f"Content-Length: {len(text)}\r\n\r\n"
+    )
+    sock.sendall((head + text).encode("ascii"))
+
+
+# The one place where gunicorn makes its page; which status goes with which fault stays its own.
+util.write_error = write_error

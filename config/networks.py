@@ -1,0 +1,19 @@
+"""Networks, as settings name them."""
+
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+# Nobody reaches us from there over the Internet.
+PRIVATE = (
+    "127.0.0.0/8",
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "::1/128",
+    "fc00::/7",
+)
+
+
+def parse_networks(cidrs: Iterable[str]) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Raises ValueError."""
+    return tuple(ip_network(cidr, strict=False) for cidr in cidrs)

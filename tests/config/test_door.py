@@ -1,0 +1,295 @@
+"""Strangers and slow clients at the web process: they wait, nobody else does."""
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from config.door import allowances, credentials
+from config.door.connections import Stage
+from config.door.crowd import counted_address
+from config.networks import PRIVATE, parse_networks
+from tests.config.door import GET, Door, Recorder, is_closed, opened, read_answer
+
+HEAD = b"POST %s HTTP/1.1\r\nHost: x\r\n"
+SLOW = {
+    "headers": b"GET /slow HTTP/1.1\r\nHos",
+    "body": HEAD % b"/echo" + b"Content-Length: 5\r\n\r\nab",
+    "chunks": HEAD % b"/echo" + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
+}
+
+
+@pytest.fixture
+def application() -> Iterator[Recorder]:
+    recorder = Recorder()
+    yield recorder
+    recorder.gate.set()
+
+
+@pytest.fixture
+def door(application: Recorder) -> Iterator[Door]:
+    with opened(application, threads=2) as door:
+        yield door
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_slow_senders_take_up_no_thread(door: Door, kind: str) -> None:
+    for _ in range(20):
+        door.connect(SLOW[kind])
+
+    assert door.ask(GET).startswith(b"HTTP/1.1 200 ")
+
+
+def test_headers_have_ten_seconds_as_a_whole(door: Door) -> None:
+    client = door.connect(SLOW["headers"])
+    door.has(Stage.HEAD)
+
+    door.later(6)
+    assert door.ask(GET)
+    client.sendall(b"t")
+    door.later(6)
+
+    assert is_closed(client)
+
+
+@pytest.mark.parametrize("path", ["/webhooks", "/ship/generaltrack"])
+@pytest.mark.parametrize("kind", ["body", "chunks"])
+def test_a_body_has_thirty_seconds_as_a_whole(door: Door, kind: str, path: str) -> None:
+    client = door.connect(SLOW[kind].replace(b"/echo", path.encode()))
+    door.has(Stage.BODY)
+
+    door.later(20)
+    assert door.ask(GET)
+    client.sendall(b"c")
+    door.later(11)
+
+    head, _, body = read_answer(client).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    answer = json.loads(body)
+    assert answer.get("statusCode") == (408 if path == "/webhooks" else None)
+    assert answer.get("error", {}) == "Request Timeout" or answer["error"]["code"] == 408
+    assert is_closed(client)
+
+
+def test_an_idle_connection_outlives_a_proxy_s(door: Door) -> None:
+    client = door.connect(GET)
+    assert read_answer(client)
+    door.has(Stage.IDLE)
+
+    door.later(65)
+    client.sendall(GET)
+    assert read_answer(client)
+    door.has(Stage.IDLE)
+    door.later(76)
+
+    assert is_closed(client)
+
+
+def test_health_is_answered_while_every_thread_is_busy(door: Door, application: Recorder) -> None:
+    held = [door.connect(GET.replace(b"quick", b"held")) for _ in range(3)]
+    door.has(Stage.ANSWER, 3)
+
+    assert door.ask(GET.replace(b"quick", b"healthz")).startswith(b"HTTP/1.1 200 ")
+    assert application.asked.count("/held") == 2
+
+    application.gate.set()
+    assert all(read_answer(client) for client in held)
+
+
+def test_who_waits_longest_makes_room(application: Recorder) -> None:
+    with opened(application, threads=2, worker_connections=30) as door:
+        idle = [door.connect() for _ in range(40)]
+
+        assert door.ask(GET).startswith(b"HTTP/1.1 200 ")
+        assert len(door.stages()) <= 30
+        assert is_closed(idle[0])
+
+
+def test_an_address_has_so_many_connections(application: Recorder, settings: Settings) -> None:
+    settings.CONNECTIONS_PER_ADDRESS, settings.PROXY_ADDRESSES = 3, ()
+    with opened(application) as door:
+        first, *_ = [door.connect() for _ in range(3)]
+        door.has(Stage.HEAD, 3)
+
+        refusal = read_answer(door.connect())
+        assert refusal.startswith(b"HTTP/1.1 429 ")
+        assert json.loads(refusal.partition(b"\r\n\r\n")[2])["statusCode"] == 429
+
+        first.close()
+        door.has(Stage.HEAD, 2)
+        assert door.ask(GET).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    ("client", "counts_as"),
+    [
+        (("198.51.100.7", 5), "198.51.100.7"),
+        (("::ffff:198.51.100.7", 5, 0, 0), "198.51.100.7"),
+        (("2001:db8:1:2:3::4", 5, 0, 0), "2001:db8:1:2::/64"),
+        (("2001:db8:1:2:ffff::", 5, 0, 0), "2001:db8:1:2::/64"),
+        (("fe80::1%eth0", 5, 0, 2), "fe80::/64"),
+        (("10.1.2.3", 5), None),
+        (("::ffff:127.0.0.1", 5, 0, 0), None),
+        ("", None),
+    ],
+)
+def test_counts_by_address_and_trusts_the_proxies(client: object, counts_as: str | None) -> None:
+    assert counted_address(client, parse_networks(PRIVATE)) == counts_as
+
+
+LARGE = b"Content-Length: 100000\r\nAuthorization: Bearer one\r\n"
+
+
+@pytest.mark.parametrize("expects", [b"", b"Expect: 100-continue\r\n"])
+def test_a_stranger_s_large_body_is_not_waited_for(
+    door: Door, application: Recorder, expects: bytes
+) -> None:
+    door.worker.are_known = lambda headers: False
+
+    answer = door.ask(HEAD % b"/refused" + LARGE + expects + b"\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"Connection: close" in answer
+    assert application.asked == ["/refused"]
+
+
+def test_a_known_sender_s_large_body_is_taken_in(door: Door) -> None:
+    asked = []
+    door.worker.are_known = lambda headers: bool(asked.append(dict(headers)) or True)
+
+    client = door.connect(HEAD % b"/echo" + LARGE + b"Expect: 100-continue\r\n\r\n")
+    assert read_answer(client) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    client.sendall(b"b" * 100000)
+
+    assert read_answer(client).endswith(b"\r\n\r\n" + b"b" * 100000)
+    assert [headers["AUTHORIZATION"] for headers in asked] == ["Bearer one"]
+
+
+@pytest.mark.parametrize(("known", "taken"), [(True, 100_000), (False, 64 * 1024)])
+def test_chunks_are_taken_in_up_to_the_same_size(door: Door, known: bool, taken: int) -> None:
+    door.worker.are_known = lambda headers: known
+    client = door.connect(HEAD % b"/echo" + b"Transfer-Encoding: chunked\r\n\r\n")
+
+    client.sendall(b"%x\r\n" % 100_000 + b"c" * 100_000 + b"\r\n0\r\n\r\n")
+
+    answer = read_answer(client)
+    assert answer.endswith(b"c" * 100_000) == known
+    assert answer.startswith(b"HTTP/1.1 200 ") == known
+
+
+def test_where_too_much_is_held_who_holds_most_goes(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowances, "MOST_HELD", 100_000)
+    much = door.connect(HEAD % b"/echo" + b"Content-Length: 65536\r\n\r\n" + b"m" * 60_000)
+    door.has(Stage.BODY)
+    little = door.connect(HEAD % b"/echo" + b"Content-Length: 50000\r\n\r\n" + b"l" * 45_000)
+
+    refusal = read_answer(much)
+    assert refusal.startswith(b"HTTP/1.1 503 ")
+    assert b"\r\nRetry-After: 5\r\n" in refusal
+    little.sendall(b"l" * 5000)
+    assert read_answer(little).startswith(b"HTTP/1.1 200 ")
+
+
+def test_slow_readers_take_up_no_thread(door: Door) -> None:
+    size = 4_000_000
+    door.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
+    slow = []
+    for _ in range(3):
+        slow.append(door.connect())
+        slow[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        slow[-1].sendall(GET.replace(b"quick", b"much?%d" % size))
+    door.has(Stage.READER, 3)
+
+    assert door.ask(GET).startswith(b"HTTP/1.1 200 ")
+
+    assert len(read_answer(slow[0]).partition(b"\r\n\r\n")[2]) == size
+    door.later(allowances.ANSWER_SECONDS + size / allowances.SLOWEST_READER + 1)
+    door.has(Stage.READER, 0)
+
+
+def test_answers_pipelined_requests_in_order(door: Door, application: Recorder) -> None:
+    body = HEAD % b"/echo" + b"Content-Length: 2\r\n\r\nab"
+    client = door.connect(GET + body + SLOW["chunks"] + b"cde\r\n0\r\n\r\n" + GET)
+
+    answers = [read_one(client) for _ in range(4)]
+
+    assert answers == [b"", b"ab", b"abcde", b""]
+    assert application.asked == ["/quick", "/echo", "/echo", "/quick"]
+
+
+def read_one(client: socket.socket) -> bytes:
+    """The body of one answer, byte by byte: behind it stands the next."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += client.recv(1)
+    length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0])
+    return b"".join(client.recv(1) for _ in range(length))
+
+
+def test_answers_a_client_that_has_closed_its_side(door: Door) -> None:
+    client = door.connect(GET)
+    client.shutdown(socket.SHUT_WR)
+
+    assert read_answer(client).startswith(b"HTTP/1.1 200 ")
+    assert is_closed(client)
+
+
+def test_a_stop_answers_what_has_begun(application: Recorder) -> None:
+    with opened(application) as door:
+        idle = door.connect(GET)
+        read_answer(idle)
+        held = door.connect(GET.replace(b"quick", b"held"))
+        begun = door.connect(SLOW["body"])
+        door.has(Stage.ANSWER)
+        door.has(Stage.BODY)
+
+        door.worker.handle_exit(0, None)
+        application.gate.set()
+        begun.sendall(b"cde")
+
+        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
+        assert read_answer(begun).endswith(b"abcde")
+        idle.sendall(GET)
+        assert b"Connection: close" in read_answer(idle)
+        assert is_closed(idle)
+        assert is_closed(begun)
+        for client in (idle, held, begun):
+            client.close()
+        door.thread.join(20)
+        assert not door.thread.is_alive()
+
+
+def test_a_worker_ends_after_its_number_of_requests(application: Recorder) -> None:
+    with opened(application, max_requests=2, max_requests_jitter=0) as door:
+        client = door.connect(GET)
+        assert b"Connection: keep-alive" in read_answer(client)
+        client.sendall(GET)
+
+        assert b"Connection: close" in read_answer(client)
+        client.close()
+        door.thread.join(20)
+        assert not door.thread.is_alive()
+
+
+def test_knows_who_shows_a_live_token(api: APIClient, db: None) -> None:
+    authorization = api._credentials["HTTP_AUTHORIZATION"]
+
+    assert credentials.are_known([("AUTHORIZATION", authorization)])
+    assert not credentials.are_known([("AUTHORIZATION", authorization + "x")])
+    assert not credentials.are_known([("HOST", "x")])
+
+
+def test_knows_who_shows_the_cookie_of_a_live_session(admin_client: Client) -> None:
+    key = admin_client.cookies["sessionid"].value
+
+    assert credentials.are_known([("COOKIE", f"a=1; sessionid={key}")])
+    Session.objects.update(expire_date=timezone.now())
+    assert not credentials.are_known([("COOKIE", f"a=1; sessionid={key}")])
