@@ -56,7 +56,9 @@ class Error(serializers.Serializer[Any]):
 InvalidRequest = shape(
     "InvalidRequest",
     Error,
-    errors=FieldError(many=True, required=False, help_text="Every invalid field."),
+    errors=FieldError(
+        many=True, required=False, help_text="Every invalid field; of unknown ones the first 100."
+    ),
 )
 
 
@@ -65,7 +67,9 @@ ShippingErrorBody = shape(
     code=serializers.IntegerField(),
     description=serializers.CharField(),
     message=serializers.CharField(),
-    errors=FieldError(many=True, required=False, help_text="Every invalid field."),
+    errors=FieldError(
+        many=True, required=False, help_text="Every invalid field; of unknown ones the first 100."
+    ),
 )
 
 
