@@ -8,15 +8,18 @@ a shipment is never pulled after the newer one.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from deliveries import doorbell, statements
 
 PART = 500
+# How often its company may have a delivery sent again in a day of UTC (decision N26).
+MOST_A_DAY = 100
 
 # A rest of our own ends; what the receiver asked for is kept. One probe goes ahead, as after any
 # rest. A webhook without a row has never failed alone, but some of its deliveries may have.
@@ -37,10 +40,15 @@ SELECT webhook_id, coalesce(resting_until, statement_timestamp()) FROM mended
 PULL = """
 WITH pulled AS (
   UPDATE deliveries_delivery_open
-  SET own_due_at = greatest(own_due_at, due_at), due_at = statement_timestamp()
+  SET own_due_at = greatest(own_due_at, due_at), due_at = statement_timestamp(),
+    asked_on = CASE WHEN %(again)s THEN %(today)s ELSE asked_on END,
+    asked_times = CASE WHEN NOT %(again)s THEN asked_times
+      WHEN asked_on = %(today)s THEN asked_times + 1 ELSE 1 END
   WHERE id = ANY(%(ids)s::uuid[]) AND step > 0 AND due_at > statement_timestamp()
     AND coalesce(asked_until <= statement_timestamp(), true)
-    AND (%(again)s OR coalesce(own_due_at <= statement_timestamp(), true))
+    AND CASE WHEN %(again)s
+      THEN coalesce(asked_on <> %(today)s OR asked_times < %(most_a_day)s, true)
+      ELSE coalesce(own_due_at <= statement_timestamp(), true) END
   RETURNING webhook_id
 )
 INSERT INTO deliveries_wakeup (webhook_id, due_at)
@@ -82,10 +90,17 @@ def note_mended(webhook_id: int, *, everything: bool) -> None:
     transaction.on_commit(doorbell.ring_engine, robust=True)
 
 
+def bound() -> dict[str, date | int]:
+    """What statements that count what is asked for want to know."""
+    return {"today": timezone.now().astimezone(UTC).date(), "most_a_day": MOST_A_DAY}
+
+
 def pull(delivery_ids: Sequence[UUID], *, again: bool) -> None:
-    """Make retries due now; with `again` also those that were pulled forward and failed."""
+    """Make retries due now. `again`: because their company asks for them, which counts; then also
+    those that were pulled forward and failed, and none that was asked for too often today.
+    """
     with statements.cursor() as cursor:
-        cursor.execute(PULL, {"ids": list(delivery_ids), "again": again})
+        cursor.execute(PULL, {"ids": list(delivery_ids), "again": again, **bound()})
 
 
 def go_on(webhook_id: int, before: datetime, place: Place) -> Place | None:

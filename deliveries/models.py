@@ -90,6 +90,9 @@ class Delivery(models.Model):
     claimed_until = models.DateTimeField(null=True)
     # How many loops in a row were lost while they had it (deliveries.engine.claiming).
     crashes = models.PositiveSmallIntegerField(default=0, db_default=0)
+    # How often its company has asked for it again, on which day of UTC (decision N26).
+    asked_on = models.DateField(null=True)
+    asked_times = models.PositiveSmallIntegerField(default=0, db_default=0)
     last_status = models.PositiveSmallIntegerField(null=True)
     last_error = models.CharField(max_length=30, blank=True)
     created_at = models.DateTimeField()

@@ -51,6 +51,9 @@ class Error(serializers.Serializer[Any]):
     statusCode = serializers.IntegerField()
     error = serializers.CharField()
     message = serializers.CharField()
+    code = serializers.CharField(
+        required=False, help_text="What a program may go by, where the description names one."
+    )
 
 
 InvalidRequest = shape(

@@ -33,6 +33,16 @@ class Unprocessable(Refusal):
     status_code = 422
 
 
+class LimitReached(Refusal):
+    """There is a bound, and it is reached; `wait` is Retry-After, in seconds."""
+
+    status_code = 429
+
+    def __init__(self, message: str, *, wait: float, **extra: Any) -> None:
+        super().__init__(message, **extra)
+        self.wait = wait
+
+
 class StillRunning(Conflict):
     """The first request with this Idempotency-Key is still running."""
 

@@ -9,6 +9,7 @@ from companies.api.schema import operation
 from companies.api.shapes import Done, Time, shape
 from deliveries.api.serializers import STATES, LogQuery, Window
 from deliveries.http.answers import Failure
+from deliveries.redelivery import MOST_A_DAY
 from webhooks.api.schema import TypeName
 
 TAG = "Deliveries"
@@ -180,15 +181,21 @@ one_delivery = extend_schema_view(
     )
 )
 
+TOO_OFTEN = (
+    "Too many requests in this minute; or, with the code `redelivery_limit`, a delivery was asked"
+    f" for {MOST_A_DAY} times today. Try again after Retry-After seconds."
+)
+
 redeliver = extend_schema_view(
     post=operation(
         "redeliver",
         "Send a delivery again now.",
         tag=TAG,
-        about="The X-Webhook-Id stays the same. A delivery that waits for a retry is sent now.",
+        about="The X-Webhook-Id stays the same. A delivery that waits for a retry is sent now."
+        f" Each can be asked for {MOST_A_DAY} times a day (UTC), here and by `recover` together.",
         answer=Done,
         shows={"data": True},
-        errors={404: None, 422: "The webhook of this delivery is deleted."},
+        errors={404: None, 422: "The webhook of this delivery is deleted.", 429: TOO_OFTEN},
         idempotent=True,
     )
 )
@@ -198,12 +205,13 @@ recover = extend_schema_view(
         "recover",
         "Send every delivery of a period that was given up or still waits, in order.",
         tag=TAG,
-        about="Counts all of them. None is sent before the time that a Retry-After asked for.",
+        about="Counts all of them. None is sent before the time that a Retry-After asked for. What"
+        f" was asked for {MOST_A_DAY} times today (UTC) is left out.",
         body=Window,
         sends={"a morning": {"since": "2026-01-02T06:00:00Z", "until": "2026-01-02T12:00:00Z"}},
         answer=Recovered,
         shows={"data": {"redelivered": 12}},
-        errors={404: None},
+        errors={404: None, 429: TOO_OFTEN},
         idempotent=True,
     )
 )

@@ -7,7 +7,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
-from companies.api.views import CompanyView, Unprocessable, idempotent
+from companies.api.views import CompanyView, LimitReached, Unprocessable, idempotent
 from deliveries import redelivery
 from deliveries.api import schema
 from deliveries.api.serializers import LogQuery, Window
@@ -60,7 +60,10 @@ class Redeliver(CompanyView):
         delivery = delivery_of(request, delivery_id)
         if delivery.webhook.deleted_at is not None:
             raise Unprocessable("The webhook of this delivery is deleted.")
-        redelivery.redeliver([delivery.pk])
+        try:
+            redelivery.ask_again(delivery.pk)
+        except redelivery.AskedTooOften as error:
+            raise too_often(error) from error
         return Response({"data": True})
 
 
@@ -70,4 +73,12 @@ class Recover(CompanyView):
     def post(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         window = Window.read(request)
-        return Response({"data": {"redelivered": redelivery.recover(webhook.pk, **window)}})
+        try:
+            count = redelivery.recover(webhook.pk, **window)
+        except redelivery.AskedTooOften as error:
+            raise too_often(error) from error
+        return Response({"data": {"redelivered": count}})
+
+
+def too_often(error: redelivery.AskedTooOften) -> LimitReached:
+    return LimitReached(str(error), wait=error.wait, code="redelivery_limit")

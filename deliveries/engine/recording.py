@@ -65,7 +65,7 @@ WITH result AS (
 ), done AS (
   UPDATE deliveries_delivery AS delivery SET
     state = result.state,
-    attempts = delivery.attempts + 1,
+    attempts = least(delivery.attempts, 32766) + 1,
     step = delivery.step + CASE WHEN result.state = 1 OR result.keeps_place THEN 0 ELSE 1 END,
     due_at = CASE WHEN result.state = 0
       THEN greatest(statement_timestamp() + make_interval(secs => result.wait),
