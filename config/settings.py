@@ -159,6 +159,8 @@ INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
 WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
 
 # Newest first: the first encrypts, all of them decrypt.
+# Decision N4.
+WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
 WEBHOOK_ALLOWED_NETWORKS = parse_networks(env.list("WEBHOOK_ALLOWED_NETWORKS", default=[]))
 WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)

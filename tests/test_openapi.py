@@ -38,6 +38,7 @@ from tests.described import (
 )
 from tickets.models import Comment, Document, HistoryEntry
 from tickets.statuses import By, Status
+from webhooks.models import Webhook
 
 METHODS = ("get", "post", "put", "delete", "patch")
 EVERY = [pytest.param(each, id=str(each)) for each in operations()]
@@ -150,9 +151,18 @@ def foreign(stock: Stock, operation: Operation, *_: Any) -> Any:
     return stock.send(operation, *operation.bodies()[:1], owner="birch")
 
 
-def running(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Settings) -> Any:
+def conflicting(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Settings) -> Any:
+    if not operation.idempotent:
+        return in_use(stock, operation)
     patch.setattr(idempotency, "try_lock_key", lambda _: False)
     return stock.send(operation, {}, **{"Idempotency-Key": "one"})
+
+
+def in_use(stock: Stock, operation: Operation) -> Any:
+    """Of those without a key only a change of a webhook, to the URL of another."""
+    webhook = Webhook.objects.get(pk=stock.ids["acme"]["webhook_id"])
+    other = build.webhook(webhook.company, url=f"{webhook.url}/other")
+    return stock.send(operation, {"url": other.url})
 
 
 def large(stock: Stock, operation: Operation, *_: Any) -> Any:
@@ -198,7 +208,7 @@ PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], An
     "401": anonymous,
     "404": foreign,
     "408": late,
-    "409": running,
+    "409": conflicting,
     "413": large,
     "415": compressed,
     "422": bad_key,

@@ -23,10 +23,26 @@ class UnknownWebhook(LookupError):
     """The company has no such webhook: it is missing, deleted, or another company's."""
 
 
+class AlreadyRegistered(Exception):
+    """The company has a webhook of this type and URL: `webhook_id`."""
+
+    def __init__(self, webhook_id: int) -> None:
+        super().__init__("This URL already receives events of this type.")
+        self.webhook_id = webhook_id
+
+
+class TooManyWebhooks(Exception):
+    """The company has as many webhooks as it may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"A company can have {most} webhooks. Delete one to register another.")
+
+
 class NotSigned(ValueError):
     """Webhooks of this type have no secret."""
 
 
+@transaction.atomic
 def register_webhook(
     company: Company,
     *,
@@ -36,14 +52,19 @@ def register_webhook(
     auth_token: str | None = None,
     max_in_flight: int | None = None,
 ) -> Webhook:
-    """Create a webhook. Raises UnknownType, and webhooks.targets.BadTarget (decision W23).
+    """Create a webhook (decision N4).
 
-    `max_in_flight`: never more requests to it at once; None leaves it to the engine.
+    `max_in_flight`: never more requests to it at once; None leaves it to the engine. Raises
+    UnknownType, AlreadyRegistered, TooManyWebhooks, and webhooks.targets.BadTarget (decision W23).
     """
     event_type = registry.get(type_id)
     if event_type is None:
         raise UnknownType("Unknown webhook type; GET /webhook-types lists them.")
     targets.check_target(url, target_policy.current_policy())
+    lock_webhooks(company)
+    check_unused(company, type_id, url)
+    if company.webhooks.present().count() >= settings.WEBHOOKS_PER_COMPANY:
+        raise TooManyWebhooks(settings.WEBHOOKS_PER_COMPANY)
     return Webhook.objects.create(
         company=company,
         type_id=type_id,
@@ -60,11 +81,15 @@ def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook
     """Set `url`, `active`, `auth_token` and `max_in_flight`, as far as given. An error changes
     nothing.
 
-    Raises UnknownWebhook, and webhooks.targets.BadTarget.
+    Raises UnknownWebhook, AlreadyRegistered, and webhooks.targets.BadTarget.
     """
+    if "url" in changes:
+        lock_webhooks(company)
     webhook = lock_webhook(company, webhook_id)
     if "url" in changes:
         targets.check_target(changes["url"], target_policy.current_policy())
+        if changes["url"] != webhook.url:
+            check_unused(company, webhook.type_id, changes["url"])
     if "active" in changes:
         changes.update(activation(webhook, changes["active"]))
     resumed = not webhook.active and changes.get("active", False)
@@ -130,6 +155,21 @@ def activation(webhook: Webhook, active: bool) -> dict[str, Any]:
         return {"active": False}
     resumed: dict[str, datetime] = {} if webhook.active else {"resumed_at": timezone.now()}
     return {"active": True, "paused_reason": "", **resumed}
+
+
+def lock_webhooks(company: Company) -> None:
+    """Have whoever registers a webhook of this company, or changes its URL, go one at a time.
+
+    Before a webhook of it is locked, and before what the company has is looked at.
+    """
+    # no_key: others may insert rows that refer to the company.
+    list(Company.objects.select_for_update(no_key=True).filter(pk=company.pk).values_list("pk"))
+
+
+def check_unused(company: Company, type_id: int, url: str) -> None:
+    same = company.webhooks.present().filter(type_id=type_id, url=url).order_by("pk").first()
+    if same is not None:
+        raise AlreadyRegistered(same.pk)
 
 
 def lock_webhook(company: Company, webhook_id: int) -> Webhook:

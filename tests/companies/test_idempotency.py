@@ -42,7 +42,10 @@ def test_answers_with_the_first_answers_own_headers_too(api: APIClient, company:
 
 
 def test_does_another_key_anew(api: APIClient) -> None:
-    assert post(api, "one")[1]["data"]["id"] != post(api, "two")[1]["data"]["id"]
+    first = post(api, "one")[1]["data"]["id"]
+
+    other = {"url": "https://hooks.example.com/other"}
+    assert post(api, "two", other)[1]["data"]["id"] != first
 
 
 def test_refuses_the_key_for_another_body(api: APIClient) -> None:
@@ -70,7 +73,8 @@ def test_forgets_after_a_day(api: APIClient) -> None:
     first = post(api, "one")
     KeptAnswer.objects.update(created_at=timezone.now() - timedelta(hours=25))
 
-    assert post(api, "one")[1]["data"]["id"] != first[1]["data"]["id"]
+    other = {"url": "https://hooks.example.com/other"}
+    assert post(api, "one", other)[1]["data"]["id"] != first[1]["data"]["id"]
 
 
 @pytest.mark.parametrize("key", ["", "é", "k" * 256])

@@ -82,7 +82,7 @@ def test_deletes_from_sight(api: APIClient, birch_api: APIClient, company: Compa
     assert birch_api.delete(f"/webhooks/{webhook.pk}").status_code == 404
     assert api.delete(f"/webhooks/{webhook.pk}").json() == {"data": True}
 
-    assert api.get("/webhooks").json() == {"data": []}
+    assert api.get("/webhooks").json()["data"] == []
     assert api.get(f"/webhooks/{webhook.pk}").status_code == 404
     assert api.put(f"/webhooks/{webhook.pk}", {"active": 1}).status_code == 404
     assert api.delete(f"/webhooks/{webhook.pk}").status_code == 404

@@ -2,12 +2,17 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_view
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_view
 from rest_framework import serializers
 
 from companies.api.schema import operation
-from companies.api.shapes import Done, FlagValue, Time, shape
-from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
+from companies.api.shapes import Done, Error, FlagValue, Time, shape
+from webhooks.api.serializers import (
+    ChangeWebhook,
+    ListWebhooks,
+    RegisterWebhook,
+    RotateSecret,
+)
 from webhooks.event_types import registry
 
 TAG = "Webhooks"
@@ -80,6 +85,9 @@ class WebhookRow(serializers.Serializer[Any]):
 WebhookList = shape(
     "WebhookList",
     data=WebhookRow(many=True),
+    next_cursor=serializers.IntegerField(
+        allow_null=True, help_text="Send it as `cursor` to get the rest; null on the last page."
+    ),
 )
 
 
@@ -116,6 +124,23 @@ ROW = {
     "updated_at": "2026-01-02 00:00:00",
 }
 
+InUse = shape(
+    "URLInUse",
+    Error,
+    webhook_id=serializers.IntegerField(required=False, help_text="The webhook that has the URL."),
+)
+
+
+def in_use(about: str) -> OpenApiResponse:
+    example = {
+        "statusCode": 409,
+        "error": "Conflict",
+        "message": "This URL already receives events of this type.",
+        "webhook_id": 7,
+    }
+    return OpenApiResponse(InUse, about, [OpenApiExample("in use", example)])
+
+
 webhook_types = extend_schema_view(
     get=operation(
         "listWebhookTypes",
@@ -129,10 +154,12 @@ webhook_types = extend_schema_view(
 webhooks = extend_schema_view(
     get=operation(
         "listWebhooks",
-        "List your webhooks.",
+        "List your webhooks, oldest first.",
         tag=TAG,
+        about="All that you can register fit one page.",
+        query=ListWebhooks,
         answer=WebhookList,
-        shows={"data": [ROW]},
+        shows={"data": [ROW], "next_cursor": None},
     ),
     post=operation(
         "registerWebhook",
@@ -150,6 +177,13 @@ webhooks = extend_schema_view(
                 "active": 1,
                 "secret": SECRET,
             },
+        },
+        errors={
+            409: in_use(
+                "Your webhook `webhook_id` has this type and URL; or the first request with this"
+                " Idempotency-Key is still running."
+            ),
+            422: "You have as many webhooks as a company can have (code `webhook_limit`).",
         },
         idempotent=True,
     ),
@@ -177,7 +211,7 @@ one_webhook = extend_schema_view(
         },
         answer=Done,
         shows={"data": True},
-        errors={404: None},
+        errors={404: None, 409: in_use("Your webhook `webhook_id` has this type and URL.")},
     ),
     delete=operation(
         "deleteWebhook",

@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.conf import settings
 from rest_framework import serializers
 
 from companies.api.bodies import Body, Flag, Integer, Text
@@ -55,6 +56,23 @@ class RegisterWebhook(Body):
         type_id.default = default.id
         type_id.help_text = f"The ID of a webhook type; default {default.id} ({default.name})."
         return fields
+
+
+class ListWebhooks(Body):
+    """The query of the list of webhooks. Every value comes as text."""
+
+    cursor = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LARGEST_ID,
+        help_text="The last answer's next_cursor.",
+    )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """All webhooks that a company may register fit one page."""
+        most = max(100, settings.WEBHOOKS_PER_COMPANY)
+        limit = serializers.IntegerField(required=False, default=most, min_value=1, max_value=most)
+        return {**super().get_fields(), "limit": limit}
 
 
 class ChangeWebhook(Body):

@@ -7,10 +7,15 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
-from companies.api.views import CompanyView, Unprocessable, idempotent
+from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from webhooks import services
 from webhooks.api import schema
-from webhooks.api.serializers import ChangeWebhook, RegisterWebhook, RotateSecret
+from webhooks.api.serializers import (
+    ChangeWebhook,
+    ListWebhooks,
+    RegisterWebhook,
+    RotateSecret,
+)
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 from webhooks.targets import BadTarget
@@ -51,8 +56,14 @@ class WebhookTypes(CompanyView):
 @schema.webhooks
 class Webhooks(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
-        webhooks = request.company.webhooks.present().order_by("pk")
-        return Response({"data": [webhook_payload(webhook) for webhook in webhooks]})
+        query = ListWebhooks(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        cursor, limit = query.validated_data.get("cursor", 0), query.validated_data["limit"]
+        webhooks = request.company.webhooks.present().filter(pk__gt=cursor).order_by("pk")
+        page = list(webhooks[: limit + 1])
+        more = page[limit - 1].pk if len(page) > limit else None
+        data = [webhook_payload(webhook) for webhook in page[:limit]]
+        return Response({"data": data, "next_cursor": more})
 
     @idempotent
     def post(self, request: CompanyRequest) -> Response:
@@ -62,6 +73,10 @@ class Webhooks(CompanyView):
             raise ValidationError({"type_id": [str(error)]}) from error
         except BadTarget as error:
             raise ValidationError({"url": [str(error)]}) from error
+        except services.AlreadyRegistered as error:
+            raise Conflict(str(error), webhook_id=error.webhook_id) from error
+        except services.TooManyWebhooks as error:
+            raise Unprocessable(str(error), code="webhook_limit") from error
         data = {
             "id": webhook.pk,
             "type": webhook.type_name,
@@ -88,6 +103,8 @@ class OneWebhook(CompanyView):
             raise Http404 from error
         except BadTarget as error:
             raise ValidationError({"url": [str(error)]}) from error
+        except services.AlreadyRegistered as error:
+            raise Conflict(str(error), webhook_id=error.webhook_id) from error
         return Response({"data": True})
 
     def delete(self, request: CompanyRequest, webhook_id: int) -> Response:
