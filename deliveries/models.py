@@ -232,3 +232,16 @@ class Mail(models.Model):
 
     def __str__(self) -> str:
         return self.subject
+
+
+class SampleSend(models.Model):
+    """A test send in flight (deliveries.sample_delivery)."""
+
+    company_id = models.BigIntegerField()
+    # The web process whose thread waits for it.
+    process = models.CharField(max_length=300)
+    # It has certainly ended by then, whatever became of its process.
+    until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"test send of company {self.company_id}"

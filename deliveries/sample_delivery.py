@@ -1,18 +1,32 @@
-"""The test delivery: one event's body to one URL, now, and what came of it (decision W24)."""
+"""The test delivery: one event's body to one URL, now, and what came of it (decision W24).
 
+A web thread waits for it, so few are in flight at a time, over all web processes.
+Why: decision page web-test-sends-are-few-at-a-time.
+"""
+
+import math
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.conf import settings
+from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from companies.models import Company
 from deliveries.engine.rendering import plain_headers
 from deliveries.http.answers import Failure
 from deliveries.http.transport import Request, send_one
+from deliveries.models import SampleSend
 from deliveries.publishing import encode
 from webhooks import target_policy, targets
 from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook
+from webhooks.targets import Policy
 
 # One sentence per kind of failure and no detail. Whoever tries addresses must not learn which of
 # them exist: a forbidden address, a closed port and an unknown name read the same.
@@ -32,6 +46,22 @@ REASONS = {
 OUR_FAULT = "The test could not be sent. Try again."
 NOT_2XX = "The receiver must answer with a status from 200 to 299."
 
+# Test sends in flight at a time: of a company, of all, and in one web process, of whose threads
+# (Procfile) at least half are left for everything else.
+PER_COMPANY = 2
+IN_ALL = 8
+PER_PROCESS = 4
+# Any number will do, as long as nothing else takes advisory locks under it.
+LOCK_CLASS = 7_302
+
+
+class TooManyTestSends(Exception):
+    """As many test sends are in flight as there may be; `wait`: seconds until they have ended."""
+
+    def __init__(self, whose: str) -> None:
+        super().__init__(f"{whose} test sends are on their way. Try again when they have ended.")
+        self.wait = math.ceil(settings.DELIVERY_TIMEOUT_SECONDS)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -45,10 +75,15 @@ def send_sample(company: Company, *, tracking_number: str, url: str) -> Result:
     """Send what `url` would get for this tracking number, without X-Webhook headers.
 
     Speaks to the network for as long as a delivery may: never call it inside a transaction.
-    Raises webhooks.targets.BadTarget.
+    Raises webhooks.targets.BadTarget, and TooManyTestSends.
     """
     allowed = target_policy.current_policy()
     targets.check_target(url, allowed)
+    with in_flight(company.pk):
+        return send(company, allowed, tracking_number=tracking_number, url=url)
+
+
+def send(company: Company, allowed: Policy, *, tracking_number: str, url: str) -> Result:
     webhook = registered(company, url)
     payload = type_of(webhook).sample(company.pk, tracking_number, timezone.now())
     reply = send_one(
@@ -60,6 +95,37 @@ def send_sample(company: Company, *, tracking_number: str, url: str) -> Result:
     if reply.error is not None:
         return Result(False, None, REASONS.get(reply.error, OUR_FAULT), reply.duration_ms)
     return Result(reply.ok, reply.status, None if reply.ok else NOT_2XX, reply.duration_ms)
+
+
+@contextmanager
+def in_flight(company_id: int) -> Iterator[None]:
+    """Count as a test send in flight. Raises TooManyTestSends where no more may be."""
+    mine = take_place(company_id)
+    try:
+        yield
+    finally:
+        SampleSend.objects.filter(pk=mine).delete()
+
+
+@transaction.atomic
+def take_place(company_id: int) -> int:
+    process = process_name()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCK_CLASS])
+    # What a process that was killed has left behind.
+    SampleSend.objects.filter(until__lte=Now()).delete()
+    sends = list(SampleSend.objects.values_list("company_id", "process"))
+    if sum(company == company_id for company, _ in sends) >= PER_COMPANY:
+        raise TooManyTestSends(f"{PER_COMPANY} of your")
+    if len(sends) >= IN_ALL or sum(where == process for _, where in sends) >= PER_PROCESS:
+        raise TooManyTestSends("Many")
+    longest = timedelta(seconds=2 * settings.DELIVERY_TIMEOUT_SECONDS)
+    mine = SampleSend.objects.create(company_id=company_id, process=process, until=Now() + longest)
+    return mine.pk
+
+
+def process_name() -> str:
+    return f"{os.getpid()} on {socket.gethostname()}"
 
 
 def registered(company: Company, url: str) -> Webhook | None:

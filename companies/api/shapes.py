@@ -70,6 +70,9 @@ ShippingErrorBody = shape(
     code=serializers.IntegerField(),
     description=serializers.CharField(),
     message=serializers.CharField(),
+    reason=serializers.CharField(
+        required=False, help_text="What a program may go by, where the description names one."
+    ),
     errors=FieldError(
         many=True, required=False, help_text="Every invalid field; of unknown ones the first 100."
     ),

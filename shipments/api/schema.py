@@ -112,6 +112,11 @@ webhook_test = extend_schema_view(
             "meta": "webhooktest",
             "data": {"delivered": True, "status": 200, "error": None, "duration_ms": 83},
         },
+        errors={
+            429: "Too many requests in this minute; or, with the reason `test_send_limit`, as many"
+            " test sends are on their way as there may be: two of yours, or eight of all companies."
+            " Try again after Retry-After seconds."
+        },
         face=SHIPPING,
     )
 )

@@ -7,7 +7,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
-from companies.api.views import CompanyView
+from companies.api.views import CompanyView, LimitReached
 from deliveries import sample_delivery
 from shipments.api import lookup, schema
 from shipments.api.serializers import SendSample, TrackShipments
@@ -47,6 +47,8 @@ class WebhookTest(CompanyView):
             )
         except BadTarget as error:
             raise ValidationError({"webhook_url": [str(error)]}) from error
+        except sample_delivery.TooManyTestSends as error:
+            raise LimitReached(str(error), wait=error.wait, reason="test_send_limit") from error
         return Response({"meta": "webhooktest", "data": asdict(result)})
 
 
