@@ -6,16 +6,22 @@ Devices are django-otp's. Their secrets are shown while they are set up, and nev
 import hashlib
 import logging
 import secrets
+from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 from django_otp.models import ThrottlingMixin
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from desk.people import sessions
+
 logger = logging.getLogger(__name__)
 
 CODES = 10
+# A key that is not confirmed is of no use after that.
+SETUP_LASTS = timedelta(minutes=10)
 # No letter that looks like another one: they are copied by hand.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 LENGTH = 12
@@ -31,31 +37,40 @@ def is_on(user: User) -> bool:
 
 @transaction.atomic
 def begin_setup(user: User) -> TOTPDevice:
-    """The device that waits to be confirmed, made when there is none. Raises Refused."""
+    """A new device that waits to be confirmed, in the place of any that does. Raises Refused.
+
+    Ask for the password first: whoever sees the key can make codes once it is confirmed.
+    """
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_on(user):
         raise Refused("The second factor is already on.")
-    return pending_device(user) or TOTPDevice.objects.create(
-        user=user, name="phone", confirmed=False
-    )
+    TOTPDevice.objects.filter(user=user, confirmed=False).delete()
+    device: TOTPDevice = TOTPDevice.objects.create(user=user, name="phone", confirmed=False)
+    return device
 
 
-def pending_device(user: User) -> TOTPDevice | None:
-    """The device that was begun and is not confirmed."""
-    return TOTPDevice.objects.filter(user=user, confirmed=False).order_by("pk").first()
+def pending_device(user: User, device_id: int | None) -> TOTPDevice | None:
+    """The device that was begun in this session and is not confirmed; None once it is too old."""
+    since = timezone.now() - SETUP_LASTS
+    begun = TOTPDevice.objects.filter(user=user, confirmed=False, created_at__gt=since)
+    return begun.filter(pk=device_id).first()
 
 
-def confirm_setup(user: User, code: str) -> list[str]:
+def confirm_setup(
+    user: User, device_id: int | None, code: str, *, session_key: str | None
+) -> list[str]:
     """Switch it on with a first right code; returns the recovery codes, this once.
 
-    Raises Refused. What is counted against a wrong code stays counted.
+    All sessions of the user end but the one with this key. Raises Refused. What is counted against
+    a wrong code stays counted.
     """
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        device = pending_device(user)
+        device = pending_device(user, device_id)
         if device is not None and device.verify_token(normalise_code(code)):
             device.confirmed = True
             device.save(update_fields=["confirmed"])
+            sessions.end_others(user, session_key)
             logger.info("%s has switched on a second factor", user.get_username())
             return make_codes(user)
     raise Refused(refusal_text(device))

@@ -8,11 +8,15 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.cache import never_cache
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from desk.common.requests import StaffRequest
 from desk.people import second_factor
 from desk.people.gate import A_CODE, A_DEVICE, OWES
+
+# In the session: the device that was begun in it. Another session does not see its key.
+SETUP = "second_factor_setup"
 
 
 class CodeForm(forms.Form):
@@ -54,24 +58,42 @@ def code_page(request: StaffRequest) -> HttpResponse:
 
 @never_cache
 def account_page(request: StaffRequest) -> HttpResponse:
-    """Begin, scan and confirm, or switch off: a POST each."""
+    """Begin, scan and confirm, or switch off: a POST each. But for the codes, with the password."""
     if second_factor.is_on(request.user):
         return switch_off_page(request)
-    required = request.session.get(OWES) == A_DEVICE
-    if request.method == "POST" and "begin" in request.POST:
-        second_factor.begin_setup(request.user)
+    device = second_factor.pending_device(request.user, request.session.get(SETUP))
+    if device is None or "begin" in request.POST:
+        return begin_page(request)
+    return confirm_page(request, device)
+
+
+def begin_page(request: StaffRequest) -> HttpResponse:
+    # A code that comes too late is no password that was left out.
+    form = PasswordForm(request.POST if "begin" in request.POST else None)
+    if password_is_right(request, form):
+        request.session[SETUP] = second_factor.begin_setup(request.user).pk
         return redirect("second_factor_device")
-    device = second_factor.pending_device(request.user)
-    if device is None:
-        return second_factor_page(request, "begin", "Second factor", required=required)
+    required = request.session.get(OWES) == A_DEVICE
+    lapsed = request.method == "POST" and not form.is_bound
+    title = "Set up a second factor"
+    return second_factor_page(request, "begin", title, form=form, required=required, lapsed=lapsed)
+
+
+def confirm_page(request: StaffRequest, device: TOTPDevice) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            codes = second_factor.confirm_setup(request.user, form.cleaned_data["code"])
+            codes = second_factor.confirm_setup(
+                request.user,
+                device.pk,
+                form.cleaned_data["code"],
+                session_key=request.session.session_key,
+            )
         except second_factor.Refused as error:
             form.add_error("code", str(error))
         else:
             request.session.pop(OWES, None)
+            del request.session[SETUP]
             return second_factor_page(request, "codes", "The second factor is on", codes=codes)
     picture = segno.make(device.config_url, micro=False).svg_data_uri(scale=5, border=2)
     return second_factor_page(
@@ -81,20 +103,29 @@ def account_page(request: StaffRequest) -> HttpResponse:
         form=form,
         picture=picture,
         key=device.config_url.partition("secret=")[2].partition("&")[0],
-        required=required,
+        required=request.session.get(OWES) == A_DEVICE,
+        minutes=second_factor.SETUP_LASTS.seconds // 60,
     )
 
 
 def switch_off_page(request: StaffRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        # Not check_password: wrong ones are counted, as at the login.
-        if authenticate(request, username=request.user.get_username(), **form.cleaned_data):
-            second_factor.remove_devices(request.user)
-            messages.success(request, "The second factor is off.")
-            return redirect("admin:index")
-        form.add_error("password", "The password is incorrect.")
+    if password_is_right(request, form):
+        second_factor.remove_devices(request.user)
+        messages.success(request, "The second factor is off.")
+        return redirect("admin:index")
     return second_factor_page(request, "off", "The second factor is on", form=form)
+
+
+def password_is_right(request: StaffRequest, form: PasswordForm) -> bool:
+    """Whether a password was sent and is the user's; a wrong one is said in the form."""
+    if not form.is_valid():
+        return False
+    # Not check_password: wrong ones are counted, as at the login.
+    if authenticate(request, username=request.user.get_username(), **form.cleaned_data):
+        return True
+    form.add_error("password", "The password is incorrect.")
+    return False
 
 
 def second_factor_page(

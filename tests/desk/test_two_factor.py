@@ -7,6 +7,7 @@ from base64 import b32decode
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.http import HttpResponse
 from django.test import Client
 from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticToken
@@ -38,11 +39,20 @@ def code_of(device: TOTPDevice) -> str:
     return f"{totp(device.bin_key, drift=max(0, device.last_t - int(time.time()) // 30 + 1)):06}"
 
 
+def begin(client: Client, password: str) -> HttpResponse:
+    return client.post(ACCOUNT, {"begin": "1", "password": password})
+
+
+def shown_key(client: Client) -> bytes:
+    """Read off the page as a phone does; empty where there is none."""
+    found = re.search(r"<code>(\w+)</code>", client.get(ACCOUNT).content.decode())
+    return b32decode(found[1]) if found else b""
+
+
 def switch_on(client: Client) -> list[str]:
-    """Begin, read the key off the page as a phone does, confirm; the recovery codes."""
-    client.post(ACCOUNT, {"begin": "1"})
-    html = client.get(ACCOUNT).content.decode()
-    key = b32decode(re.search(r"<code>(\w+)</code>", html)[1])
+    """Begin, scan, confirm; the recovery codes."""
+    begin(client, "secret")
+    key = shown_key(client)
     html = client.post(ACCOUNT, {"code": f"{totp(key):06}"}).content.decode()
     return re.findall(r"<li>(\w{12})</li>", html)
 
@@ -71,7 +81,7 @@ def test_is_switched_on_with_a_picture_a_code_and_ten_recovery_codes() -> None:
 
 def test_is_not_on_before_a_right_code(ada: User) -> None:
     client = sign_in()
-    client.post(ACCOUNT, {"begin": "1"})
+    begin(client, "secret")
 
     html = client.post(ACCOUNT, {"code": "000000"}).content.decode()
 

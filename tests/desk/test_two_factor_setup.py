@@ -1,0 +1,102 @@
+"""Setting up a second factor: nobody but its owner ever saw its key, and nobody else is left in."""
+
+from datetime import timedelta
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db.models import F
+from django.test import Client
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from desk.people import second_factor
+from tests import builders as build
+from tests.desk.test_two_factor import ACCOUNT, begin, inside, shown_key, sign_in, switch_on
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def ada(db: None) -> User:
+    return build.agent("ada").user
+
+
+def age(span: timedelta) -> None:
+    TOTPDevice.objects.update(created_at=F("created_at") - span)
+
+
+def test_asks_for_the_password_first() -> None:
+    client = sign_in()
+
+    for password in ("", "wrong"):
+        assert begin(client, password).status_code == 200
+        assert shown_key(client) == b""
+
+    assert not TOTPDevice.objects.exists()
+    assert AccessAttempt.objects.get().failures_since_start == 1
+
+
+def test_a_key_is_made_anew_each_time_it_is_begun() -> None:
+    client = sign_in()
+    begin(client, "secret")
+    first = shown_key(client)
+    assert shown_key(client) == first
+
+    begin(client, "secret")
+
+    assert shown_key(client) not in (b"", first)
+    assert TOTPDevice.objects.count() == 1
+
+
+def test_a_key_lives_minutes(ada: User) -> None:
+    client = sign_in()
+    begin(client, "secret")
+    key = shown_key(client)
+    age(timedelta(minutes=9))
+    assert shown_key(client) == key
+
+    age(timedelta(minutes=1))
+
+    html = client.post(ACCOUNT, {"code": f"{totp(key):06}"}).content.decode()
+    assert "expired" in html
+    assert not second_factor.is_on(ada)
+    assert shown_key(client) == b""
+
+
+def test_a_key_is_shown_in_the_session_that_began_alone(ada: User) -> None:
+    thief, owner = sign_in(), sign_in()
+    begin(thief, "secret")
+    seen = shown_key(thief)
+
+    assert shown_key(owner) == b""
+    owner.post(ACCOUNT, {"code": f"{totp(seen):06}"})
+    assert not second_factor.is_on(ada)
+    begin(owner, "secret")
+
+    assert shown_key(owner) not in (b"", seen)
+    assert shown_key(thief) == b""
+
+
+def test_when_it_is_on_the_other_sessions_end() -> None:
+    build.agent("eve")
+    elsewhere, eve, stranger, owner = sign_in(), sign_in("eve"), Client(), sign_in()
+    stranger.get("/admin/login/")
+    assert inside(elsewhere)
+
+    switch_on(owner)
+
+    assert inside(owner)
+    assert inside(eve)
+    assert elsewhere.get("/admin/").headers["Location"].startswith("/admin/login/")
+    assert Session.objects.count() == 2
+
+
+def test_a_wrong_code_ends_no_session() -> None:
+    elsewhere, owner = sign_in(), sign_in()
+    begin(owner, "secret")
+
+    owner.post(ACCOUNT, {"code": "000000"})
+
+    assert inside(elsewhere)
