@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "desk.people.signing_in.SigningIn",
     "desk.people.gate.SecondFactor",
     "desk.only_sent.OnlySent",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -158,9 +159,9 @@ INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
 # deliveries.
 WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
 
-# Newest first: the first encrypts, all of them decrypt.
 # Decision N4.
 WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)
+# Newest first: the first encrypts, all of them decrypt.
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
 WEBHOOK_ALLOWED_NETWORKS = parse_networks(env.list("WEBHOOK_ALLOWED_NETWORKS", default=[]))
 WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)
@@ -183,6 +184,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
@@ -195,7 +197,8 @@ PROXY_COUNT = env.int("PROXY_COUNT", default=0)
 CONNECTIONS_PER_ADDRESS = env.int("CONNECTIONS_PER_ADDRESS", default=100)
 PROXY_ADDRESSES = parse_networks(env.list("PROXY_ADDRESSES", default=list(PRIVATE)))
 AXES_CLIENT_IP_CALLABLE = "desk.people.signing_in.client_address"
-# A name is locked for who guesses at it, not for its owner at another address.
+AXES_HANDLER = "desk.people.sign_in_limits.SignInLimits"
+# What a success forgets; the handler counts more than that.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)

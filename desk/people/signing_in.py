@@ -1,17 +1,28 @@
 """Signing in to the desk: the form, whose address counts, and what a locked-out person reads."""
 
-from ipaddress import ip_address
+from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in
 from django.core.exceptions import ValidationError
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from unfold.forms import AuthenticationForm
 
+from desk.people import hashing
+from desk.people.known_devices import remember_device
+
 LOCKED = (
-    "Too many attempts. Signing in with this user name from this address is blocked for "
+    "Too many attempts. Signing in with this user name, or from this address, is blocked for "
     f"{settings.AXES_COOLOFF_TIME.seconds // 60} minutes."
 )
+SIGNED_IN = "signed_in_as"
+# What a provider gives to one customer at least: single addresses of it cost nothing.
+IPV6_PREFIX = 64
 
 
 class LoginForm(AuthenticationForm):
@@ -24,11 +35,37 @@ class LoginForm(AuthenticationForm):
 def locked_out(request: HttpRequest, answer: HttpResponse, *_: Any) -> HttpResponse:
     """The login page as it is, which says so; only the status is another."""
     answer.status_code = 429
+    answer["Retry-After"] = str(settings.AXES_COOLOFF_TIME.seconds)
     return answer
 
 
+@receiver(user_logged_in)
+def note_device(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
+    setattr(request, SIGNED_IN, user.get_username())
+
+
+class SigningIn:
+    """Remembers the device of whoever signs in; tells who tries while too many do to come back."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if username := getattr(request, SIGNED_IN, ""):
+            remember_device(request, response, username)
+        return response
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, hashing.TooManySignIns):
+            return None
+        response = render(request, "503.html", status=503)
+        response["Retry-After"] = str(hashing.RETRY_AFTER_SECONDS)
+        return response
+
+
 def client_address(request: HttpRequest) -> str | None:
-    """Who asks: the peer, or what the nearest PROXY_COUNT proxies say of it.
+    """Who asks: the peer, or what the nearest PROXY_COUNT proxies say of it. Of IPv6, the network.
 
     Proxies append to X-Forwarded-For, so only the last so many entries are theirs; what stands
     before them anybody can write.
@@ -39,7 +76,17 @@ def client_address(request: HttpRequest) -> str | None:
     forwarded = hops[-count].strip() if 0 < count <= len(hops) else peer
     for one in (forwarded, peer):
         try:
-            return str(ip_address(one))
+            return countable(one)
         except ValueError:
             continue
     return None
+
+
+def countable(text: str) -> str:
+    """What stands for an address where failures are counted. Raises ValueError."""
+    address = ip_address(text)
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ip_network((int(address), IPV6_PREFIX), strict=False).network_address)

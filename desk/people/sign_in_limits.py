@@ -1,0 +1,69 @@
+"""How often somebody may guess at a password, counted in the rows of django-axes.
+
+A stranger's failures count three times: for the name at the address, for the name wherever from,
+and for the address whatever the name. Those of a device on which the account has signed in before
+count for that device alone. Why: decision page desk-signing-in.
+"""
+
+from typing import Any
+
+from axes.handlers.database import AxesDatabaseHandler
+from axes.models import AccessAttempt
+from django.conf import settings
+from django.db.models import Q, Sum
+from django.http import HttpRequest
+
+from desk.people.known_devices import known_device
+
+Credentials = dict[str, Any] | None
+
+# Failures within the time that a lock lasts. One person mistypes, behind one address sit many.
+OF_A_NAME = 10
+OF_AN_ADDRESS = 20
+
+
+class SignInLimits(AxesDatabaseHandler):
+    def get_failures(self, request: Any, credentials: Credentials = None) -> int:
+        """As many as AXES_FAILURE_LIMIT or more where any of the bounds is reached."""
+        limit = settings.AXES_FAILURE_LIMIT
+        name = username_of(credentials)
+        if device := device_mark(request, name):
+            return failures(request, Q(username=name, user_agent=device))
+        address = Q(ip_address=request.axes_ip_address)
+        return max(
+            failures(request, Q(username=name) & address),
+            failures(request, Q(username=name)) * limit // OF_A_NAME,
+            failures(request, address) * limit // OF_AN_ADDRESS,
+        )
+
+    def user_login_failed(
+        self, sender: Any, credentials: dict[str, Any], request: Any = None, **kwargs: Any
+    ) -> None:
+        if request is not None:
+            device = device_mark(request, username_of(credentials))
+            request.axes_user_agent = device or request.axes_user_agent
+        super().user_login_failed(sender, credentials, request, **kwargs)
+
+    def reset_user_attempts(self, request: HttpRequest, credentials: Credentials = None) -> int:
+        """After a success: what this name has failed with here, and nobody else."""
+        count: int = super().reset_user_attempts(request, credentials)
+        name = username_of(credentials)
+        if device := device_mark(request, name):
+            count += AccessAttempt.objects.filter(username=name, user_agent=device).delete()[0]
+        return count
+
+
+def failures(request: Any, of: Q) -> int:
+    since = request.axes_attempt_time - settings.AXES_COOLOFF_TIME
+    found = AccessAttempt.objects.filter(of, attempt_time__gte=since)
+    return found.aggregate(n=Sum("failures_since_start"))["n"] or 0
+
+
+def username_of(credentials: Credentials) -> str:
+    return str((credentials or {}).get("username") or "")
+
+
+def device_mark(request: HttpRequest, username: str) -> str | None:
+    """What stands as the user agent of a device's own failures."""
+    device = known_device(request, username)
+    return device and f"known device {device}"
