@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from companies.encryption import UnreadableSecret
 from companies.models import Company
 from deliveries.engine.rendering import plain_headers
 from deliveries.http.answers import Failure
@@ -43,6 +44,7 @@ REASONS = {
     Failure.RESET: NOT_HTTP,
     Failure.PROTOCOL: NOT_HTTP,
 }
+UNREADABLE = "We can no longer read this webhook's auth_token. Set it again."
 OUR_FAULT = "The test could not be sent. Try again."
 NOT_2XX = "The receiver must answer with a status from 200 to 299."
 
@@ -86,8 +88,12 @@ def send_sample(company: Company, *, tracking_number: str, url: str) -> Result:
 def send(company: Company, allowed: Policy, *, tracking_number: str, url: str) -> Result:
     webhook = registered(company, url)
     payload = type_of(webhook).sample(company.pk, tracking_number, timezone.now())
+    try:
+        headers = plain_headers(webhook.auth_token if webhook else None)
+    except UnreadableSecret:
+        return Result(False, None, UNREADABLE, 0)
     reply = send_one(
-        Request(url, encode(payload), plain_headers(webhook.auth_token if webhook else None)),
+        Request(url, encode(payload), headers),
         allowed,
         ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
         timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,

@@ -3,8 +3,8 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 
+from companies.encryption import EncryptedTextField, UnreadableSecret
 from companies.models import Company
-from webhooks.encryption import EncryptedTextField
 from webhooks.event_types import registry
 
 
@@ -67,7 +67,18 @@ class Webhook(models.Model):
         return event_type is not None and event_type.signed
 
     def signing_secret(self, now: datetime) -> str | None:
-        """The secret to sign with at `now`; None for unsigned types (decision W9)."""
+        """The secret to sign with at `now`; None for unsigned types (decision W9).
+
+        Raises UnreadableSecret.
+        """
         if self.next_secret_at is not None and self.next_secret_at <= now:
             return self.next_secret
         return self.secret
+
+    def is_readable(self, now: datetime) -> bool:
+        """Whether our keys open the secrets that a delivery at `now` needs."""
+        try:
+            _ = self.auth_token, self.signing_secret(now)
+        except UnreadableSecret:
+            return False
+        return True

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from companies.encryption import UnreadableSecret
 from companies.models import Company
 from webhooks import target_policy, targets
 from webhooks.event_types import registry
@@ -135,7 +136,8 @@ def delete_webhook(company: Company, webhook_id: int) -> None:
 
 @transaction.atomic
 def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta) -> Webhook:
-    """Make a new secret. It signs deliveries after `activates_in` (decision W9).
+    """Make a new secret. It signs deliveries after `activates_in` (decision W9), or from now on
+    where no key opens the present one: then nothing could be signed until then.
 
     Raises UnknownWebhook and NotSigned.
     """
@@ -143,9 +145,13 @@ def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta)
     if not webhook.signed:
         raise NotSigned(f"Webhooks of type {webhook.type_name} are not signed.")
     now = timezone.now()
-    webhook.secret = webhook.signing_secret(now)
-    webhook.next_secret = make_secret()
-    webhook.next_secret_at = now + activates_in
+    secret = make_secret()
+    try:
+        webhook.secret = webhook.signing_secret(now)
+        webhook.next_secret_at = now + activates_in
+    except UnreadableSecret:
+        webhook.secret, webhook.next_secret_at = secret, now
+    webhook.next_secret = secret
     webhook.save(update_fields=["secret", "next_secret", "next_secret_at", "updated_at"])
     return webhook
 

@@ -77,7 +77,11 @@ class Durations(serializers.Serializer[Any]):
 
 
 class HealthRow(serializers.Serializer[Any]):
-    condition = serializers.ChoiceField(choices=["well", "failing", "resting", "paused"])
+    condition = serializers.ChoiceField(
+        choices=["well", "failing", "resting", "paused", "unreadable"],
+        help_text="unreadable: we can no longer read its secret or auth_token. Nothing is lost:"
+        " deliveries wait until you set a new one.",
+    )
     failures_in_a_row = serializers.IntegerField()
     failing_since = Time(allow_null=True)
     resting_until = Time(allow_null=True, help_text="No attempt is made before this time.")

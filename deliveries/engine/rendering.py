@@ -6,13 +6,13 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 
+from companies import encryption
+from companies.encryption import UnreadableSecret
 from deliveries import statements
 from deliveries.engine.loans import Address, Claimed, Headers
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.transport import Request
-from webhooks import encryption
 from webhooks.event_types import registry
 
 API_VERSION = "2025-09-01"
@@ -64,7 +64,7 @@ def address(
     try:
         headers = plain_headers(auth_token and opened(auth_token))
         opened_secret = secret and opened(secret)
-    except ImproperlyConfigured as error:
+    except UnreadableSecret as error:
         # A key that is missing for one webhook must not stop the deliveries of the others.
         trouble = str(error)
     return Address(

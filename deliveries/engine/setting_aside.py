@@ -1,7 +1,7 @@
 """What cannot be sent or written down is set aside: it is not tried for ever and harms no other."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
@@ -34,6 +34,32 @@ WITH aside AS (
 )
 SELECT count(*) FROM aside
 """
+
+# As if the webhook rested, but nothing is counted against its receiver.
+HOLD_BACK = """
+WITH held AS (
+  INSERT INTO deliveries_health AS health (webhook_id, failures, rests, resting_until)
+  SELECT id, 0, 0, statement_timestamp() + make_interval(secs => %s)
+  FROM unnest(%s::bigint[]) AS webhook(id) ORDER BY id
+  ON CONFLICT (webhook_id) DO UPDATE
+    SET resting_until = greatest(health.resting_until, excluded.resting_until)
+  RETURNING webhook_id, resting_until
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM held
+"""
+# A key that is missing is put back by hand, and a new secret is set by hand.
+HOLD_SECONDS = 30.0
+
+
+def hold_back(troubles: Mapping[int, str]) -> None:
+    """Have webhooks wait for HOLD_SECONDS, with all that is due: something of ours is missing."""
+    logger.error(
+        "the deliveries of %d webhooks wait, among them webhook %d: %s",
+        len(troubles),
+        *next(iter(troubles.items())),
+    )
+    with statements.cursor() as cursor:
+        cursor.execute(HOLD_BACK, [HOLD_SECONDS, list(troubles)])
 
 
 def record_all(results: Sequence[AttemptResult], failing: Collection[int] = ()) -> int:

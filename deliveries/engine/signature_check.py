@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from companies.encryption import UnreadableSecret
 from deliveries.engine.claiming import lease_seconds
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.answers import Failure
@@ -30,6 +31,7 @@ class Verdict(StrEnum):
         "We can no longer tell: the secret has been rotated, and no secret that we still hold made"
         " this signature."
     )
+    UNREADABLE = "We cannot tell: a stored secret can no longer be read."
     NOT_SIGNED = "Events of this type are not signed."
 
 
@@ -62,7 +64,10 @@ def recreate_signature(
         return None
     if secret_status(webhook, attempt.started_at, now) is not SecretStatus.THE_SAME:
         return None
-    secret = webhook.secret if webhook.next_secret_at is None else webhook.next_secret
+    try:
+        secret = webhook.secret if webhook.next_secret_at is None else webhook.next_secret
+    except UnreadableSecret:
+        return None
     if secret is None:
         return None
     timestamp = timestamp_ms(attempt.started_at)
@@ -80,10 +85,23 @@ def check_signature(delivery: Delivery, event: Event, timestamp: str, signature:
     if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 16):
         return Verdict.NOT_OURS
     body = bytes(event.body)
-    for secret in (webhook.secret, webhook.next_secret):
-        if secret is None:
-            continue
+    secrets, unreadable = readable_secrets(webhook)
+    for secret in secrets:
         ours = sign(secret, int(timestamp), webhook.type_name, body)
         if hmac.compare_digest(ours.encode(), signature.strip().encode()):
             return Verdict.GENUINE
+    if unreadable:
+        return Verdict.UNREADABLE
     return Verdict.NOT_OURS if webhook.next_secret_at is None else Verdict.GONE
+
+
+def readable_secrets(webhook: Webhook) -> tuple[list[str], bool]:
+    """The signing secrets that are held and can be read, and whether one cannot."""
+    found, unreadable = [], False
+    for name in ("secret", "next_secret"):
+        try:
+            if secret := getattr(webhook, name):
+                found.append(secret)
+        except UnreadableSecret:
+            unreadable = True
+    return found, unreadable

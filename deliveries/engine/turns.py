@@ -131,7 +131,7 @@ class Database:
             self._find_missed()
         if turn.claims:
             began = time.monotonic()
-            turn.addresses = rendering.addresses(list(turn.claims))
+            turn.addresses = self._find_addresses(list(turn.claims))
             behind = self._catch_up(turn.addresses)
             rooms = {
                 webhook_id: 1 if turn.addresses[webhook_id].probe else room
@@ -169,6 +169,14 @@ class Database:
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             turn.released = []
+
+    def _find_addresses(self, webhook_ids: list[int]) -> dict[int, Address]:
+        """Those that may be sent to; what we cannot write ourselves waits, and is not claimed."""
+        found = rendering.addresses(webhook_ids)
+        unreadable = {id: each.trouble for id, each in found.items() if each.trouble}
+        if unreadable:
+            setting_aside.hold_back(unreadable)
+        return {id: each for id, each in found.items() if id not in unreadable}
 
     def _catch_up(self, addresses: dict[int, Address]) -> set[int]:
         """Pull retries forward where that is wanted; returns the webhooks with more of them."""

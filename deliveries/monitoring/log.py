@@ -180,7 +180,7 @@ def condition(webhook: Webhook, noted: Health, now: datetime) -> str:
     if not webhook.active:
         return "paused"
     if noted.resting_until is not None and noted.resting_until > now:
-        return "resting"
+        return "resting" if webhook.is_readable(now) else "unreadable"
     return "failing" if noted.failures else "well"
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from cryptography.fernet import Fernet
 from django.db.models import F
 from django.utils import timezone
 from pytest_django import Settings
@@ -228,22 +227,6 @@ def test_never_connects_to_a_forbidden_address(company: Company, receiver: Recei
     assert receiver.log == []
     attempt = Attempt.objects.get()
     assert (attempt.status, attempt.error) == (None, "bad_target")
-
-
-def test_a_secret_that_no_key_opens_harms_no_other_webhook(
-    company: Company, receiver: Receiver, loopback: Policy, settings: Settings
-) -> None:
-    build.webhook(company, url=receiver.url)
-    settings.FIELD_KEYS = [Fernet.generate_key().decode()]
-    build.webhook(company, url=f"{receiver.url}/well")
-    publishing.publish([build.news(company)])
-
-    assert deliver(loopback) == 2
-
-    assert [received.path for received in receiver.log] == ["/well"]
-    failed = Attempt.objects.get(error="internal")
-    assert failed.detail == "No key in FIELD_KEYS can decrypt a stored secret."
-    assert Delivery.objects.open().get().pk == failed.delivery_id
 
 
 def test_one_result_that_cannot_be_written_down_harms_no_other(

@@ -65,7 +65,9 @@ class WebhookRow(serializers.Serializer[Any]):
     type_id = serializers.IntegerField()
     url = serializers.CharField()
     auth_token = serializers.CharField(
-        allow_null=True, help_text="The last four characters after …, or null."
+        allow_null=True,
+        help_text="The last four characters after …, or null. … alone: we can no longer read it, so"
+        " set it again.",
     )
     active = FlagValue()
     max_in_flight = serializers.IntegerField(

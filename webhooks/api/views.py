@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
+from companies.encryption import UnreadableSecret
 from webhooks import services
 from webhooks.api import schema
 from webhooks.api.serializers import (
@@ -25,14 +26,13 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 def webhook_payload(webhook: Webhook) -> dict[str, Any]:
     """A webhook as its company sees it (decision W5), without secrets."""
-    token = webhook.auth_token
     rotates = webhook.next_secret_at
     return {
         "id": webhook.pk,
         "type": webhook.type_name,
         "type_id": webhook.type_id,
         "url": webhook.url,
-        "auth_token": f"…{token[-4:]}" if token else None,
+        "auth_token": masked_token(webhook),
         "active": int(webhook.active),
         "max_in_flight": webhook.max_in_flight,
         "paused_reason": webhook.paused_reason or None,
@@ -40,6 +40,15 @@ def webhook_payload(webhook: Webhook) -> dict[str, Any]:
         "created_at": webhook.created_at.strftime(TIME_FORMAT),
         "updated_at": webhook.updated_at.strftime(TIME_FORMAT),
     }
+
+
+def masked_token(webhook: Webhook) -> str | None:
+    """Its last four characters; none of them where no key opens it any more."""
+    try:
+        token = webhook.auth_token
+    except UnreadableSecret:
+        return "…"
+    return f"…{token[-4:]}" if token else None
 
 
 @schema.webhook_types

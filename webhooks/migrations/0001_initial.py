@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from webhooks.encryption import EncryptedTextField
+from companies.encryption import EncryptedTextField
 
 
 class Migration(migrations.Migration):

@@ -1,0 +1,22 @@
+"""Settings that would let a company's URL reach inside (companies.checks)."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from companies.checks import SETTINGS
+
+
+@register(SETTINGS)
+def production_targets(**_: Any) -> list[CheckMessage]:
+    if settings.ENVIRONMENT != "production":
+        return []
+    loose = []
+    if settings.WEBHOOK_ALLOW_HTTP:
+        loose.append("WEBHOOK_ALLOW_HTTP is on")
+    if settings.WEBHOOK_ALLOWED_NETWORKS:
+        loose.append("WEBHOOK_ALLOWED_NETWORKS is not empty")
+    return [
+        Error(f"{problem} in production.", hint="Unset it.", id="config.E004") for problem in loose
+    ]
