@@ -3,6 +3,8 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 
+from companies.encryption import EncryptedTextField
+
 
 class Company(models.Model):
     """A client of the API. Tickets, webhooks and shipments belong to a company."""
@@ -67,7 +69,10 @@ class KeptAnswer(models.Model):
     fingerprint = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()
     headers = models.JSONField(default=dict)
+    # Without the secrets that the answer showed.
     body = models.JSONField()
+    # All of it, if it showed a secret (decision N16).
+    secret_body = EncryptedTextField(null=True)
     created_at = models.DateTimeField()
 
     class Meta:

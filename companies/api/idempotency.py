@@ -1,14 +1,17 @@
 """Idempotency-Key: the same POST twice within 24 hours gets the first response again."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
+from companies.encryption import SecretText, UnreadableSecret
 from companies.models import KeptAnswer
 from companies.old_rows import delete_in_steps
 
@@ -42,7 +45,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
         if kept and kept.created_at > timezone.now() - KEPT_FOR:
             if kept.fingerprint != fingerprint:
                 raise BadKey("This Idempotency-Key was used for a different request.")
-            return Response(kept.body, status=kept.status, headers=kept.headers)
+            return Response(kept_body(kept), status=kept.status, headers=kept.headers)
         with transaction.atomic():
             response = answer()
             if response.status_code >= 400:
@@ -56,11 +59,38 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
                     "fingerprint": fingerprint,
                     "status": response.status_code,
                     "headers": view_headers(response),
-                    "body": response.data,
+                    **body_columns(response.data),
                     "created_at": timezone.now(),
                 },
             )
         return response
+
+
+def body_columns(body: Any) -> dict[str, Any]:
+    """How an answer is stored: no secret that it shows lies there in clear (decision N16)."""
+    clear = without_secrets(body)
+    return {"body": clear, "secret_body": None if clear == body else json.dumps(body)}
+
+
+def without_secrets(value: Any) -> Any:
+    """The same without the members that are secrets."""
+    if isinstance(value, dict):
+        return {
+            name: without_secrets(inner)
+            for name, inner in value.items()
+            if not isinstance(inner, SecretText)
+        }
+    if isinstance(value, list | tuple):
+        return [without_secrets(each) for each in value if not isinstance(each, SecretText)]
+    return value
+
+
+def kept_body(kept: KeptAnswer) -> Any:
+    """What the first answer said; without its secrets where no key opens them any more."""
+    try:
+        return json.loads(kept.secret_body) if kept.secret_body else kept.body
+    except UnreadableSecret:
+        return kept.body
 
 
 def view_headers(response: Response) -> dict[str, str]:

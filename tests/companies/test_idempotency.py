@@ -5,10 +5,12 @@ from threading import Barrier
 import pytest
 from django.db import connection
 from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company, KeptAnswer
 from tests import builders as build
+from tests.keys import lose_keys
 from tickets.models import Comment
 from webhooks.models import Webhook
 
@@ -81,6 +83,56 @@ def test_forgets_after_a_day(api: APIClient) -> None:
 def test_refuses_keys_that_cannot_be_kept(api: APIClient, key: str) -> None:
     assert post(api, key)[0] == 422
     assert not Webhook.objects.exists()
+
+
+def test_a_kept_answer_holds_no_secret_in_clear_and_shows_it_again(api: APIClient) -> None:
+    first = post(api, "one")
+    secret = first[1]["data"]["secret"]
+    kept = KeptAnswer.objects.get()
+
+    assert post(api, "one") == first
+    assert secret not in stored_text(kept)
+    assert kept.body == {"meta": "webhook_created", "data": without(first[1]["data"], "secret")}
+
+    webhook = first[1]["data"]["id"]
+    address, key = f"/webhooks/{webhook}/secret", {"Idempotency-Key": "two"}
+    rotated, again = (api.post(address, headers=key).json() for _ in range(2))
+    # The one that this answer held, also after it was changed once more.
+    api.post(address)
+
+    assert rotated == again == api.post(address, headers=key).json()
+    assert rotated["data"]["secret"] not in stored_text(KeptAnswer.objects.get(key="two"))
+
+
+def test_an_answer_without_a_secret_is_kept_as_it_is(api: APIClient) -> None:
+    first = post(api, "one", {**BODY, "type_id": 1})
+
+    kept = KeptAnswer.objects.get()
+    assert (kept.body, kept.secret_body) == (first[1], None)
+
+
+def test_a_repeat_without_the_key_of_its_secret_shows_all_but_the_secret(
+    api: APIClient, settings: Settings
+) -> None:
+    first = post(api, "one")
+    lose_keys(settings)
+
+    status, again = post(api, "one")
+
+    assert (status, again["data"]) == (200, without(first[1]["data"], "secret"))
+
+
+def without(row: dict, name: str) -> dict:
+    return {other: value for other, value in row.items() if other != name}
+
+
+def stored_text(kept: KeptAnswer) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT to_jsonb(kept)::text FROM companies_keptanswer AS kept WHERE id = %s",
+            [kept.pk],
+        )
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.django_db(transaction=True)
