@@ -1,6 +1,7 @@
 """A second factor for who wants one: a code of their phone, or one of ten that are kept on paper.
 
-Devices are django-otp's. Their secrets are shown while they are set up, and never again.
+Devices are django-otp's. Their secrets are shown while they are set up, and never again. A phone's
+key is encrypted at rest (decision page secrets-of-phones-lie-beside-their-devices).
 """
 
 import hashlib
@@ -13,15 +14,19 @@ from django.db import transaction
 from django.utils import timezone
 from django_otp.models import ThrottlingMixin
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
-from django_otp.plugins.otp_totp.models import TOTPDevice
+from django_otp.util import random_hex
 
+from companies.encryption import UnreadableSecret
 from desk.people import sessions
+from tickets.models import Phone, PhoneKey
 
 logger = logging.getLogger(__name__)
 
 CODES = 10
 # A key that is not confirmed is of no use after that.
 SETUP_LASTS = timedelta(minutes=10)
+KEY_BYTES = 20
+UNREADABLE = "The key of your phone can no longer be read. Use a recovery code, or ask an operator."
 # No letter that looks like another one: they are copied by hand.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 LENGTH = 12
@@ -32,11 +37,11 @@ class Refused(Exception):
 
 
 def is_on(user: User) -> bool:
-    return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
+    return Phone.objects.filter(user=user, confirmed=True).exists()
 
 
 @transaction.atomic
-def begin_setup(user: User) -> TOTPDevice:
+def begin_setup(user: User) -> Phone:
     """A new device that waits to be confirmed, in the place of any that does. Raises Refused.
 
     Ask for the password first: whoever sees the key can make codes once it is confirmed.
@@ -44,16 +49,21 @@ def begin_setup(user: User) -> TOTPDevice:
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_on(user):
         raise Refused("The second factor is already on.")
-    TOTPDevice.objects.filter(user=user, confirmed=False).delete()
-    device: TOTPDevice = TOTPDevice.objects.create(user=user, name="phone", confirmed=False)
-    return device
+    Phone.objects.filter(user=user, confirmed=False).delete()
+    phone: Phone = Phone.objects.create(user=user, name="phone", confirmed=False)
+    PhoneKey.objects.create(device=phone, key=random_hex(KEY_BYTES))
+    return phone
 
 
-def pending_device(user: User, device_id: int | None) -> TOTPDevice | None:
-    """The device that was begun in this session and is not confirmed; None once it is too old."""
+def pending_device(user: User, device_id: int | None) -> Phone | None:
+    """The device that was begun in this session and is not confirmed.
+
+    None once it is too old, or where its key can no longer be read.
+    """
     since = timezone.now() - SETUP_LASTS
-    begun = TOTPDevice.objects.filter(user=user, confirmed=False, created_at__gt=since)
-    return begun.filter(pk=device_id).first()
+    begun = Phone.objects.filter(user=user, confirmed=False, created_at__gt=since)
+    phone = begun.filter(pk=device_id).first()
+    return phone if phone and phone.is_readable() else None
 
 
 def confirm_setup(
@@ -67,6 +77,9 @@ def confirm_setup(
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         device = pending_device(user, device_id)
+        if device is not None:
+            # Whoever encrypts keys meanwhile waits, since a code that is right saves the whole row.
+            device = Phone.objects.select_for_update().get(pk=device.pk)
         if device is not None and device.verify_token(normalise_code(code)):
             device.confirmed = True
             device.save(update_fields=["confirmed"])
@@ -79,11 +92,14 @@ def confirm_setup(
 def check_code(user: User, code: str) -> None:
     """Take a phone's code, or one of the recovery codes, which is spent then. Raises Refused."""
     code = normalise_code(code)
-    model = TOTPDevice if code.isdigit() and len(code) == 6 else StaticDevice
+    model = Phone if code.isdigit() and len(code) == 6 else StaticDevice
     with transaction.atomic():
         device = model.objects.select_for_update().filter(user=user, confirmed=True).first()
         if device is not None:
-            right = device.verify_token(code if model is TOTPDevice else code_digest(code))
+            try:
+                right = device.verify_token(code if model is Phone else code_digest(code))
+            except UnreadableSecret as error:
+                raise Refused(UNREADABLE) from error
             if right:
                 return
     raise Refused(refusal_text(device))
@@ -100,7 +116,7 @@ def refusal_text(device: ThrottlingMixin | None) -> str:
 def remove_devices(user: User) -> bool:
     """Forget a user's devices and codes; False if there were none."""
     had = is_on(user)
-    TOTPDevice.objects.filter(user=user).delete()
+    Phone.objects.filter(user=user).delete()
     StaticDevice.objects.filter(user=user).delete()
     if had:
         logger.info("the second factor of %s is removed", user.get_username())

@@ -8,12 +8,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.cache import never_cache
-from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from desk.common.requests import StaffRequest
 from desk.people import second_factor
 from desk.people.gate import A_CODE, A_DEVICE, OWES
+from tickets.models import Phone
 
 # In the session: the device that was begun in it. Another session does not see its key.
 SETUP = "second_factor_setup"
@@ -79,7 +79,7 @@ def begin_page(request: StaffRequest) -> HttpResponse:
     return second_factor_page(request, "begin", title, form=form, required=required, lapsed=lapsed)
 
 
-def confirm_page(request: StaffRequest, device: TOTPDevice) -> HttpResponse:
+def confirm_page(request: StaffRequest, device: Phone) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -16,7 +16,9 @@ from pytest_django import Settings
 
 from desk.people import second_factor
 from tests import builders as build
+from tests.keys import lose_keys
 from tickets import roles
+from tickets.models import Phone, PhoneKey
 
 pytestmark = pytest.mark.django_db
 ACCOUNT = "/admin/second-factor/"
@@ -34,7 +36,7 @@ def sign_in(name: str = "ada") -> Client:
     return client
 
 
-def code_of(device: TOTPDevice) -> str:
+def code_of(device: Phone) -> str:
     """What the phone shows; a code counts once, so later ones come from later steps."""
     return f"{totp(device.bin_key, drift=max(0, device.last_t - int(time.time()) // 30 + 1)):06}"
 
@@ -68,14 +70,14 @@ def inside(client: Client) -> bool:
 
 def test_is_switched_on_with_a_picture_a_code_and_ten_recovery_codes() -> None:
     client = sign_in()
-    assert not TOTPDevice.objects.exists()
+    assert not Phone.objects.exists()
     assert "Set up" in client.get(ACCOUNT).content.decode()
-    assert not TOTPDevice.objects.exists()
+    assert not Phone.objects.exists()
 
     codes = switch_on(client)
 
     assert len(set(codes)) == 10
-    assert TOTPDevice.objects.get().confirmed
+    assert Phone.objects.get().confirmed
     assert inside(client)
 
 
@@ -91,7 +93,7 @@ def test_is_not_on_before_a_right_code(ada: User) -> None:
 
 
 def test_its_secrets_are_not_shown_again_nor_kept_in_the_clear(codes: list[str]) -> None:
-    device = TOTPDevice.objects.get()
+    device = Phone.objects.get()
     client = sign_in()
     client.post(STEP, {"code": code_of(device)})
 
@@ -103,6 +105,44 @@ def test_its_secrets_are_not_shown_again_nor_kept_in_the_clear(codes: list[str])
     assert not set(codes) & set(StaticToken.objects.values_list("token", flat=True))
 
 
+def test_a_phone_s_key_lies_encrypted(codes: list[str]) -> None:
+    phone = Phone.objects.get()
+
+    assert phone.key != phone.bin_key.hex()
+    assert PhoneKey.objects.get().key == phone.bin_key.hex()
+
+
+def test_a_new_phone_opens_nothing_in_the_version_before(codes: list[str]) -> None:
+    """It asks for the code and finds every one wrong, rather than to let anybody in without."""
+    code = code_of(Phone.objects.get())
+    before = TOTPDevice.objects.get()
+
+    assert before.confirmed
+    assert not before.verify_token(code)
+
+
+def test_a_phone_whose_key_is_lost_is_refused_and_a_recovery_code_opens(
+    codes: list[str], settings: Settings
+) -> None:
+    lose_keys(settings)
+    client = sign_in()
+
+    html = client.post(STEP, {"code": "123456"}).content.decode()
+    assert "can no longer be read" in html
+    client.post(STEP, {"code": codes[0]})
+
+    assert inside(client)
+
+
+def test_one_that_was_begun_and_whose_key_is_lost_is_begun_anew(settings: Settings) -> None:
+    client = sign_in()
+    client.post(ACCOUNT, {"begin": "1"})
+    lose_keys(settings)
+
+    assert "Set up" in client.get(ACCOUNT).content.decode()
+    assert len(switch_on(client)) == 10
+
+
 def test_no_page_opens_between_the_password_and_the_code(codes: list[str]) -> None:
     client = sign_in()
 
@@ -111,13 +151,13 @@ def test_no_page_opens_between_the_password_and_the_code(codes: list[str]) -> No
     assert client.post(ACCOUNT, {"password": "secret"}).headers["Location"] == STEP
     assert client.get(STEP).status_code == 200
 
-    client.post(STEP, {"code": code_of(TOTPDevice.objects.get())})
+    client.post(STEP, {"code": code_of(Phone.objects.get())})
 
     assert inside(client)
 
 
 def test_a_code_opens_once(codes: list[str]) -> None:
-    code = code_of(TOTPDevice.objects.get())
+    code = code_of(Phone.objects.get())
     first, second = sign_in(), sign_in()
 
     first.post(STEP, {"code": code})
@@ -141,11 +181,11 @@ def test_a_recovery_code_opens_once(codes: list[str]) -> None:
 def test_codes_are_not_guessed(codes: list[str]) -> None:
     client = sign_in()
     client.post(STEP, {"code": "000000"})
-    assert TOTPDevice.objects.get().throttling_failure_count == 1
+    assert Phone.objects.get().throttling_failure_count == 1
     # Each guess doubles the wait: the first one's could be over on a busy machine.
-    TOTPDevice.objects.update(throttling_failure_count=10)
+    Phone.objects.update(throttling_failure_count=10)
 
-    html = client.post(STEP, {"code": code_of(TOTPDevice.objects.get())}).content.decode()
+    html = client.post(STEP, {"code": code_of(Phone.objects.get())}).content.decode()
 
     assert "Wait before you try again" in html
     assert not inside(client)

@@ -3,6 +3,7 @@
 from tickets.models.agents import Absence, Agent, Shift
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
+from tickets.models.phones import Phone, PhoneKey
 from tickets.models.tickets import Document, IncidenceLink, Ticket
 from tickets.models.types import TicketType
 
@@ -16,6 +17,8 @@ __all__ = [
     "HistoryEntry",
     "Holiday",
     "IncidenceLink",
+    "Phone",
+    "PhoneKey",
     "Rating",
     "SLATarget",
     "Shift",
