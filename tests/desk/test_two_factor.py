@@ -3,6 +3,7 @@
 import re
 import time
 from base64 import b32decode
+from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
@@ -110,6 +111,27 @@ def test_a_phone_s_key_lies_encrypted(codes: list[str]) -> None:
 
     assert phone.key != phone.bin_key.hex()
     assert PhoneKey.objects.get().key == phone.bin_key.hex()
+
+
+def made_by_the_version_before(user: User) -> TOTPDevice:
+    return TOTPDevice.objects.create(user=user, name="phone", confirmed=True)
+
+
+def test_a_phone_of_the_version_before_opens_before_and_after_its_key_is_encrypted(
+    ada: User,
+) -> None:
+    device = made_by_the_version_before(ada)
+    phone, key = Phone.objects.get(), device.bin_key
+    assert phone.bin_key == key
+
+    call_command("reencrypt", stdout=StringIO())
+
+    assert phone.bin_key == key
+    device.refresh_from_db()
+    assert device.bin_key != key
+    client = sign_in()
+    client.post(STEP, {"code": code_of(phone)})
+    assert inside(client)
 
 
 def test_a_new_phone_opens_nothing_in_the_version_before(codes: list[str]) -> None:
