@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from desk.common.requests import StaffRequest
@@ -34,6 +35,8 @@ class PasswordForm(forms.Form):
     )
 
 
+# What is typed here is in no report of an error.
+@sensitive_post_parameters()
 @never_cache
 def code_page(request: StaffRequest) -> HttpResponse:
     """The second step of a login. Every other page of the desk leads here until it is done."""
@@ -56,6 +59,7 @@ def code_page(request: StaffRequest) -> HttpResponse:
     return second_factor_page(request, "code", "Enter your code", form=form)
 
 
+@sensitive_post_parameters()
 @never_cache
 def account_page(request: StaffRequest) -> HttpResponse:
     """Begin, scan and confirm, or switch off: a POST each. But for the codes, with the password."""

@@ -1,0 +1,97 @@
+"""Secrets that a test was given or gave away, and every place where one of them may have got to."""
+
+import base64
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from django.core.mail import EmailMessage
+from django.db import connection
+
+TABLES = """
+SELECT relname FROM pg_class
+WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
+"""
+# Of every row all columns as text, bytes in hex.
+ROWS = 'SELECT to_jsonb(row)::text FROM "{}" AS row'
+
+
+class Canaries:
+    """By what each is for. `seen` is what was looked at: a place, and its text."""
+
+    def __init__(self) -> None:
+        self.secrets: dict[str, set[str]] = {}
+        self.seen: list[tuple[str, str]] = []
+
+    def add(self, kind: str, secret: str) -> str:
+        assert len(secret) >= 8, "too short to be told from other text"
+        self.secrets.setdefault(kind, set()).add(secret)
+        return secret
+
+    def look(self, place: str, content: str | bytes) -> None:
+        text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+        self.seen.append((place, text))
+
+    def look_at_zip(self, place: str, content: bytes) -> None:
+        with zipfile.ZipFile(io.BytesIO(content)) as files:
+            for name in files.namelist():
+                self.look(f"{place}: {name}", files.read(name))
+
+    def look_at_tables(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(TABLES)
+            for (table,) in cursor.fetchall():
+                cursor.execute(ROWS.format(table))
+                self.look(f"table {table}", "\n".join(row for (row,) in cursor.fetchall()))
+
+    def look_at_emails(self, emails: list[EmailMessage]) -> None:
+        for email in emails:
+            parts = [email.subject, email.body, *map(str, getattr(email, "alternatives", []))]
+            self.look("error mail", "\n".join(parts))
+
+    def found(self) -> set[tuple[str, str]]:
+        """What was found where: kinds of secrets, and places."""
+        spellings = {
+            kind: {spelt for secret in secrets for spelt in spellings_of(secret)}
+            for kind, secrets in self.secrets.items()
+        }
+        return {
+            (kind, place)
+            for place, text in self.seen
+            for kind, spelt in spellings.items()
+            if any(each in text for each in spelt)
+        }
+
+
+def spellings_of(secret: str) -> Iterator[str]:
+    """As it is, and as columns, pages and addresses write text and bytes."""
+    plain = secret.encode()
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield plain.hex()
+    yield quote(secret)
+    yield from base64_inside(plain)
+
+
+def base64_inside(plain: bytes) -> Iterator[str]:
+    """Base64 of a longer text in which it begins at any place."""
+    for before in range(3):
+        spelt = base64.b64encode(b"x" * before + plain).decode()
+        # Leave out the letters that depend on what stands around it.
+        yield spelt[4 if before else 0 : len(spelt) - 4]
+
+
+def secrets_in(answer: Any) -> Iterator[str]:
+    """The members of an answer that are called a secret."""
+    if isinstance(answer, dict):
+        for name, inner in answer.items():
+            if name == "secret" and isinstance(inner, str):
+                yield inner
+            else:
+                yield from secrets_in(inner)
+    elif isinstance(answer, list):
+        for inner in answer:
+            yield from secrets_in(inner)
