@@ -4,8 +4,15 @@
 import os
 import sys
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        # Read once, so that a variable which cannot be read is said in a line.
+        _ = settings.INSTALLED_APPS
+    except ImproperlyConfigured as error:
+        sys.exit(f"Not run. Change this setting:\n- {error}")
     execute_from_command_line(sys.argv)

@@ -6,6 +6,7 @@ import shutil
 import sys
 
 import django
+import trustme
 
 from bench import report
 from devtools.places import throwaway_place
@@ -20,6 +21,8 @@ def main(name: str, arguments: list[str]) -> int:
     place = throwaway_place(PREFIX)
     try:
         os.environ.update(on_own_servers(place))
+        # No process starts without the authorities that it is told to trust.
+        trustme.CA().cert_pem.write_to_path(os.environ["DELIVERY_CA_BUNDLE"])
         django.setup()
         # Models can be imported from here on and not before.
         return importlib.import_module("bench.running").main(name, arguments, place)

@@ -4,6 +4,7 @@ from django.apps import AppConfig
 from django.db.backends.signals import connection_created
 
 from config.database import prepare_connection
+from config.startup import load_checks
 
 
 class ConfigConfig(AppConfig):
@@ -12,6 +13,6 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        import_module("config.checks")
+        load_checks()
         import_module("config.upgrades")
         connection_created.connect(prepare_connection)

@@ -7,7 +7,7 @@ from celery.signals import celeryd_init, worker_init, worker_process_init
 
 from config import database
 from config.memory import settle
-from config.startup import refuse_unsafe_settings
+from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Our own checks run before (config.startup). All of them would load every page of the desk.
@@ -16,6 +16,14 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 app = Celery("parceldesk")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+def before_configuring(**_: object) -> None:
+    """Celery reads the settings before anything else can stop it."""
+    refuse_unreadable_settings()
+
+
+app.on_configure.connect(before_configuring)
 
 
 @celeryd_init.connect

@@ -1,25 +1,17 @@
-"""Checks of the settings alone; each says what to do. An error stops web, worker and beat.
+"""Settings of the deployment: keys, hosts, servers (companies.checks says who runs these)."""
 
-They ask neither the database, the broker, a mail server nor DNS, so that the service can start
-while those are away. `manage.py` runs them before its commands; `config.startup` before web,
-worker and beat serve anybody.
-"""
-
+import logging
 from typing import Any
 
-from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-# The tag by which `config.startup` finds them.
-SETTINGS = "settings"
+from companies.checks import SETTINGS
 
 SECRET_KEY_MIN_LENGTH = 50
 # Django's own measure of a key such as "aaaa…".
 SECRET_KEY_MIN_DISTINCT = 5
-# Of Django's backends, those that all processes see and that `config.caches` sets up.
-SHARED_CACHES = ("django.core.cache.backends.redis.RedisCache",)
 # Parts of the keys that stand in examples, templates and tutorials. A random key of 64 characters
 # contains one of them less than once in a million.
 EXAMPLE_KEYS = (
@@ -37,6 +29,8 @@ EXAMPLE_KEYS = (
     "your-key",
     "your_key",
 )
+BROKERS = ("redis://", "rediss://", "redis+socket://", "amqp://", "amqps://")
+CACHE_SCHEMES = ("redis://", "rediss://", "unix://", "locmem://")
 
 
 @register(SETTINGS)
@@ -67,30 +61,6 @@ def secret_key(**_: Any) -> list[CheckMessage]:
 
 
 @register(SETTINGS)
-def field_keys(**_: Any) -> list[CheckMessage]:
-    if not settings.FIELD_KEYS:
-        return [
-            Error(
-                "FIELD_KEYS is empty, so webhook secrets cannot be stored.",
-                hint="Set it to one or more Fernet keys, newest first, separated by commas.",
-                id="config.E001",
-            )
-        ]
-    for position, key in enumerate(settings.FIELD_KEYS, start=1):
-        try:
-            Fernet(key)
-        except ValueError:
-            return [
-                Error(
-                    f"Key {position} of FIELD_KEYS is not a Fernet key.",
-                    hint="A Fernet key is 32 random bytes in URL-safe base64.",
-                    id="config.E002",
-                )
-            ]
-    return []
-
-
-@register(SETTINGS)
 def environment(**_: Any) -> list[CheckMessage]:
     if settings.ENVIRONMENT in ("test", "production"):
         return []
@@ -104,47 +74,100 @@ def environment(**_: Any) -> list[CheckMessage]:
 
 
 @register(SETTINGS)
-def production_targets(**_: Any) -> list[CheckMessage]:
-    """In production a company's URL must not reach inside."""
-    if settings.ENVIRONMENT != "production":
+def debugging(**_: Any) -> list[CheckMessage]:
+    """Its error pages show settings and variables to whoever makes an error."""
+    if not settings.DEBUG or settings.ENVIRONMENT != "production":
         return []
-    loose = []
-    if settings.WEBHOOK_ALLOW_HTTP:
-        loose.append("WEBHOOK_ALLOW_HTTP is on")
-    if settings.WEBHOOK_ALLOWED_NETWORKS:
-        loose.append("WEBHOOK_ALLOWED_NETWORKS is not empty")
-    if settings.DEBUG:
-        loose.append("DEBUG is on")
-    return [
-        Error(f"{problem} in production.", hint="Unset it.", id="config.E004") for problem in loose
-    ]
+    return [Error("DEBUG is on in production.", hint="Unset it.", id="config.E004")]
 
 
 @register(SETTINGS)
-def mail(**_: Any) -> list[CheckMessage]:
-    """Django would say so only when the first email is sent."""
-    if not (settings.EMAIL_USE_TLS and settings.EMAIL_USE_SSL):
+def broker_address(**_: Any) -> list[CheckMessage]:
+    if settings.CELERY_BROKER_URL.startswith(BROKERS):
         return []
     return [
         Error(
-            "EMAIL_USE_TLS and EMAIL_USE_SSL are both true.",
-            hint="Set EMAIL_USE_TLS to false for TLS from the first byte, else EMAIL_USE_SSL.",
-            id="config.E006",
+            "BROKER_URL is not the address of a broker.",
+            hint=f"It begins with one of {', '.join(BROKERS)}.",
+            id="config.E009",
         )
     ]
 
 
 @register(SETTINGS)
-def shared_cache(**_: Any) -> list[CheckMessage]:
-    """A cache that each process has to itself multiplies the rate limits by the processes."""
-    if settings.CACHES["default"]["BACKEND"] in SHARED_CACHES:
+def cache_address(**_: Any) -> list[CheckMessage]:
+    if settings.CACHE_URL.startswith(CACHE_SCHEMES):
         return []
     return [
-        Warning(
-            "The cache is not shared: each process counts requests by itself, so a company may "
-            "use up RATE_LIMIT_READ and the other limits once per process.",
-            hint="Set CACHE_URL to a Redis or Valkey that all processes reach, such as "
-            "redis://cache.internal:6379/0. With a Redis or Valkey as the broker, leave it out.",
-            id="config.W001",
+        Error(
+            "CACHE_URL is not the address of a cache.",
+            hint=f"It begins with one of {', '.join(CACHE_SCHEMES)}, or is left out.",
+            id="config.E017",
+        )
+    ]
+
+
+@register(SETTINGS)
+def hosts(**_: Any) -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    if not settings.ALLOWED_HOSTS and not settings.DEBUG:
+        found.append(
+            Error(
+                "ALLOWED_HOSTS is empty, so that every request is refused.",
+                hint="Set it to the host names that the service answers to.",
+                id="config.E010",
+            )
+        )
+    if "*" in settings.ALLOWED_HOSTS and settings.ENVIRONMENT == "production":
+        found.append(
+            Warning(
+                "ALLOWED_HOSTS takes any Host header.",
+                hint="Set it to the host names that the service answers to.",
+                id="config.W002",
+            )
+        )
+    found += [
+        Error(
+            f"CSRF_TRUSTED_ORIGINS names {origin}, which is no origin.",
+            hint="Write the scheme too, such as https://desk.example.com.",
+            id="config.E011",
+        )
+        for origin in settings.CSRF_TRUSTED_ORIGINS
+        if not origin.startswith(("https://", "http://"))
+    ]
+    return found
+
+
+@register(SETTINGS)
+def proxies(**_: Any) -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    if settings.PROXY_COUNT < 0:
+        found.append(
+            Error(
+                f"PROXY_COUNT is {settings.PROXY_COUNT}.",
+                hint="Set it to the number of proxies in front, or to 0.",
+                id="config.E012",
+            )
+        )
+    if settings.ENVIRONMENT == "production" and not settings.SESSION_COOKIE_SECURE:
+        found.append(
+            Warning(
+                "HTTPS is off in production: passwords and sessions travel as they are.",
+                hint="Unset HTTPS, and let a proxy end TLS and set X-Forwarded-Proto.",
+                id="config.W003",
+            )
+        )
+    return found
+
+
+@register(SETTINGS)
+def log_level(**_: Any) -> list[CheckMessage]:
+    if settings.LOG_LEVEL in logging.getLevelNamesMapping():
+        return []
+    return [
+        Error(
+            f"LOG_LEVEL is {settings.LOG_LEVEL!r}.",
+            hint="Set it to DEBUG, INFO, WARNING, ERROR or CRITICAL.",
+            id="config.E013",
         )
     ]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
+Network = IPv4Network | IPv6Network
+
 # Nobody reaches us from there over the Internet.
 PRIVATE = (
     "127.0.0.0/8",
@@ -14,6 +16,6 @@ PRIVATE = (
 )
 
 
-def parse_networks(cidrs: Iterable[str]) -> tuple[IPv4Network | IPv6Network, ...]:
+def parse_networks(cidrs: Iterable[str]) -> tuple[Network, ...]:
     """Raises ValueError."""
     return tuple(ip_network(cidr, strict=False) for cidr in cidrs)

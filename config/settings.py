@@ -7,12 +7,10 @@ admin, security, logging.
 from datetime import timedelta
 from pathlib import Path
 
-import environ
+from config import beat, caches, database, description, logs, look, networks, queues
+from config.environment import Environment
 
-from config import beat, caches, database, description, logs, look, queues
-from config.networks import PRIVATE, parse_networks
-
-env = environ.Env()
+env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 PRODUCT = "parceldesk"
@@ -23,12 +21,12 @@ SECRET_KEY = env.str("SECRET_KEY")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
-DATABASES = {"default": database.connection_settings(env.db_url("DATABASE_URL"))}
+DATABASES = {"default": database.connection_settings(env.postgresql("DATABASE_URL"))}
 # Engine loops keep prepared statements and planner settings for as long as they run. Where
 # DATABASE_URL leads to PgBouncer in transaction mode, this one leads to the server itself.
 ENGINE_DATABASE = {}
 if env.str("ENGINE_DATABASE_URL", default=""):
-    ENGINE_DATABASE = database.connection_settings(env.db_url("ENGINE_DATABASE_URL"))
+    ENGINE_DATABASE = database.connection_settings(env.postgresql("ENGINE_DATABASE_URL"))
     DATABASES["default"] |= {"DISABLE_SERVER_SIDE_CURSORS": True, "POOLED": True}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -163,16 +161,17 @@ WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
 WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)
 # Newest first: the first encrypts, all of them decrypt.
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
-WEBHOOK_ALLOWED_NETWORKS = parse_networks(env.list("WEBHOOK_ALLOWED_NETWORKS", default=[]))
+WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS", default=())
 WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)
 DELIVERY_CA_BUNDLE = env.str("DELIVERY_CA_BUNDLE", default="")
 DELIVERY_TIMEOUT_SECONDS = env.float("DELIVERY_TIMEOUT_SECONDS", default=5.0)
 # Decision W19: waits after the first, second, … failure.
 DELIVERY_RETRY_SECONDS = tuple(
-    env.list(
+    env.listed(
         "DELIVERY_RETRY_SECONDS",
         cast=float,
         default=[5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400],
+        kind="a list of numbers",
     )
 )
 # Engine loops at once, over all workers of one database: about one per core of the workers.
@@ -195,7 +194,7 @@ LOGIN_REDIRECT_URL = "admin:index"
 PROXY_COUNT = env.int("PROXY_COUNT", default=0)
 # Open connections of one address, or IPv6 /64, to one web process; the proxies' are not counted.
 CONNECTIONS_PER_ADDRESS = env.int("CONNECTIONS_PER_ADDRESS", default=100)
-PROXY_ADDRESSES = parse_networks(env.list("PROXY_ADDRESSES", default=list(PRIVATE)))
+PROXY_ADDRESSES = env.networks("PROXY_ADDRESSES", default=networks.PRIVATE)
 AXES_CLIENT_IP_CALLABLE = "desk.people.signing_in.client_address"
 AXES_HANDLER = "desk.people.sign_in_limits.SignInLimits"
 # What a success forgets; the handler counts more than that.
@@ -241,4 +240,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
-LOGGING = logs.logging(env.str("LOG_LEVEL", default="INFO"))
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+LOGGING = logs.logging(LOG_LEVEL)
+# Where beat keeps its schedule (Procfile).
+DATA_DIR = env.str("DATA_DIR", default="/tmp")  # noqa: S108 - as the Procfile says

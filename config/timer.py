@@ -4,25 +4,24 @@ Neither Django's apps nor the tasks are needed for that, which halves its memory
 """
 
 import os
-from importlib import import_module
 
 from celery import Celery
 from celery.beat import Service
 from celery.signals import beat_init
 
 from config import beat
+from config.celery import before_configuring
 from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("parceldesk", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.on_configure.connect(before_configuring)
 
 
 @beat_init.connect
 def check_before_beat(**_: object) -> None:
-    # Django's start-up, which does without saying, is left out here.
-    import_module("config.checks")
     refuse_unsafe_settings()
 
 

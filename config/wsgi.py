@@ -12,6 +12,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 refuse_unsafe_settings()
 application = get_wsgi_application()
+# What the apps must be loaded for.
+refuse_unsafe_settings()
 # With its addresses come all pages; Django would load them with the first request.
 get_resolver().url_patterns  # noqa: B018
 settle()

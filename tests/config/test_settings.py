@@ -26,6 +26,8 @@ def variables(**changes: str | None) -> dict[str, str]:
         "SECRET_KEY": RANDOM_KEY,
         "FIELD_KEYS": Fernet.generate_key().decode(),
         "ALLOWED_HOSTS": "desk.acme.example",
+        "EMAIL_HOST": "mail.acme.example",
+        "EMAIL_FROM": "desk@acme.example",
         **changes,
     }
     return {name: value for name, value in values.items() if value is not None}
@@ -60,27 +62,11 @@ def test_production_passes_the_deployment_check_in_silence() -> None:
     assert checked.stdout == "System check identified no issues (0 silenced).\n"
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "says"),
-    [
-        ("FIELD_KEYS", "", "config.E001"),
-        ("FIELD_KEYS", "not a key", "config.E002"),
-        ("ENVIRONMENT", "staging", "config.E003"),
-        ("WEBHOOK_ALLOW_HTTP", "true", "config.E004"),
-        ("WEBHOOK_ALLOWED_NETWORKS", "10.0.0.0/8", "config.E004"),
-        ("DEBUG", "true", "config.E004"),
-        ("SECRET_KEY", "", "config.E005"),
-        ("SECRET_KEY", "abc", "config.E005"),
-        ("SECRET_KEY", "ab1!" * 20, "config.E005"),
-        ("SECRET_KEY", "change-me-" * 7, "config.E005"),
-        ("SECRET_KEY", f"django-insecure-{'aB3_' * 10}", "config.E005"),
-    ],
-)
-def test_refuses_an_unsafe_or_half_configuration(variable: str, value: str, says: str) -> None:
-    started = start(**{variable: value})
+def test_refuses_an_unsafe_configuration_before_it_does_anything() -> None:
+    started = start(WEBHOOK_ALLOW_HTTP="true")
 
     assert (started.returncode, started.stdout) == (4, "")
-    assert says in started.stderr
+    assert "config.E004" in started.stderr
 
 
 def test_the_check_of_django_refuses_it_too() -> None:
@@ -112,31 +98,29 @@ def test_does_not_warn_where_a_cache_is_named(cache: str) -> None:
     assert "W001" not in started.stderr
 
 
-def test_refuses_two_kinds_of_tls_at_once() -> None:
-    started = start(EMAIL_USE_TLS="true", EMAIL_USE_SSL="true")
-
-    assert started.returncode == 4
-    assert "config.E006" in started.stderr
-
-
 @pytest.mark.parametrize("process", ["web", "worker", "beat"])
-@pytest.mark.parametrize("key", ["", "abc", "change-me-" * 7])
-def test_no_process_starts_on_an_example_or_a_short_secret_key(
-    process: str, key: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("SECRET_KEY", "", "config.E005: SECRET_KEY has 0 characters. Set it to at least 50"),
+        ("DELIVERY_LOOPS", "two", "DELIVERY_LOOPS is 'two', which is not a whole number."),
+    ],
+)
+def test_no_process_of_the_procfile_starts_on_unsafe_settings(
+    process: str, variable: str, value: str, says: str, tmp_path: Path
 ) -> None:
     (line,) = re.findall(rf"^{process}: (.*)", (ROOT / "Procfile").read_text(), re.MULTILINE)
     started = subprocess.run(
         ["/bin/sh", "-c", f"exec {line}"],
         cwd=ROOT,
-        env=variables(SECRET_KEY=key, BIND="127.0.0.1", PORT="0", DATA_DIR=str(tmp_path)),
+        env=variables(**{variable: value}, BIND="127.0.0.1", PORT="0", DATA_DIR=str(tmp_path)),
         capture_output=True,
         text=True,
         timeout=60,
     )
 
-    assert started.returncode != 0
-    assert "config.E005: SECRET_KEY" in started.stderr
-    assert "secrets.token_urlsafe(64)" in started.stderr
+    assert started.returncode == 4
+    assert says in started.stderr
     assert "Traceback" not in started.stderr
 
 
@@ -177,7 +161,7 @@ def mail_settings(**environment: str) -> dict[str, object]:
 
 
 def test_mail_is_printed_where_no_server_is_named() -> None:
-    read = mail_settings()
+    read = mail_settings(EMAIL_HOST="")
 
     assert read["BACKEND"] == "django.core.mail.backends.console.EmailBackend"
     assert read["TIMEOUT"] == 10
@@ -221,10 +205,11 @@ def test_mail_takes_tls_and_port_as_told(
 
 
 @pytest.mark.parametrize("variable", ["SECRET_KEY", "DATABASE_URL", "BROKER_URL"])
-def test_does_not_start_without_what_it_needs(variable: str) -> None:
+def test_no_command_runs_without_what_it_needs(variable: str) -> None:
     checked = manage("check", **{variable: None})
 
-    assert checked.returncode != 0
+    assert checked.returncode == 1
+    assert checked.stderr.startswith("Not run. Change this setting:\n- ")
     assert variable in checked.stderr
 
 

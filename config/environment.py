@@ -1,0 +1,78 @@
+"""How variables are read: one that cannot be read is said by name, and never guessed at."""
+
+import builtins
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from config.networks import Network, parse_networks
+
+TRUE = ("true", "on", "yes", "y", "1")
+FALSE = ("false", "off", "no", "n", "0", "")
+POSTGRESQL = ("postgres://", "postgresql://", "psql://", "pgsql://")
+
+
+class Environment(environ.Env):
+    """django-environ's, without its guesses: it takes `flase` for false and `5s` for 5.0.
+
+    Every method raises ImproperlyConfigured with the name of the variable.
+    """
+
+    def int(self, var: str, default: Any = environ.Env.NOTSET) -> builtins.int:
+        found: builtins.int = self.read(var, int, default, "a whole number")
+        return found
+
+    def float(self, var: str, default: Any = environ.Env.NOTSET) -> builtins.float:
+        found: builtins.float = self.read(var, float, default, "a number")
+        return found
+
+    def bool(self, var: str, default: Any = environ.Env.NOTSET) -> builtins.bool:
+        found: builtins.bool = self.read(var, read_flag, default, "true or false")
+        return found
+
+    def listed(self, var: str, cast: Callable[[str], Any], default: Any, kind: str) -> Any:
+        """What stands between commas, each as `cast` reads it; `kind` says what that is."""
+        return self.read(var, lambda text: [cast(each) for each in parts(text)], default, kind)
+
+    def networks(self, var: str, default: Iterable[str]) -> tuple[Network, ...]:
+        """Those that stand between commas."""
+        kind = "a list of networks such as 10.0.0.0/8"
+        found: tuple[Network, ...] = self.read(
+            var, lambda text: parse_networks(parts(text)), parse_networks(default), kind
+        )
+        return found
+
+    def postgresql(self, var: str, default: Any = environ.Env.NOTSET) -> Any:
+        """The settings of a database; the value, which holds a password, is not said."""
+        address = self.str(var, default)
+        try:
+            if address.startswith(POSTGRESQL):
+                return self.db_url_config(address)
+        except (ValueError, KeyError):
+            pass
+        raise ImproperlyConfigured(
+            f"{var} is not the address of a PostgreSQL: write postgres://user:password@host/name."
+        )
+
+    def read(self, var: str, cast: Callable[[str], Any], default: Any, kind: str) -> Any:
+        if var not in os.environ and default is not self.NOTSET:
+            return default
+        text = self.str(var)
+        try:
+            return cast(text)
+        except ValueError:
+            raise ImproperlyConfigured(f"{var} is {text!r}, which is not {kind}.") from None
+
+
+def read_flag(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in TRUE + FALSE:
+        raise ValueError(text)
+    return word in TRUE
+
+
+def parts(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]

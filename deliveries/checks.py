@@ -1,0 +1,82 @@
+"""Settings with which nothing would be delivered, or nothing in time (companies.checks)."""
+
+import math
+import ssl
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from companies.checks import SETTINGS
+
+# An attempt that may take longer would hold back its shipment, and its claim six times as long.
+LONGEST_TIMEOUT_SECONDS = 60
+# Each is a process of every worker.
+MOST_LOOPS = 100
+
+
+@register(SETTINGS)
+def authorities(**_: Any) -> list[CheckMessage]:
+    """Without any, no certificate of a receiver is accepted."""
+    path = settings.DELIVERY_CA_BUNDLE
+    if not path:
+        return []
+    try:
+        # What is no PEM at all is an error here; a file without certificates holds none.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(path)
+        problem = "" if context.get_ca_certs() else "holds no authority's certificate"
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or error}"
+    if not problem:
+        return []
+    return [
+        Error(
+            f"DELIVERY_CA_BUNDLE names {path}, which {problem}.",
+            hint="Set it to a PEM file of authorities, or leave it out for the public ones.",
+            id="config.E020",
+        )
+    ]
+
+
+@register(SETTINGS)
+def attempt_timeout(**_: Any) -> list[CheckMessage]:
+    if 0.1 <= settings.DELIVERY_TIMEOUT_SECONDS <= LONGEST_TIMEOUT_SECONDS:
+        return []
+    return [
+        Error(
+            f"DELIVERY_TIMEOUT_SECONDS is {settings.DELIVERY_TIMEOUT_SECONDS:g}.",
+            hint=f"Set it to between 0.1 and {LONGEST_TIMEOUT_SECONDS} seconds; companies are told"
+            " 5.",
+            id="config.E021",
+        )
+    ]
+
+
+@register(SETTINGS)
+def retry_waits(**_: Any) -> list[CheckMessage]:
+    waits = settings.DELIVERY_RETRY_SECONDS
+    if waits and all(math.isfinite(wait) and wait >= 0 for wait in waits):
+        return []
+    return [
+        Error(
+            "DELIVERY_RETRY_SECONDS names no wait, or one that is not a time.",
+            hint="Set it to the seconds after the first, second, … failure, separated by commas,"
+            " or leave it out.",
+            id="config.E022",
+        )
+    ]
+
+
+@register(SETTINGS)
+def loops(**_: Any) -> list[CheckMessage]:
+    if 1 <= settings.DELIVERY_LOOPS <= MOST_LOOPS:
+        return []
+    return [
+        Error(
+            f"DELIVERY_LOOPS is {settings.DELIVERY_LOOPS}.",
+            hint="Set it to about one per core of all workers together, between 1 and"
+            f" {MOST_LOOPS}. It does not depend on WORKER_CONCURRENCY.",
+            id="config.E023",
+        )
+    ]

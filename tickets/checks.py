@@ -1,0 +1,32 @@
+"""The function that a setting names exists (companies.checks)."""
+
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+from django.utils.module_loading import import_string
+
+from companies.checks import SETTINGS
+
+
+@register(SETTINGS)
+def relevance_check(**_: Any) -> list[CheckMessage]:
+    """Where the apps are loaded: beat loads none, and has no use for the function."""
+    if not apps.ready:
+        return []
+    path = settings.RELEVANCE_CHECK
+    try:
+        problem = "" if callable(import_string(path)) else "is no function"
+    except Exception as error:
+        problem = f"cannot be imported: {error}"
+    if not problem:
+        return []
+    return [
+        Error(
+            f"RELEVANCE_CHECK names {path}, which {problem}.",
+            hint="Set it to the dotted path of a function (ticket, text, data) -> bool, or leave"
+            " it out.",
+            id="config.E019",
+        )
+    ]
