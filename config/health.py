@@ -3,12 +3,14 @@
 import logging
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from celery import current_app
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
+from kombu import Producer, Queue
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
 from deliveries.monitoring import backlog
@@ -19,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 BEAT_MAY_BE_AWAY = timedelta(seconds=30)
 DUE_MAY_WAIT = timedelta(minutes=2)
+PROBE, PROBE_SECONDS = "parceldesk.probe", 60
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -70,9 +73,40 @@ def migrations() -> str:
 
 
 def broker() -> str:
-    with current_app.connection_for_write() as link:
+    """One that answers may still refuse to write: it is full, or lacks its replicas."""
+    link = current_app.connection_for_write()
+    try:
         link.ensure_connection(max_retries=1, interval_start=0, timeout=1)
-    return "answers"
+        probe_write(link.channel())
+    except Exception:
+        # RabbitMQ without room does not even answer to a farewell.
+        link.collect()
+        raise
+    link.release()
+    return "takes what is written"
+
+
+def probe_write(channel: Any) -> None:
+    """Write as little as will be noticed, which the broker forgets by itself."""
+    client = getattr(channel, "client", None)
+    if client is not None:
+        # Redis and Valkey keep every queue as a key.
+        client.set(PROBE, 1, ex=PROBE_SECONDS)
+        return
+    # RabbitMQ says that it has taken something. Without room it takes one message, and no second.
+    channel.basic_publish = getattr(channel, "basic_publish_confirm", channel.basic_publish)
+    queue = Queue(PROBE, routing_key=PROBE, expires=PROBE_SECONDS, max_length=1)
+    with Producer(channel) as producer:
+        for _ in range(2):
+            producer.publish(
+                b"",
+                routing_key=PROBE,
+                declare=[queue],
+                delivery_mode=1,  # not kept on disk
+                expiration=1,
+                timeout=1,
+                confirm_timeout=1,
+            )
 
 
 def beat() -> str:

@@ -15,7 +15,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
 # Where a setting that a document names may be read or set.
 CODE = (*APPS, "config", "devtools", "bench")
-OURS = sorted(name for name, app in get_commands().items() if app in APPS)
+OURS = sorted(name for name, app in get_commands().items() if app in (*APPS, "config"))
 
 
 def words(document: Path) -> list[str]:

@@ -1,0 +1,103 @@
+"""What `manage.py doctor` asks: a check for each part, with its cure. Here they are registered.
+
+An app registers its checks in a module `doctor_checks`. A check is a function that returns what it
+found, in a line. It raises Concern for what should be seen to, anything else for what is broken.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from threading import Thread
+from typing import NamedTuple
+
+from django.db import InterfaceError, OperationalError, connections
+
+Examine = Callable[[], str]
+# For whom there is no reason to take long.
+SECONDS = 8.0
+DATABASE_AWAY = "Start PostgreSQL, or correct DATABASE_URL."
+
+
+class Grade(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+class Concern(Exception):
+    """It works, and somebody should see to it; the message says what."""
+
+
+class Check(NamedTuple):
+    """`cure`: what to do if it is not well, in a sentence. It may take `seconds` at most."""
+
+    name: str
+    examine: Examine
+    cure: str
+    seconds: float
+
+
+class Finding(NamedTuple):
+    name: str
+    grade: Grade
+    detail: str
+    cure: str
+
+
+checks: list[Check] = []
+
+
+def register(
+    cure: str, *, name: str = "", seconds: float = SECONDS
+) -> Callable[[Examine], Examine]:
+    """Decorate a function that examines one part, and has its name unless `name` says another."""
+
+    def add(examine: Examine) -> Examine:
+        checks.append(Check(name or examine.__name__, examine, cure, seconds))
+        return examine
+
+    return add
+
+
+def examine_all(chosen: Sequence[Check]) -> list[Finding]:
+    """All at once, each in a thread of its own: what hangs holds up nobody.
+
+    What has not answered within its time counts as broken, and is left behind.
+    """
+    found: dict[str, Finding] = {}
+    began = time.monotonic()
+    threads = [Thread(target=note, args=(check, found), daemon=True) for check in chosen]
+    for thread in threads:
+        thread.start()
+    for check, thread in zip(chosen, threads, strict=True):
+        thread.join(max(0.0, began + check.seconds - time.monotonic()))
+    return [found.get(check.name) or silent(check) for check in chosen]
+
+
+def note(check: Check, found: dict[str, Finding]) -> None:
+    try:
+        found[check.name] = examine(check)
+    finally:
+        connections.close_all()
+
+
+def examine(check: Check) -> Finding:
+    """What one check finds, in this thread, however long it takes."""
+    try:
+        return Finding(check.name, Grade.OK, check.examine(), "")
+    except Concern as concern:
+        return Finding(check.name, Grade.WARN, first_line(concern), check.cure)
+    except (OperationalError, InterfaceError) as error:
+        # What is wrong is not what the check is about.
+        return Finding(check.name, Grade.FAIL, first_line(error), DATABASE_AWAY)
+    except Exception as error:  # whatever is wrong with a part is what the check is to say
+        return Finding(check.name, Grade.FAIL, first_line(error), check.cure)
+
+
+def silent(check: Check) -> Finding:
+    detail = f"has not answered for {check.seconds:g} s"
+    return Finding(check.name, Grade.FAIL, detail, check.cure)
+
+
+def first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

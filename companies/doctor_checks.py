@@ -1,0 +1,40 @@
+"""Whether stored secrets can be read, and requests are counted (companies.doctor)."""
+
+import time
+from secrets import token_hex
+
+from django.core.cache import cache
+
+from companies.doctor import Concern, register
+from companies.reencryption import take_census
+
+# A million secrets take half a minute; `reencrypt --dry-run` looks at all of them.
+CENSUS_SECONDS = 10.0
+
+
+@register(
+    "Put the key that is missing back behind the others in FIELD_KEYS, or have the companies set"
+    " new secrets; then run manage.py reencrypt.",
+    seconds=CENSUS_SECONDS + 5,
+)
+def secrets() -> str:
+    deadline = time.monotonic() + CENSUS_SECONDS
+    census = take_census(lambda text: None, lambda: time.monotonic() > deadline)
+    if census.unreadable:
+        rows = ", ".join(census.unreadable_rows)
+        raise RuntimeError(f"no key in FIELD_KEYS opens {census.unreadable}: {rows}")
+    if census.plain:
+        raise Concern(f"{census.plain} are in clear: run manage.py reencrypt")
+    if census.left:
+        raise Concern(f"{census.left} are encrypted with an older key: run manage.py reencrypt")
+    part = ", as far as there was time to look" if time.monotonic() > deadline else ""
+    return f"the newest key opens all {sum(census.by_key)}{part}"
+
+
+@register("Start the server of CACHE_URL; until then rate limits count nothing.", name="cache")
+def counts_requests() -> str:
+    mark = token_hex(8)
+    cache.set("doctor", mark, timeout=60)
+    if cache.get("doctor") != mark:
+        raise RuntimeError("does not give back what was written")
+    return "takes and gives back"

@@ -1,0 +1,141 @@
+"""Whether what the service stands on is there (companies.doctor): the parts that no app owns."""
+
+import os
+import shutil
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import run_checks
+from django.core.mail import get_connection
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
+from django.db.utils import ConnectionHandler
+
+from companies.checks import SETTINGS
+from companies.doctor import Concern, register
+from config import health
+from config.startup import load_checks, problem_line
+
+OLDEST_POSTGRESQL = 140_000
+# Receivers refuse timestamps that are minutes off.
+SKEW_SECONDS, WRONG_SECONDS = 2.0, 60.0
+MAIL_SECONDS = 5.0
+LITTLE_ROOM, NO_ROOM = 1024**3, 64 * 1024**2
+INVALID_INDEXES = """
+SELECT string_agg(indexrelid::regclass::text, ', ') FROM pg_index WHERE NOT indisvalid
+"""
+
+
+@register("Change these settings; docs/operating.md has all of them.", name="settings")
+def settings_are_safe() -> str:
+    load_checks()
+    found = run_checks(tags=[SETTINGS])
+    lines = "; ".join(problem_line(each).removeprefix("- ") for each in found)
+    if any(each.is_serious() for each in found):
+        raise RuntimeError(lines)
+    if found:
+        raise Concern(lines)
+    return "safe"
+
+
+@register("Install a newer PostgreSQL, or connect without what sets jit.", name="database")
+def postgresql() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW jit")
+        (jit,) = cursor.fetchone()
+    version = connection.connection.info.server_version
+    name = f"PostgreSQL {version // 10_000}.{version % 10_000}"
+    if version < OLDEST_POSTGRESQL:
+        raise RuntimeError(f"{name} is older than {OLDEST_POSTGRESQL // 10_000}")
+    if jit != "off":
+        raise RuntimeError(f"{name} compiles statements (jit is {jit}) on a connection of ours")
+    return f"{name}, without JIT"
+
+
+@register("Correct ENGINE_DATABASE_URL: it leads to the server itself.")
+def engine_database() -> str:
+    if not settings.ENGINE_DATABASE:
+        return "the same as DATABASE_URL"
+    patience = connections.settings[DEFAULT_DB_ALIAS].get("PATIENCE_SECONDS")
+    own = {**settings.ENGINE_DATABASE, "PATIENCE_SECONDS": patience}
+    direct = ConnectionHandler({DEFAULT_DB_ALIAS: own})[DEFAULT_DB_ALIAS]
+    try:
+        with direct.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except OperationalError as error:
+        raise RuntimeError(str(error)) from error
+    finally:
+        direct.close()
+    return "answers"
+
+
+register("Run manage.py migrate.")(health.migrations)
+
+
+@register("Drop them with DROP INDEX CONCURRENTLY and run manage.py migrate again.")
+def indexes() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(INVALID_INDEXES)
+        (invalid,) = cursor.fetchone()
+    if invalid:
+        raise Concern(f"an interrupted migration left {invalid}")
+    return "all are valid"
+
+
+register(
+    "Start the broker, give it room, or correct BROKER_URL; deliveries go on meanwhile.",
+    name="broker",
+)(health.broker)
+register("Start beat, and a worker; workers run the tasks by themselves meanwhile.", name="beat")(
+    health.beat
+)
+register("Look in the worker's log for why the task fails.", name="periodic_tasks")(
+    health.periodic_tasks
+)
+register("Raise DELIVERY_LOOPS and the number of workers, or look at PostgreSQL's load.")(
+    health.oldest_due_delivery
+)
+register("Run manage.py migrate, or restart a worker.", name="partitions")(health.weeks_ahead)
+
+
+@register("Have both hosts ask the same time server (NTP).")
+def clock() -> str:
+    """Of this host against the database's: signatures carry the one, retries follow the other."""
+    before = time.time()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        (theirs,) = cursor.fetchone()
+    skew = theirs - (before + time.time()) / 2
+    said = f"the database's is {abs(skew):.1f} s {'ahead' if skew > 0 else 'behind'}"
+    if abs(skew) >= WRONG_SECONDS:
+        raise RuntimeError(said)
+    if abs(skew) >= SKEW_SECONDS:
+        raise Concern(said)
+    return said
+
+
+@register("Start the mail server, or correct EMAIL_HOST and what stands beside it.")
+def mail_server() -> str:
+    """Connects and logs in; sends nothing."""
+    if not settings.EMAIL_HOST:
+        return "none is named; emails are printed"
+    opened: Any = get_connection(timeout=min(MAIL_SECONDS, settings.EMAIL_TIMEOUT))
+    try:
+        opened.open()
+    finally:
+        opened.close()
+    return f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT} takes our login"
+
+
+@register("Set DATA_DIR to a folder that beat may write to, on a disk with room.")
+def disk() -> str:
+    folder = settings.DATA_DIR
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise RuntimeError(f"{folder} is no folder that we may write to")
+    free = shutil.disk_usage(folder).free
+    said = f"{free // 1024**2} MiB free in {folder}"
+    if free < NO_ROOM:
+        raise RuntimeError(said)
+    if free < LITTLE_ROOM:
+        raise Concern(said)
+    return said
