@@ -186,4 +186,18 @@ ENGINE = (
         "room",
         "A receiver that comes back from a rest gets all that waits at once.",
     ),
+    Mutant(
+        "unreadable-is-sent-all-the-same",
+        TURNS,
+        "if id not in unreadable}",
+        "}",
+        "A key that we lost burns the retries of every delivery that needs it.",
+    ),
+    Mutant(
+        "unreadable-counts-as-failure",
+        "deliveries/engine/setting_aside.py",
+        "SELECT id, 0, 0, statement_timestamp()",
+        "SELECT id, 1, 0, statement_timestamp()",
+        "A receiver is called failing for a key that we lost.",
+    ),
 )
