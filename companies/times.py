@@ -5,6 +5,10 @@ from datetime import UTC, datetime, timedelta
 # PostgreSQL accepts offsets below 16 hours. No time zone has more than 14.
 OFFSET_LIMIT = timedelta(hours=16)
 
+# Between these lies whatever may have happened to a parcel (decision N28).
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+AHEAD = timedelta(days=1)
+
 
 def read_time(text: str) -> datetime:
     """Return the ISO 8601 time in UTC; one without an offset is taken to be in UTC.
@@ -21,3 +25,8 @@ def read_time(text: str) -> datetime:
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
         raise ValueError("Send a time in the years 1 to 9999.") from None
+
+
+def is_plausible(time: datetime) -> bool:
+    """Whether something can have happened then: from EARLIEST on, and at most AHEAD of now."""
+    return EARLIEST <= time <= datetime.now(UTC) + AHEAD

@@ -27,9 +27,11 @@ HEARD_LINES = 100
 class Effect(NamedTuple):
     changed: bool = False
     events: int = 0
+    # The line has been recorded before, and changed nothing this time.
+    known: bool = False
 
 
-NOTHING = Effect()
+KNOWN = Effect(known=True)
 
 
 def apply(batch: Batch, line: Line) -> Effect:
@@ -47,7 +49,7 @@ def apply_shipment(batch: Batch, line: ShipmentLine) -> Effect:
     if shipment.company_id != line.company_id:
         raise BadLine(f"company_id: shipment {shipment.pk} is company {shipment.company_id}'s")
     if not is_new_line(shipment, line.digest):
-        return NOTHING
+        return KNOWN
     batch.touch_shipment(shipment)
     changed = update_known(
         shipment,
@@ -78,7 +80,7 @@ def apply_tracking(batch: Batch, line: TrackingLine) -> Effect:
     shipment = known_shipment(batch, line.shipment_id)
     digest = line.digest
     if (shipment.pk, digest) in batch.known_updates:
-        return NOTHING
+        return KNOWN
     batch.known_updates.add((shipment.pk, digest))
     change = Change(
         status=line.status,
@@ -116,7 +118,7 @@ def apply_surcharge(batch: Batch, line: SurchargeLine) -> Effect:
                 f"{', '.join(other)}: {line.transaction_type} {line.surcharge_id} is known "
                 "with different content; amounts are never corrected in place"
             )
-        return NOTHING
+        return KNOWN
     charge = Surcharge(
         surcharge_id=line.surcharge_id,
         transaction_type=line.transaction_type,
@@ -153,7 +155,7 @@ def apply_incidence(batch: Batch, line: IncidenceLine) -> Effect:
             f"shipment_id: incidence {incidence.pk} is of shipment {incidence.shipment_id}"
         )
     if not is_new_line(incidence, line.digest):
-        return NOTHING
+        return KNOWN
     batch.touch_incidence(incidence)
     was_open = incidence.open
     changed = update_known(

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from companies.ids import LARGEST_ID
-from companies.times import read_time
+from companies.times import EARLIEST, is_plausible, read_time
 from shipments import statuses
 
 AMOUNT_DECIMALS = 4
@@ -48,11 +48,14 @@ def status(value: Any) -> str:
 
 
 def instant_field(value: Any) -> datetime:
-    """A time in ISO 8601. Without an offset it is taken to be in UTC."""
+    """A time in ISO 8601 at which something can have happened. Without an offset it is in UTC."""
     try:
-        return read_time(text_field(40)(value))
+        time = read_time(text_field(40)(value))
     except ValueError:
         raise ValueError("send an ISO 8601 time such as 2026-01-02T15:04:05Z") from None
+    if not is_plausible(time):
+        raise ValueError(f"send a time from {EARLIEST:%Y-%m-%d} to a day from now")
+    return time
 
 
 def amount(value: Any) -> Decimal:

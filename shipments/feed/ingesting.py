@@ -28,6 +28,7 @@ class Tally:
     read: int = 0
     changed: int = 0
     events: int = 0
+    known: int = 0
     bad: int = 0
     reached: int = 0
     bytes: int = 0
@@ -56,6 +57,7 @@ def ingest(
         tally.read += len(lines) + len(unreadable)
         tally.changed += outcome.changed
         tally.events += outcome.events
+        tally.known += outcome.known
         tally.bad += len(bad)
         tally.reached = group[-1][0]
         tally.bytes += sum(len(raw) + 1 for _, raw in group)
@@ -116,7 +118,10 @@ def add_outcomes(
     one: recording.BatchOutcome, other: recording.BatchOutcome
 ) -> recording.BatchOutcome:
     return recording.BatchOutcome(
-        one.changed + other.changed, one.events + other.events, one.bad + other.bad
+        one.changed + other.changed,
+        one.events + other.events,
+        one.known + other.known,
+        one.bad + other.bad,
     )
 
 

@@ -17,12 +17,13 @@ RACES = 10
 class BatchOutcome:
     """How many lines changed something, how many events they made, and which lines are bad.
 
-    `events` counts changes of status and surcharges, whether or not a webhook listens. `bad` has
-    the index of each bad line, and the reason.
+    `events` counts changes of status and surcharges, whether or not a webhook listens. `known`
+    counts lines that were recorded before. `bad` has the index of each bad line, and the reason.
     """
 
     changed: int = 0
     events: int = 0
+    known: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -53,5 +54,6 @@ def record_facts_once(lines: Sequence[Line], now: datetime) -> BatchOutcome:
         else:
             outcome.changed += effect.changed
             outcome.events += effect.events
+            outcome.known += effect.known
     saving.save_batch(held)
     return outcome

@@ -97,7 +97,13 @@ def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(service
         check=True,
         env=service.environment,
     )
-    assert json.loads(news.stdout) == {"read": 1, "changed": 1, "events": 1, "bad": 0}
+    assert json.loads(news.stdout) == {
+        "read": 1,
+        "changed": 1,
+        "events": 1,
+        "bad": 0,
+        "known": 0,
+    }
     wait_until(lambda: "out for delivery" in requests.get(receiver, timeout=30).text, 60)
     [delivery] = [
         one

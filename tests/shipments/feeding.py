@@ -90,5 +90,7 @@ def ingest(file: Path | str) -> Fed:
     return Fed(json.loads(lines[-1]) if lines else {}, err.getvalue().splitlines(), failure)
 
 
-def counts(read: int, changed: int, events: int = 0, bad: int = 0) -> dict[str, int]:
-    return {"read": read, "changed": changed, "events": events, "bad": bad}
+def counts(
+    read: int, changed: int, events: int = 0, bad: int = 0, known: int = 0
+) -> dict[str, int]:
+    return {"read": read, "changed": changed, "events": events, "bad": bad, "known": known}

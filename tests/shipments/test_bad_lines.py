@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ Feed = Callable[..., Fed]
 NOT_JSON = "the line is not valid JSON: "
 ID = "send an integer from 1 to 2^63-1"
 TIME = "send an ISO 8601 time such as 2026-01-02T15:04:05Z"
+WHEN = "send a time from 2000-01-01 to a day from now"
 BAD_BYTES = [
     (b"{", f"{NOT_JSON}Expecting property name enclosed in double quotes at line 1 column 2"),
     (b'{"kind":"tracking"', f"{NOT_JSON}Expecting ',' delimiter at line 1 column 19"),
@@ -57,6 +59,11 @@ BAD_FIELDS: list[tuple[Callable[..., dict], dict[str, Any], str]] = [
     (tracking, {"occurred_at": "yesterday"}, f"occurred_at: {TIME}"),
     (tracking, {"occurred_at": 1767312000}, f"occurred_at: {TIME}"),
     (tracking, {"occurred_at": "0001-01-01T00:00:00+10:00"}, f"occurred_at: {TIME}"),
+    (tracking, {"occurred_at": "9999-12-31T23:30:00Z"}, f"occurred_at: {WHEN}"),
+    (tracking, {"occurred_at": "1999-12-31T23:59:59Z"}, f"occurred_at: {WHEN}"),
+    (shipment, {"occurred_at": "0001-01-02T00:00:00Z"}, f"occurred_at: {WHEN}"),
+    (surcharge, {"occurred_at": "2999-01-01"}, f"occurred_at: {WHEN}"),
+    (incidence, {"occurred_at": "2999-01-01"}, f"occurred_at: {WHEN}"),
     (tracking, {"lokation": "Lima"}, "lokation: not a field of tracking"),
     (tracking, {"status": 3, "order": ORDER}, "status: send a string; order: not a field of track"),
     (surcharge, {"amount": None, "currency": None}, "amount: missing; currency: missing"),
@@ -119,6 +126,17 @@ def test_refuses_a_wrong_field_by_its_name(
     assert nothing_but_the_shipment()
 
 
+def test_takes_times_from_2000_to_a_day_from_now(company: Company, feed: Feed) -> None:
+    tomorrow = datetime.now(UTC) + timedelta(hours=23)
+
+    fed = feed(
+        shipment(5, company.pk, occurred_at="2000-01-01T00:00:00Z"),
+        tracking(5, "Lost", occurred_at=tomorrow.isoformat()),
+    )
+
+    assert fed == (counts(read=2, changed=2, events=1), [], None)
+
+
 def test_refuses_what_names_no_company_or_shipment(company: Company, feed: Feed) -> None:
     fed = feed(
         shipment(5, 999),
@@ -162,7 +180,7 @@ def test_refuses_a_surcharge_that_says_something_else_later(company: Company, fe
 
     end = "surcharge 1 is known with different content; amounts are never corrected in place"
     assert fed.reasons == [f"line 4: amount, currency: {end}", f"line 5: shipment_id: {end}"]
-    assert fed.counts == counts(read=6, changed=3, events=1, bad=2)
+    assert fed.counts == counts(read=6, changed=3, events=1, bad=2, known=1)
     assert later.reasons == [f"line 1: reason: {end}"]
     assert Surcharge.objects.get().reason == ""
 
@@ -193,7 +211,7 @@ def test_takes_nulls_for_fields_left_out_and_spaces_around_a_line(
         tracking(5, "Lost"),
     )
 
-    assert fed == (counts(read=3, changed=2, events=1), [], None)
+    assert fed == (counts(read=3, changed=2, events=1, known=1), [], None)
 
 
 def test_a_file_may_end_without_a_newline_but_not_within_a_line(

@@ -12,7 +12,7 @@ from deliveries.models import Delivery, Event
 from shipments.event_types.status import ON_SHIPMENT_STATUS_UPDATE, TRACKING_SIMPLE
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
-from tests.shipments.feeding import Fed, counts, shipment, tracking
+from tests.shipments.feeding import Fed, counts, incidence, shipment, surcharge, tracking
 
 Feed = Callable[..., Fed]
 
@@ -30,7 +30,7 @@ def test_a_status_that_comes_back_later_is_news(company: Company, feed: Feed) ->
     assert fed.counts == counts(read=3, changed=3, events=3)
     assert TrackingUpdate.objects.count() == Event.objects.count() == 3
     assert Shipment.objects.get().status == "Shipped"
-    assert feed(*history).counts == counts(read=3, changed=0)
+    assert feed(*history).counts == counts(read=3, changed=0, known=3)
 
 
 def test_a_hundred_lines_of_a_shipment_are_remembered(company: Company, feed: Feed) -> None:
@@ -38,7 +38,7 @@ def test_a_hundred_lines_of_a_shipment_are_remembered(company: Company, feed: Fe
     lines = [shipment(5, company.pk, carrier_name=f"carrier {n}") for n in range(150)]
     feed(*lines)
 
-    assert feed(*lines[50:]).counts == counts(read=100, changed=0)
+    assert feed(*lines[50:]).counts == counts(read=100, changed=0, known=100)
 
     assert Shipment.objects.get().carrier_name == "carrier 149"
     assert feed(lines[49]).counts == counts(read=1, changed=1)
@@ -93,3 +93,18 @@ def test_shipments_are_locked_in_the_order_of_their_ids(company: Company, feed: 
 
     (lock,) = [each["sql"] for each in asked if "FOR NO KEY UPDATE" in each["sql"]]
     assert lock.endswith('ORDER BY "shipments_shipment"."id" ASC FOR NO KEY UPDATE')
+
+
+def test_counts_the_lines_that_it_knew_already(company: Company, feed: Feed) -> None:
+    lines = [
+        shipment(5, company.pk),
+        surcharge(1, 5),
+        incidence(8, 5),
+        tracking(5, "Out for Delivery"),
+        tracking(5, "1 Delivery Attempt"),
+        # Without a time nobody can tell it from the first one.
+        tracking(5, "Out for Delivery"),
+    ]
+
+    assert feed(*lines).counts == counts(read=6, changed=5, events=3, known=1)
+    assert feed(*lines, b"{").counts == counts(read=7, changed=0, known=6, bad=1)

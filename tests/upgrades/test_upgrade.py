@@ -276,8 +276,10 @@ def test_work_goes_on(outcome: Outcome) -> None:
         (5, 6),
         (6, 3),
     ]
-    assert work["the same lines"] == {"read": 8, "changed": 0, "events": 0, "bad": 0}
-    assert work["a new line"] == {"read": 1, "changed": 1, "events": 1, "bad": 0}
+    same = {"read": 8, "changed": 0, "events": 0, "bad": 0, "known": 8}
+    assert work["the same lines"] == same
+    new = {"read": 1, "changed": 1, "events": 1, "bad": 0, "known": 0}
+    assert work["a new line"] == new
     assert work["a change of history"] == "the history of a ticket is append-only"
 
 

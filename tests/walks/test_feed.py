@@ -25,6 +25,7 @@ def test_what_the_feed_says_arrives_once_at_all_types(
         "changed": 625,
         "events": 525,
         "bad": 0,
+        "known": 0,
     }
     assert outcome["received"] == outcome["expected"]
     signed = [each.id for each in registry if each.signed]
@@ -36,4 +37,5 @@ def test_what_the_feed_says_arrives_once_at_all_types(
         "changed": 0,
         "events": 0,
         "bad": 0,
+        "known": 625,
     }

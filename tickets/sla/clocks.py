@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from companies.times import is_plausible
 from tickets.sla.calendars import BusinessHours, add_business_time, business_time_between
 from tickets.statuses import PAUSED, RUNNING, TERMINAL, TOLD, By, Status
 
@@ -165,6 +166,14 @@ class Filing(NamedTuple):
 def filing_due(
     filing: Filing, shipped_at: datetime | None, delivered_at: datetime | None
 ) -> datetime | None:
-    """When the right to claim dies; None while nobody knows since when to count."""
+    """When the right to claim dies; None while nobody knows since when to count.
+
+    Nobody knows that either where the time cannot be (decision N28) or the days lead beyond time.
+    """
     since = delivered_at if filing.from_delivery else shipped_at
-    return since and since + timedelta(days=filing.days)
+    if since is None or not is_plausible(since):
+        return None
+    try:
+        return since + timedelta(days=filing.days)
+    except OverflowError:
+        return None

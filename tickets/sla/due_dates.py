@@ -10,7 +10,6 @@ from datetime import datetime
 from shipments.models import Shipment
 from tickets.models import HistoryEntry, Ticket
 from tickets.sla import clocks, policy
-from tickets.sla.calendars import TooFar
 from tickets.sla.clocks import Move
 from tickets.statuses import TERMINAL, By, Status
 
@@ -61,7 +60,7 @@ def set_due_dates(ticket: Ticket, rules: policy.SLARules, moves: list[Move]) -> 
     if promise := rules.promise(plan, ticket.type_id):
         try:
             found = clocks.compute_due(moves, ticket.first_responded_at, promise)
-        except TooFar as error:
+        except (ValueError, OverflowError) as error:
             logger.warning("cannot set due dates on ticket %s: %s", ticket.pk or "to come", error)
     ticket.first_response_due_at, ticket.resolution_due_at, ticket.due_at = found
     ticket.clock_digest = rules.digest(plan)

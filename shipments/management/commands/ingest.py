@@ -14,6 +14,7 @@ from shipments.feed import ingesting
 from shipments.feed.ingesting import Stopped, Tally
 
 INTERRUPTED = 130
+COUNTS = ("read", "changed", "events", "bad", "known")
 
 
 class Command(BaseCommand):
@@ -66,7 +67,7 @@ class Command(BaseCommand):
             ingesting.ingest(stream, tally, report=report, advance=advance)
 
     def tell(self, tally: Tally) -> None:
-        counts = {name: getattr(tally, name) for name in ("read", "changed", "events", "bad")}
+        counts = {name: getattr(tally, name) for name in COUNTS}
         self.stdout.write(json.dumps(counts, separators=(",", ":")))
 
 
