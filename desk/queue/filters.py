@@ -16,6 +16,7 @@ from companies.ids import LARGEST_ID
 from companies.models import Company
 from desk.common.cache import cached
 from tickets.models import Agent, Ticket, TicketType
+from tickets.models.carriers import spellings_of
 
 TYPES_FRESH_SECONDS = 60
 
@@ -136,7 +137,7 @@ class CarrierFilter(TextFilter):
     parameter_name = "carrier_name"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        return tickets.filter(carrier_name=value)
+        return tickets.filter(carrier_name__in=spellings_of(value))
 
 
 class DayFilter(FieldFilter):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from tickets.models.carriers import spellings_of
 from tickets.sla.clocks import FILING_SOON
 from tickets.statuses import ACCEPTING, TERMINAL
 
@@ -30,9 +31,13 @@ class Scope(NamedTuple):
 
     def narrow(self) -> tuple[str, dict[str, Any]]:
         """The rest of a WHERE, and what it needs."""
-        wanted = {"type_id": self.type_id, "agent_id": self.agent_id, "carrier_name": self.carrier}
-        given = {column: value for column, value in wanted.items() if value}
-        return "".join(f" AND {column} = %({column})s" for column in given), given
+        wanted = {"type_id": self.type_id, "agent_id": self.agent_id}
+        given: dict[str, Any] = {column: value for column, value in wanted.items() if value}
+        parts = [f" AND {column} = %({column})s" for column in given]
+        if self.carrier:
+            parts.append(" AND carrier_name = ANY(%(spellings)s)")
+            given["spellings"] = spellings_of(self.carrier)
+        return "".join(parts), given
 
 
 Triple = tuple[int, int, int]

@@ -2,21 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from django.utils import timezone
 
 from desk.reports import charts, figures
 from desk.reports.fairness import Report
 from desk.reports.figures import AGES, Scope, Times, Triple
+from desk.reports.groups import NOTHING, GroupCounts, combined, merge_spellings
 from tickets.models import Agent, TicketType
 
-NOTHING = (0, 0, 0)
 # Carriers and agents that a chart has room for.
 MOST_CHARTED = 12
-
-K = TypeVar("K")
-# (decided, accepted, late) or (open, overdue, filing near), as figures has them.
 
 
 class Table(NamedTuple):
@@ -38,18 +35,6 @@ GROUP_COLUMNS = (
 )
 
 
-class GroupCounts(NamedTuple):
-    """The tickets of one type, agent or carrier, in the order of the columns."""
-
-    opened: int
-    decided: int
-    accepted: int
-    late: int
-    open: int
-    overdue: int
-    filing_near: int
-
-
 class Dashboard(NamedTuple):
     """What a lead sees at once, and the tables below."""
 
@@ -67,7 +52,9 @@ def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
     answers, decisions = figures.answer_times(scope, now), figures.decision_times(scope, now)
     types = {one.pk: str(one) for one in TicketType.objects.all()}
     names = dict(Agent.objects.values_list("pk", "user__username"))
-    by_carrier = combined(opened.by_carrier, decided.by_carrier, backlog.by_carrier)
+    by_carrier = merge_spellings(
+        combined(opened.by_carrier, decided.by_carrier, backlog.by_carrier)
+    )
     tables = [
         volume(scope, now, opened.by_day, decided.by_day),
         ages(backlog.by_age),
@@ -90,18 +77,6 @@ def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
         ("Decision, median", duration(decisions.get(None, Times()).median)),
     ]
     return Dashboard(tiles, tables, sorted(filter(None, by_carrier)), now)
-
-
-def combined(
-    opened: Mapping[K, int], decided: Mapping[K, Triple], open_now: Mapping[K, Triple]
-) -> dict[K, GroupCounts]:
-    """What each has of all three, nothing where it has none."""
-    return {
-        key: GroupCounts(
-            opened.get(key, 0), *decided.get(key, NOTHING), *open_now.get(key, NOTHING)
-        )
-        for key in {**opened, **decided, **open_now}
-    }
 
 
 def volume(

@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import lru_cache
 from hashlib import blake2b
 
+from shipments.carriers import carrier_key
 from tickets.models import Calendar, FilingRule, SLATarget
 from tickets.sla import calendars
 from tickets.sla.clocks import Filing, Promise
@@ -36,7 +37,8 @@ class SLARules:
 
     def filing_of(self, carrier_name: str, type_id: int) -> Filing | None:
         """The carrier's own rule for this type, or that for any carrier."""
-        return self.filing.get((carrier_name.lower(), type_id)) or self.filing.get(("", type_id))
+        own = self.filing.get((carrier_key(carrier_name), type_id))
+        return own or self.filing.get(("", type_id))
 
     def digest(self, plan: str) -> int:
         """Of all that clocks of this plan depend on: it differs as soon as anything does."""
@@ -70,7 +72,7 @@ def load_rules() -> SLARules:
         if calendar in usable
     }
     filing = {
-        (carrier_name.lower(), type_id): Filing(days, from_delivery)
+        (carrier_key(carrier_name), type_id): Filing(days, from_delivery)
         for carrier_name, type_id, days, from_delivery in FilingRule.objects.order_by(
             "pk"
         ).values_list("carrier_name", "type", "days", "counts_from_delivery")

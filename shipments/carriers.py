@@ -1,0 +1,14 @@
+"""Which names mean the same carrier: case makes none of its own (decision N28). Pure."""
+
+from collections.abc import Mapping
+
+
+def carrier_key(name: str) -> str:
+    """The same for all spellings of a carrier that differ in case."""
+    return name.casefold()
+
+
+def usual_spellings(found: Mapping[str, int]) -> dict[str, str]:
+    """How each carrier is spelt most often, by its key; `found` counts spellings."""
+    often = sorted(found.items(), key=lambda one: (one[1], one[0]))
+    return {carrier_key(name): name for name, _ in often}
