@@ -83,3 +83,24 @@ class KeptAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.status} for {self.key}"
+
+
+class FailedRow(models.Model):
+    """A row that a task fails on, and goes on without (companies.failing_rows)."""
+
+    task = models.CharField(max_length=50)
+    # What it is, such as a ticket, and which.
+    kind = models.CharField(max_length=20)
+    key = models.CharField(max_length=100)
+    error = models.CharField(max_length=300)
+    first_at = models.DateTimeField("first failed", auto_now_add=True)
+    last_at = models.DateTimeField("last failed", auto_now_add=True)
+    times = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "kind", "key"], name="one_entry_per_failed_row")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"

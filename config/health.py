@@ -227,7 +227,14 @@ def labelled(registry: CollectorRegistry) -> None:
         ["task"],
         registry=registry,
     )
+    failed = Gauge(
+        "parceldesk_periodic_task_failed_rows",
+        "Rows that the periodic task fails on and goes on without",
+        ["task"],
+        registry=registry,
+    )
     now = timezone.now()
     for task in periodic.scheduled_tasks():
+        failed.labels(task.name).set(task.failed)
         if task.pulse and task.pulse.done_at:
             age.labels(task.name).set((now - task.pulse.done_at).total_seconds())

@@ -9,6 +9,7 @@ Why: decision page engine-emails-are-rows-and-sent-at-least-once.
 
 import logging
 from email.utils import parseaddr
+from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import NamedTuple
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from companies import doorbell
+from companies.failing_rows import FailingRows
 from deliveries.models import Mail
 
 logger = logging.getLogger(__name__)
@@ -68,12 +70,13 @@ def ring_mail_task() -> None:
 
 
 def send_due() -> int:
-    """Send what is due, MOST_AT_ONCE at most, until one fails; returns how many were sent.
+    """Send what is due, MOST_AT_ONCE at most; returns how many were sent.
 
-    The next run goes on after a failure: a mail server that is away is asked once a run.
+    An email that fails keeps none of the others. A mail server that is away is asked once a run.
     """
     give_up()
-    for sent in range(MOST_AT_ONCE):
+    rows, sent = FailingRows("send_mails"), 0
+    for _ in range(MOST_AT_ONCE):
         mail = claim_mail()
         if mail is None:
             return sent
@@ -88,9 +91,20 @@ def send_due() -> int:
                 TRIES,
                 error,
             )
-            return sent
-        Mail.objects.filter(pk=mail.id).delete()
-    return MOST_AT_ONCE
+            if server_is_away(error):
+                return sent
+            rows.note("email", mail.id, error)
+        else:
+            Mail.objects.filter(pk=mail.id).delete()
+            rows.forget("email", [mail.id])
+            sent += 1
+    return sent
+
+
+def server_is_away(error: Exception) -> bool:
+    """Whether the next email would fail too: it is not this one that the server refused."""
+    about_one = (SMTPRecipientsRefused, SMTPDataError)
+    return isinstance(error, OSError) and not isinstance(error, about_one)
 
 
 def claim_mail() -> ClaimedMail | None:

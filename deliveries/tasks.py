@@ -11,7 +11,7 @@ from deliveries.engine import pausing
 from deliveries.engine.bell import Bell
 from deliveries.engine.listening import listener
 from deliveries.engine.processes import LoopKeeper
-from deliveries.upkeep import partitions
+from deliveries.upkeep import deleted_webhooks, partitions
 from deliveries.upkeep.housekeeping import keep_house
 from deliveries.upkeep.periodic import periodic_task
 
@@ -57,7 +57,7 @@ def deliver() -> None:
 @periodic_task(limit_seconds=15, batch=1)
 def sweep() -> int:
     """Beat's pulse, and what is left over from webhooks that were deleted."""
-    return partitions.cancel_deliveries_of_deleted_webhooks()
+    return deleted_webhooks.cancel_deliveries()
 
 
 @periodic_task(limit_seconds=120)

@@ -12,6 +12,7 @@ from desk.setup.sla_admin import CalendarAdmin, FilingRuleAdmin, TargetAdmin
 from desk.setup.ticket_type_admin import TicketTypeAdmin
 from desk.storms.storm_admin import StormAdmin
 from desk.support.delivery_admin import DeliveryAdmin
+from desk.support.failed_row_admin import FailedRowAdmin
 from desk.support.pages import SupportPages
 from desk.support.shipment_admin import ShipmentAdmin
 from desk.support.webhook_admin import WebhookAdmin
@@ -24,6 +25,7 @@ __all__ = [
     "CalendarAdmin",
     "CompanyAdmin",
     "DeliveryAdmin",
+    "FailedRowAdmin",
     "FilingRuleAdmin",
     "GroupAdmin",
     "MacroAdmin",

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from tickets.models import Ticket, TicketType
 
@@ -106,6 +106,8 @@ class StormReply(models.Model):
     closed = models.PositiveIntegerField(
         default=0, help_text="Decided before the reply reached them."
     )
+    # Why, by the id of the ticket that could not be answered.
+    failed = models.JSONField(default=dict, db_default=Value({}, models.JSONField()))
     stopped = models.CharField(max_length=200, blank=True, help_text="Why the reply stopped early.")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
@@ -121,4 +123,5 @@ class StormReply(models.Model):
 
     def __str__(self) -> str:
         closed = f", {self.closed} closed meanwhile" if self.closed else ""
-        return f"{self.answered} answered{closed}"
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"{self.answered} answered{closed}{failed}"

@@ -41,6 +41,7 @@ LEAD = {
     "desk.answer_storm",
     "desk.view_figures",
     "webhooks.pause_webhook",
+    "companies.view_failedrow",
 }
 AUDITOR = {
     *(f"{app}.view_*" for app in OURS),
@@ -50,7 +51,7 @@ AUDITOR = {
 # Not the tickets: what companies write there is none of their work.
 OPERATOR = {
     *each("view add change", "companies", "company"),
-    "companies.view_apitoken",
+    *each("view", "companies", "apitoken failedrow"),
     *each("view", "shipments", "shipment incidence surcharge trackingupdate"),
     *each("view add change", "tickets", "tickettype"),
     "webhooks.view_webhook",

@@ -1,12 +1,14 @@
 """When the service itself pauses a webhook, and tells the company why (decisions W19 and W21)."""
 
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from companies.failing_rows import FailingRows
 from deliveries import mailing
 from deliveries.models import Health
 from webhooks import services
@@ -41,7 +43,14 @@ def pause_failing() -> int:
         .filter(webhook__deleted_at=None)
         .values_list("webhook_id", flat=True)
     )
-    paused = sum(pause_and_notify(webhook_id, FAILING) for webhook_id in failing)
+    rows, paused = FailingRows("pause_failing"), 0
+
+    def pause(webhook_ids: Sequence[int]) -> None:
+        nonlocal paused
+        paused += sum(pause_and_notify(webhook_id, FAILING) for webhook_id in webhook_ids)
+
+    for webhook_id in failing:
+        rows.do("webhook", [webhook_id], pause)
     if paused:
         mailing.ring_mail_task()
     return paused

@@ -26,24 +26,6 @@ TABLES = (
     Partitioned("deliveries_delivery", "archived_on", "date"),
     Partitioned("deliveries_attempt", "started_at", "timestamptz"),
 )
-BATCH = 5_000
-
-CANCEL = """
-UPDATE deliveries_delivery SET state = 3, finished_at = statement_timestamp(),
-  archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date,
-  claimed_by = NULL, claimed_until = NULL
-WHERE archived_on = '9999-12-31' AND id IN (
-  SELECT id FROM deliveries_delivery_open WHERE webhook_id = %s
-  LIMIT %s FOR UPDATE SKIP LOCKED)
-"""
-
-DELETED = """
-SELECT id FROM webhooks_webhook WHERE deleted_at IS NOT NULL AND EXISTS (
-  SELECT FROM deliveries_delivery_open WHERE webhook_id = webhooks_webhook.id)
-LIMIT %s
-"""
-WEBHOOKS_AT_ONCE = 20
-
 RANGES = """
 SELECT pg_get_expr(child.relpartbound, child.oid) FROM pg_inherits
 JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = %s::regclass
@@ -61,18 +43,6 @@ class PartitionState(NamedTuple):
     table: str
     weeks_ahead: int
     has_rest: bool
-
-
-def cancel_deliveries_of_deleted_webhooks() -> int:
-    """Cancel what still waits for them, a bounded number at a time (decision W7)."""
-    with connection.cursor() as cursor:
-        cursor.execute(DELETED, [WEBHOOKS_AT_ONCE])
-        deleted = [row[0] for row in cursor.fetchall()]
-        cancelled = 0
-        for webhook_id in deleted:
-            cursor.execute(CANCEL, [webhook_id, BATCH])
-            cancelled += cursor.rowcount
-        return cancelled
 
 
 def make_partitions() -> int:

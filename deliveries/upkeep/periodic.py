@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import connection
 
 from companies import doorbell
+from companies.failing_rows import count_failed_rows
 from deliveries.models import Pulse
 
 # How much longer a lease is than the time limit of the run that holds it.
@@ -103,11 +104,15 @@ def end(name: str, run: UUID, *, done: bool) -> None:
 
 
 class Periodic(NamedTuple):
-    """A task of the schedule: its Celery name, its period, and its row once it has run."""
+    """A task of the schedule: its Celery name, its period, and its row once it has run.
+
+    `failed` counts the rows that it goes on without (companies.failing_rows).
+    """
 
     task: str
     every: timedelta
     pulse: Pulse | None
+    failed: int = 0
 
     @property
     def name(self) -> str:
@@ -131,20 +136,20 @@ class Periodic(NamedTuple):
     def last_success(self, now: datetime) -> str:
         if self.pulse is None or self.pulse.done_at is None:
             return f"{self.name} not yet"
-        return f"{self.name} {max(0.0, (now - self.pulse.done_at).total_seconds()):.0f} s ago"
+        failed = f" (failed rows: {self.failed})" if self.failed else ""
+        ago = max(0.0, (now - self.pulse.done_at).total_seconds())
+        return f"{self.name} {ago:.0f} s ago{failed}"
 
 
 def scheduled_tasks() -> list[Periodic]:
     """All of the schedule, in its order."""
-    pulses = Pulse.objects.in_bulk()
-    return [
-        Periodic(
-            entry["task"],
-            timedelta(seconds=entry["schedule"]),
-            pulses.get(entry["task"].rpartition(".")[2]),
-        )
-        for entry in settings.CELERY_BEAT_SCHEDULE.values()
-    ]
+    pulses, failed = Pulse.objects.in_bulk(), count_failed_rows()
+    found = []
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        name = entry["task"].rpartition(".")[2]
+        every = timedelta(seconds=entry["schedule"])
+        found.append(Periodic(entry["task"], every, pulses.get(name), failed.get(name, 0)))
+    return found
 
 
 def database_time() -> datetime:

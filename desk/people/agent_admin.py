@@ -122,14 +122,19 @@ class AgentAdmin(ModelAdmin):
         form = AssignForm(request.POST or None, excluding=agent)
         if request.method == "POST" and form.is_valid():
             try:
-                left = reassigning.reassign_all_of(agent, user=request.user, **form.cleaned_data)
+                left, refused = reassigning.reassign_all_of(
+                    agent, user=request.user, **form.cleaned_data
+                )
             except reassigning.NotGiven as refusal:
                 messages.error(request, str(refusal))
             else:
                 if not left:
                     messages.success(request, f"{agent} has no open tickets left.")
                     return redirect(PAGE, agent_id)
-                messages.warning(request, f"{left} tickets are left. Submit again to continue.")
+                for ticket_id, why in refused.items():
+                    messages.error(request, f"Ticket {ticket_id} was not reassigned: {why}")
+                if left > len(refused):
+                    messages.warning(request, f"{left} tickets are left. Submit again to continue.")
         context = {
             **self.admin_site.each_context(request),
             "title": f"Reassign the tickets of {agent}",

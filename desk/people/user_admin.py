@@ -18,6 +18,7 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from companies.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
 from desk.common.requests import StaffRequest, staff
 from desk.people import second_factor
@@ -131,10 +132,17 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     @admin.action(description="Remove the second factor (lost phone)", permissions=["change"])
     def remove_second_factor(self, request: StaffRequest, queryset: QuerySet[User]) -> None:
         chosen = [user for user in queryset if may_manage(request.user, user)]
-        removed = sum(second_factor.remove_devices(user) for user in chosen)
-        for user in chosen:
+        removed: list[int] = []
+
+        def remove(user: User) -> None:
+            count = second_factor.remove_devices(user)
             self.log_change(request, user, "Removed the second factor.")
-        messages.success(request, f"{removed} removed.")
+            removed.append(count)
+
+        outcome = do_each(chosen, remove)
+        messages.success(request, f"{sum(removed)} removed.")
+        for user, why in outcome.refused.items():
+            messages.error(request, f"{user} failed: {why}")
 
 
 @admin.register(Group)

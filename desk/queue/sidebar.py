@@ -28,6 +28,12 @@ OTHERS = (
     ("Companies", "domain", "admin:companies_company_changelist", "companies.view_company"),
     ("Webhooks", "webhook", "admin:webhooks_webhook_changelist", "webhooks.view_webhook"),
     ("Missing events", "troubleshoot", "admin:tickets_ticket_events", "deliveries.view_delivery"),
+    (
+        "Failing rows",
+        "report",
+        "admin:companies_failedrow_changelist",
+        "companies.view_failedrow",
+    ),
     ("Users", "group", "admin:auth_user_changelist", "auth.view_user"),
 )
 

@@ -1,5 +1,6 @@
 """The first page of the desk: a lead's figures, an agent's own day. And the pages behind it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -10,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
+from companies.failing_rows import FailingRows
 from desk.common import csv_files
 from desk.common.cache import cached
 from desk.common.requests import staff
@@ -83,11 +85,21 @@ def figures_of(scope: Scope) -> tables.Dashboard:
 
 
 def count_ahead() -> int:
-    """Count what leads look at first, over all tickets, before they ask; returns how many."""
-    for days in SPANS:
+    """Count what leads look at first, over all tickets, before they ask; returns how many.
+
+    Raises RuntimeError where none could be counted.
+    """
+    rows = FailingRows("count_figures")
+    counted = sum(rows.do("days of figures", [days], keep_ahead) for days in SPANS)
+    if not counted:
+        raise RuntimeError("; ".join(rows.failed.values()))
+    return counted
+
+
+def keep_ahead(spans: Sequence[int]) -> None:
+    for days in spans:
         scope = Scope(days)
         cache.set(f"desk:{key_of(scope)}", tables.dashboard(scope), FRESH_SECONDS)
-    return len(SPANS)
 
 
 def key_of(scope: Scope) -> str:

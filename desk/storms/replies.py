@@ -1,5 +1,6 @@
 """One reply to all tickets of a storm: taken once, sent in batches, resumable anywhere."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -8,6 +9,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from companies import doorbell
+from companies.failing_rows import FailingRows
 from desk.models import Storm, StormReply
 from desk.storms.services import StormRefused, require_storm_lead
 from tickets import working
@@ -19,6 +21,7 @@ from tickets.statuses import TERMINAL
 AT_ONCE = 50
 # As many transactions as one run of the task makes: other tasks have their turn in between.
 BATCHES = 10
+TASK = "answer_storms"
 Link = Storm.tickets.through
 
 
@@ -58,14 +61,26 @@ def continue_replies() -> int:
 
     BATCHES of them at most; returns how many.
     """
+    rows, batches, more = FailingRows(TASK), 0, False
+
+    def answer(reply_ids: Sequence[int]) -> None:
+        nonlocal more
+        more = answer_batch(*reply_ids)
+
     unfinished = StormReply.objects.filter(finished_at=None).order_by("pk")
-    batches = 0
-    for reply_id in unfinished.values_list("pk", flat=True)[:BATCHES]:
+    # One that failed as a whole comes last: it keeps no other waiting.
+    ids = sorted(unfinished.values_list("pk", flat=True), key=lambda one: is_known(rows, one))
+    for reply_id in ids[:BATCHES]:
         more = True
         while more and batches < BATCHES:
-            more = answer_batch(reply_id)
             batches += 1
+            more = False
+            rows.do("reply", [reply_id], answer)
     return batches
+
+
+def is_known(rows: FailingRows, reply_id: int) -> bool:
+    return ("reply", str(reply_id)) in rows.known
 
 
 @transaction.atomic
@@ -78,21 +93,35 @@ def answer_batch(reply_id: int) -> bool:
     batch = dict(links.order_by("pk").values_list("pk", "ticket_id")[:AT_ONCE])
     try:
         require_storm_lead(reply.user)
-        # Many rows are locked in the order of their ids.
-        for ticket_id in sorted(batch.values()):
-            answer_one(reply, ticket_id)
+        answer_tickets(reply, sorted(batch.values()))
     except NotAllowed as error:
         reply.stopped, batch = str(error), {}
     reply.at = max(batch, default=reply.upto)
     if len(batch) < AT_ONCE:
         reply.finished_at = timezone.now()
-    reply.save(update_fields=["at", "answered", "closed", "stopped", "finished_at"])
+    reply.save(update_fields=["at", "answered", "closed", "failed", "stopped", "finished_at"])
     return reply.finished_at is None
 
 
-def answer_one(reply: StormReply, ticket_id: int) -> None:
+def answer_tickets(reply: StormReply, ticket_ids: list[int]) -> None:
+    """Answer these, in the order of their ids, as many rows are locked. Raises NotAllowed.
+
+    One that fails is passed over: the reply says which, and why.
+    """
+
+    def answer(part: Sequence[int]) -> None:
+        answered = sum(answer_one(reply, ticket_id) for ticket_id in part)
+        reply.answered += answered
+        reply.closed += len(part) - answered
+
+    rows = FailingRows(TASK)
+    rows.do("ticket", ticket_ids, answer, not_theirs=(NotAllowed,))
+    reply.failed |= {key: error for (_, key), error in rows.failed.items()}
+
+
+def answer_one(reply: StormReply, ticket_id: int) -> bool:
+    """Whether it was answered: a decided ticket is not."""
     if Ticket.objects.hold(ticket_id).status in TERMINAL:
-        reply.closed += 1
-    else:
-        working.write(ticket_id, reply.text, user=reply.user, public=True)
-        reply.answered += 1
+        return False
+    working.write(ticket_id, reply.text, user=reply.user, public=True)
+    return True

@@ -1,15 +1,20 @@
 """Storms: noticed every minute, decided by leads, with the tickets that belong to them."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from companies.failing_rows import FailingRows
 from desk.models import Storm
 from desk.storms import rule
+from shipments.carriers import carrier_key, usual_spellings
 from tickets.changes.actors import NotAllowed
 from tickets.models import Ticket
 
@@ -36,11 +41,22 @@ def storms_of(ticket: Ticket) -> QuerySet[Storm]:
     return ticket.storms.exclude(state=Storm.State.DISMISSED).order_by("-pk")
 
 
-def opened_by_carrier(until: datetime) -> Counter[str]:
+class Heaps(NamedTuple):
+    """Tickets of an hour by carrier, whatever the case of its name; and how each is spelt."""
+
+    found: Counter[str]
+    names: dict[str, str]
+
+
+def opened_by_carrier(until: datetime) -> Heaps:
     """Tickets by carrier in the hour before."""
     tickets = Ticket.objects.filter(created_at__gt=until - HOUR, created_at__lte=until)
     named = tickets.exclude(carrier_name="").order_by()
-    return Counter(dict(named.values_list("carrier_name").annotate(number=Count("*"))))
+    spelt = dict(named.values_list("carrier_name").annotate(number=Count("*")))
+    found: Counter[str] = Counter()
+    for name, number in spelt.items():
+        found[carrier_key(name)] += number
+    return Heaps(found, usual_spellings(spelt))
 
 
 def active_storms() -> QuerySet[Storm]:
@@ -51,52 +67,61 @@ def active_storms() -> QuerySet[Storm]:
 def watch(now: datetime | None = None) -> list[Storm]:
     """Take back proposals that are over, make new ones, gather for those that are open.
 
-    Returns what is newly proposed.
+    Returns what is newly proposed. A carrier or storm that fails keeps none of the others.
     """
     now = now or timezone.now()
-    found = opened_by_carrier(now)
-    withdraw_proposals(found, now)
-    proposed = propose(found, now)
+    rows, heaps = FailingRows("watch_for_storms"), opened_by_carrier(now)
+    proposals = Storm.objects.filter(state=Storm.State.PROPOSED, hour__lt=now - 2 * HOUR)
+    for storm in proposals:
+        rows.do("storm", [storm.pk], partial(withdraw_if_over, storm, heaps.found, now))
+    proposed = propose(heaps, now, rows)
     for storm_id in Storm.objects.filter(state=Storm.State.OPEN).values_list("pk", flat=True):
-        link_tickets_to_storm(storm_id)
+        rows.do("storm", [storm_id], lambda keys: link_tickets_to_storm(*keys))
     return proposed
 
 
-def propose(found: Counter[str], now: datetime) -> list[Storm]:
-    many = {name for name, number in found.items() if number >= rule.LEAST}
+def propose(heaps: Heaps, now: datetime, rows: FailingRows) -> list[Storm]:
+    many = {key for key, number in heaps.found.items() if number >= rule.LEAST}
     if not many:
         return []
     taken = active_storms().values_list("carrier_name", flat=True)
     rested = Storm.objects.exclude(decided_by="").filter(closed_at__gt=now - QUIET)
-    many -= {*taken, *rested.values_list("carrier_name", flat=True)}
+    many -= {*map(carrier_key, (*taken, *rested.values_list("carrier_name", flat=True)))}
     past = (
-        [opened_by_carrier(now - timedelta(weeks=week)) for week in range(1, WEEKS + 1)]
+        [opened_by_carrier(now - timedelta(weeks=week)).found for week in range(1, WEEKS + 1)]
         if many
         else []
     )
-    storms = []
-    for name in sorted(many):
-        before = [week[name] for week in past]
-        if rule.is_storm(found[name], before):
-            expected = rule.usual(before)
-            storm, _ = Storm.objects.get_or_create(
-                carrier_name=name,
-                state__in=ALIVE,
-                defaults={"hour": now - HOUR, "found": found[name], "usual": expected},
-            )
-            storms.append(storm)
+    storms: list[Storm] = []
+
+    def judge(keys: Sequence[str]) -> None:
+        for key in keys:
+            before = [week[key] for week in past]
+            if rule.is_storm(heaps.found[key], before):
+                storms.append(make_proposal(heaps, key, rule.usual(before), now))
+
+    for key in sorted(many):
+        rows.do("carrier", [key], judge)
     return storms
 
 
-def withdraw_proposals(found: Counter[str], now: datetime) -> None:
+def make_proposal(heaps: Heaps, key: str, usual: float, now: datetime) -> Storm:
+    storm, _ = Storm.objects.get_or_create(
+        carrier_name=heaps.names[key],
+        state__in=ALIVE,
+        defaults={"hour": now - HOUR, "found": heaps.found[key], "usual": usual},
+    )
+    return storm
+
+
+def withdraw_if_over(storm: Storm, found: Counter[str], now: datetime, _: object = None) -> None:
     """A proposal that nobody took up ends by itself when the hours are ordinary again.
 
     An open storm does not: answering takes longer than the storm.
     """
-    for storm in Storm.objects.filter(state=Storm.State.PROPOSED, hour__lt=now - 2 * HOUR):
-        if rule.is_over(found[storm.carrier_name], storm.usual):
-            still = Storm.objects.filter(pk=storm.pk, state=Storm.State.PROPOSED)
-            still.update(state=Storm.State.DISMISSED, closed_at=now)
+    if rule.is_over(found[carrier_key(storm.carrier_name)], storm.usual):
+        still = Storm.objects.filter(pk=storm.pk, state=Storm.State.PROPOSED)
+        still.update(state=Storm.State.DISMISSED, closed_at=now)
 
 
 @transaction.atomic
@@ -104,9 +129,8 @@ def link_tickets_to_storm(storm_id: int) -> None:
     """Link the open tickets about its carrier since it began, and those that came meanwhile."""
     storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
     if storm.state == Storm.State.OPEN:
-        tickets = Ticket.objects.open().filter(
-            carrier_name=storm.carrier_name, created_at__gt=storm.hour
-        )
+        open_tickets = Ticket.objects.open().filter(created_at__gt=storm.hour)
+        tickets = open_tickets.about_carrier(storm.carrier_name)
         storm.tickets.add(*tickets.exclude(storms=storm).values_list("pk", flat=True))
 
 

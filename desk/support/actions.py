@@ -10,6 +10,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from companies.failing_rows import Outcome, do_each
 from deliveries import redelivery
 from deliveries.models import Delivery
 from tickets.changes.actors import NotAllowed
@@ -63,9 +64,10 @@ def log_act(user: User, webhook_id: int, message: str) -> None:
     )
 
 
-@transaction.atomic
-def send_again(delivery_ids: Iterable[UUID], *, user: User) -> int:
-    """Send deliveries again now; returns how many. Those of deleted webhooks are left alone.
+def send_again(delivery_ids: Iterable[UUID], *, user: User) -> Outcome[UUID]:
+    """Send deliveries again now; returns how many, and why others were not.
+
+    Those of deleted webhooks are left alone.
 
     One in flight at this moment is left to its attempt. Raises NotAllowed, and
     ValueError for more than MOST_AT_ONCE.
@@ -75,8 +77,13 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> int:
     if len(ids) > MOST_AT_ONCE:
         raise ValueError(f"Send at most {MOST_AT_ONCE} deliveries again at a time.")
     present = Delivery.objects.filter(pk__in=ids, webhook__deleted_at=None)
-    chosen = list(present.order_by("event_id").only("id"))
-    again = redelivery.redeliver([delivery.pk for delivery in chosen])
-    if chosen:
-        LogEntry.objects.log_actions(user.pk, chosen, CHANGE, "Sent again.")
-    return again
+    again = 0
+
+    def send(delivery: Delivery) -> None:
+        nonlocal again
+        LogEntry.objects.log_actions(user.pk, [delivery], CHANGE, "Sent again.")
+        again += redelivery.redeliver([delivery.pk])
+
+    found = list(present.order_by("event_id").only("id"))
+    refused = do_each(found, send).refused
+    return Outcome(again, {delivery.pk: why for delivery, why in refused.items()})

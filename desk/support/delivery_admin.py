@@ -144,11 +144,13 @@ class DeliveryAdmin(ReadOnlyAdmin):
     def send_again(self, request: StaffRequest, queryset: QuerySet[Delivery]) -> None:
         ids = list(queryset.values_list("pk", flat=True)[: actions.MOST_AT_ONCE + 1])
         try:
-            again = actions.send_again(ids, user=request.user)
+            again, refused = actions.send_again(ids, user=request.user)
         except ValueError as error:
             messages.error(request, str(error))
-        else:
-            messages.success(request, f"{again} will be sent again.")
+            return
+        (messages.warning if refused else messages.success)(request, f"{again} will be sent again.")
+        for delivery_id, why in refused.items():
+            messages.error(request, f"Delivery {delivery_id} failed: {why}")
 
     def again_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
         if request.method != "POST":
@@ -157,7 +159,10 @@ class DeliveryAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         if not self.get_queryset(request).filter(pk=delivery_id).exists():
             raise Http404
-        if actions.send_again([delivery_id], user=request.user):
+        again, refused = actions.send_again([delivery_id], user=request.user)
+        if refused:
+            messages.error(request, refused[delivery_id])
+        elif again:
             messages.success(
                 request, "The delivery is being sent again, with the same X-Webhook-Id."
             )

@@ -3,6 +3,7 @@
 It stands here and not with the webhooks, which know nothing of deliveries.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -16,6 +17,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from companies.failing_rows import do_each
 from deliveries.monitoring import log, needs_attention
 from desk.common.admin_base import ReadOnlyAdmin
 from desk.common.requests import StaffRequest
@@ -140,10 +142,7 @@ class WebhookAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Resume the selected webhooks", permissions=["pause"])
     def resume(self, request: StaffRequest, queryset: QuerySet[Webhook]) -> None:
-        resumed = sum(
-            actions.resume_webhook(one.pk, user=request.user) for one in queryset[:MOST_AT_ONCE]
-        )
-        messages.success(request, f"{resumed} resumed.")
+        self.resume_all(request, queryset[:MOST_AT_ONCE])
 
     def pause_page(self, request: StaffRequest) -> HttpResponse:
         """GET asks why, POST pauses."""
@@ -152,17 +151,32 @@ class WebhookAdmin(ReadOnlyAdmin):
         if request.method != "POST" or not form.is_valid():
             return self.pause_dialog(request, webhooks, form)
         reason = form.cleaned_data["reason"]
-        paused = sum(actions.pause_webhook(one.pk, reason, user=request.user) for one in webhooks)
-        messages.success(request, f"{paused} paused.")
+        paused: list[int] = []
+
+        def pause(webhook_id: int) -> None:
+            if actions.pause_webhook(webhook_id, reason, user=request.user):
+                paused.append(webhook_id)
+
+        outcome = do_each([one.pk for one in webhooks], pause)
+        tell(request, f"{len(paused)} paused.", outcome.refused)
         return redirect(PAGE, webhooks[0].pk) if len(webhooks) == 1 else redirect(LIST)
 
     def resume_page(self, request: StaffRequest) -> HttpResponse:
         if request.method != "POST":
             return HttpResponse(status=405, headers={"Allow": "POST"})
         webhooks = self.picked(request)
-        resumed = sum(actions.resume_webhook(one.pk, user=request.user) for one in webhooks)
-        messages.success(request, f"{resumed} resumed.")
+        self.resume_all(request, webhooks)
         return redirect(PAGE, webhooks[0].pk)
+
+    def resume_all(self, request: StaffRequest, webhooks: Iterable[Webhook]) -> None:
+        resumed: list[int] = []
+
+        def resume(webhook_id: int) -> None:
+            if actions.resume_webhook(webhook_id, user=request.user):
+                resumed.append(webhook_id)
+
+        outcome = do_each([one.pk for one in webhooks], resume)
+        tell(request, f"{len(resumed)} resumed.", outcome.refused)
 
     def picked(self, request: StaffRequest) -> list[Webhook]:
         if not self.has_pause_permission(request):
@@ -189,6 +203,13 @@ class WebhookAdmin(ReadOnlyAdmin):
         common = {**self.admin_site.each_context(request), "title": title}
         template = f"admin/webhooks/webhook/{name}.html"
         return TemplateResponse(request, template, {**common, **context})
+
+
+def tell(request: HttpRequest, done: str, refused: dict[int, str]) -> None:
+    """What was done, and which failed and why."""
+    (messages.warning if refused else messages.success)(request, done)
+    for webhook_id, why in refused.items():
+        messages.error(request, f"Webhook {webhook_id} failed: {why}")
 
 
 def failure_details(webhook: Webhook) -> dict[str, Any] | None:

@@ -11,12 +11,14 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
+from companies.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
 from desk.common.requests import StaffRequest
 from desk.ticket import answering, history_words, macros, next_ticket
 from desk.ticket.history_words import HistoryLine
 from desk.ticket.next_ticket import LIST
+from tickets.changes.actors import NotAllowed
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
@@ -148,9 +150,9 @@ def documents_to_request(to: Status, tickets: list[Ticket]) -> list[str]:
 def move_all(
     request: StaffRequest, picked: Iterable[Picked], to: Status, said: dict[str, Any]
 ) -> dict[int, str]:
-    """Move each in a transaction of its own; returns why which were refused."""
-    moved, refused = 0, {}
-    for one in picked:
+    """Move each in a transaction of its own; returns why which were not moved."""
+
+    def move(one: Picked) -> None:
         try:
             answering.send_move(
                 one.ticket_id,
@@ -161,14 +163,12 @@ def move_all(
                 requested=said["requested"],
                 key=said["key"],
             )
-        except (StaleTicket, MoveRefused) as error:
-            refused[one.ticket_id] = str(error)
-        except Ticket.DoesNotExist:
-            refused[one.ticket_id] = "Ticket not found."
-        else:
-            moved += 1
+        except Ticket.DoesNotExist as error:
+            raise MoveRefused("Ticket not found.") from error
+
+    moved, refused = do_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
     if moved:
         messages.success(request, f"{moved} moved to {to.label}.")
     if refused:
         messages.error(request, f"{len(refused)} not moved.")
-    return refused
+    return {one.ticket_id: why for one, why in refused.items()}

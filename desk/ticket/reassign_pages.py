@@ -42,7 +42,7 @@ class ReassignPages(ModelAdmin):
         return self.give_dialog(request, queryset, AssignForm())
 
     def give_page(self, request: StaffRequest) -> HttpResponse:
-        """GET asks to whom, POST gives; what had changed is shown again, as it is now."""
+        """GET asks to whom, POST gives; what was not given is shown again, as it is now."""
         if not self.has_assign_permission(request):
             raise PermissionDenied
         picked = picked_by(request, MOST_AT_ONCE)

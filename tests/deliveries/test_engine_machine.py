@@ -27,7 +27,7 @@ from deliveries.engine.rooms import Flight, Host, Lane
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Delivery, Loop, TakenLane, Wakeup
-from deliveries.upkeep import partitions
+from deliveries.upkeep import deleted_webhooks
 from tests.deliveries.engine_model import CANCELLED, DAY, SLACK, Promises, Receiver, Sending
 from tests.deliveries.worlds import World
 from webhooks import services
@@ -238,7 +238,7 @@ class Machine(RuleBasedStateMachine):
         if not receiver.deleted:
             services.delete_webhook(webhook.company, webhook.pk)
             receiver.deleted = True
-            partitions.cancel_deliveries_of_deleted_webhooks()
+            deleted_webhooks.cancel_deliveries()
             for each in self.promises.waiting():
                 if each.webhook == webhook.pk:
                     each.state, each.owner = CANCELLED, None

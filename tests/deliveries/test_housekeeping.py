@@ -14,7 +14,7 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.engine.processes import fork_into
 from deliveries.models import Delivery, Pulse, State
-from deliveries.upkeep import housekeeping, partitions, periodic
+from deliveries.upkeep import deleted_webhooks, housekeeping, periodic
 from tests import builders as build
 from webhooks import services
 
@@ -65,7 +65,7 @@ def test_gives_beat_its_time_after_a_start(now: datetime) -> None:
 
 def test_runs_a_task_to_its_end_batch_by_batch(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = iter([5000, 1, 0, 9])
-    monkeypatch.setattr(partitions, "cancel_deliveries_of_deleted_webhooks", lambda: next(counts))
+    monkeypatch.setattr(deleted_webhooks, "cancel_deliveries", lambda: next(counts))
     before = [signal.getsignal(each) for each in (signal.SIGCHLD, signal.SIGALRM)]
     try:
         housekeeping.run_task(SWEEP)
@@ -102,9 +102,7 @@ def test_a_run_is_a_process_of_its_own(rows_to_keep: None, company: Company) -> 
 def test_a_run_that_hangs_is_killed_in_time(
     rows_to_keep: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        partitions, "cancel_deliveries_of_deleted_webhooks", lambda: signal.pause() or 0
-    )
+    monkeypatch.setattr(deleted_webhooks, "cancel_deliveries", lambda: signal.pause() or 0)
     monkeypatch.setattr(current_app.tasks[SWEEP], "time_limit", 1)
     connection.close()
 

@@ -138,7 +138,7 @@ def test_one_bad_email_does_not_keep_the_others(db: None, mailoutbox: list) -> N
     mailing.keep_mail("dev@acme.example", "Two\nlines", "Text")
     mailing.keep_mail("dev@acme.example", "Letter", "Text")
 
-    assert (mailing.send_due(), mailing.send_due()) == (0, 1)
+    assert mailing.send_due() == 1
 
     assert [letter.subject for letter in mailoutbox] == ["Letter"]
 

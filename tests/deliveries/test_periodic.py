@@ -12,7 +12,7 @@ from companies import doorbell
 from companies.models import Company
 from deliveries import tasks
 from deliveries.models import Pulse
-from deliveries.upkeep import partitions, periodic
+from deliveries.upkeep import deleted_webhooks, periodic
 from tests import builders as build
 from tickets.models import Ticket
 from tickets.sla import recalculation
@@ -20,7 +20,7 @@ from tickets.tasks import recalculate_stale
 
 
 def replace_sweep(monkeypatch: pytest.MonkeyPatch, work: Callable[[], int]) -> None:
-    monkeypatch.setattr(partitions, "cancel_deliveries_of_deleted_webhooks", work)
+    monkeypatch.setattr(deleted_webhooks, "cancel_deliveries", work)
 
 
 def test_a_second_run_leaves_it_to_the_first(db: None, monkeypatch: pytest.MonkeyPatch) -> None:

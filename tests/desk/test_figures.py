@@ -123,6 +123,35 @@ def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -
     ]
 
 
+def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> None:
+    build.ticket(company, created_at=NOW, carrier_name="FEDEX")
+    build.ticket(company, created_at=NOW, carrier_name="FedEx")
+    decided(company, at=NOW - HOUR, after=HOUR, carrier_name="FedEx")
+
+    assert table("carriers") == [("FedEx", 3, 1, 1, "100.0 %", 2, 0)]
+    assert table("carriers", Scope(carrier="fedex")) == table("carriers")
+    assert table("volume", Scope(carrier="fedex"))[-1][1:] == (3, 1)
+
+
+def test_counts_ahead_what_can_be_counted(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = tables.dashboard
+
+    def fail(scope: Scope) -> Any:
+        if scope.days not in counted:
+            raise ZeroDivisionError
+        return real(scope)
+
+    monkeypatch.setattr(tables, "dashboard", fail)
+
+    counted = [28]
+    assert tasks.count_figures() == 1
+    counted = []
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        tasks.count_figures()
+
+
 def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
     build.ticket(company, created_at=NOW, type_id=2, agent=agent, carrier_name="ups")
     build.ticket(company, created_at=NOW, type_id=4, agent=agent, carrier_name="ups")

@@ -64,7 +64,7 @@ def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bo
 
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "1 given, 1 had changed." in html
+    assert "1 given, 1 not." in html
     assert "The ticket has changed: it is now assigned to ada." in html
     # What was typed is there, and the page now knows the newer version.
     assert "Mine &amp; yours" in html

@@ -17,7 +17,7 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
-from companies.models import Company
+from companies.models import Company, FailedRow
 from deliveries import publishing
 from deliveries.models import Delivery
 from desk.models import Macro, Storm
@@ -33,15 +33,16 @@ LOOKING = {"desk.Visit"}
 LOOK = {
     "agent": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
     " shipments.Shipment tickets.Ticket tickets.TicketType webhooks.Webhook",
-    "lead": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
-    " shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule tickets.SLATarget"
-    " tickets.Ticket tickets.TicketType webhooks.Webhook",
-    "auditor": "auth.Group auth.User companies.Company deliveries.Delivery desk.Macro desk.Storm"
+    "lead": "companies.Company companies.FailedRow deliveries.Delivery desk.Macro desk.Storm"
     " shipments.Incidence shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule"
     " tickets.SLATarget tickets.Ticket tickets.TicketType webhooks.Webhook",
-    "operator": "auth.Group auth.User axes.AccessAttempt axes.AccessLog companies.Company"
-    " deliveries.Delivery shipments.Incidence shipments.Shipment tickets.TicketType"
+    "auditor": "auth.Group auth.User companies.Company companies.FailedRow deliveries.Delivery"
+    " desk.Macro desk.Storm shipments.Incidence shipments.Shipment tickets.Agent"
+    " tickets.Calendar tickets.FilingRule tickets.SLATarget tickets.Ticket tickets.TicketType"
     " webhooks.Webhook",
+    "operator": "auth.Group auth.User axes.AccessAttempt axes.AccessLog companies.Company"
+    " companies.FailedRow deliveries.Delivery shipments.Incidence shipments.Shipment"
+    " tickets.TicketType webhooks.Webhook",
     "nobody": "",
 }
 ADD = {
@@ -144,6 +145,7 @@ def rows(company: Company) -> None:
         calendar=calendar,
         defaults={"first_response_minutes": 60, "resolution_minutes": 600},
     )
+    FailedRow.objects.create(task="sweep", kind="webhook", key="1", error="x")
     FilingRule.objects.get_or_create(carrier_name="walked", type_id=4, days=30)
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from companies.models import Company
+from companies.models import Company, FailedRow
 from desk import tasks
 from desk.models import Storm, StormReply
 from desk.storms import replies, services
@@ -63,6 +63,49 @@ def test_proposes_a_storm_and_no_second_one_beside_it(company: Company) -> None:
     assert (proposed.usual, proposed.hour) == (1.0, NOON - HOUR)
     assert services.watch(NOON + HOUR / 4) == []
     assert not proposed.tickets.exists()
+
+
+def test_takes_spellings_in_another_case_for_the_same_carrier(company: Company, eve: Agent) -> None:
+    heap(company, 7, carrier_name="FedEx")
+    heap(company, 6, carrier_name="FEDEX")
+    heap(company, 6, carrier_name="fedora")
+
+    (proposed,) = services.watch(NOON)
+
+    assert (proposed.carrier_name, proposed.found) == ("FedEx", 13)
+    assert services.watch(NOON + HOUR / 4) == []
+    services.decide(proposed.pk, OPEN, user=eve.user, title="Strike")
+    assert proposed.tickets.count() == 13
+
+
+def test_one_carrier_that_fails_keeps_no_other(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("dhl", "redpack", "ups"):
+        heap(company, 12, carrier_name=name)
+    real = services.make_proposal
+
+    def fail(heaps: Any, key: str, *args: Any) -> Storm:
+        if key == "dhl":
+            raise ZeroDivisionError
+        return real(heaps, key, *args)
+
+    monkeypatch.setattr(services, "make_proposal", fail)
+    opened = [storm(carrier_name=name) for name in ("a", "b")]
+    link = services.link_tickets_to_storm
+    heap(company, 1, carrier_name="b")
+
+    def fail_for_one(storm_id: int) -> None:
+        if storm_id == opened[0].pk:
+            raise ZeroDivisionError
+        link(storm_id)
+
+    monkeypatch.setattr(services, "link_tickets_to_storm", fail_for_one)
+
+    assert [one.carrier_name for one in services.watch(NOON)] == ["redpack", "ups"]
+    assert opened[1].tickets.count() == 1
+    rows = FailedRow.objects.filter(task="watch_for_storms").order_by("pk")
+    assert [str(row) for row in rows] == ["carrier dhl", f"storm {opened[0].pk}"]
 
 
 def test_compares_with_the_same_hour_of_the_weeks_before(company: Company) -> None:
@@ -176,13 +219,13 @@ def test_goes_on_where_it_stopped(
 
     def die_at_the_second(*args: Any, **kwargs: Any) -> None:
         if not left:
-            raise RuntimeError
+            raise KeyboardInterrupt
         left.pop()
         write(*args, **kwargs)
 
     with monkeypatch.context() as broken:
         broken.setattr(working, "write", die_at_the_second)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(KeyboardInterrupt):
             replies.continue_replies()
     assert Comment.objects.count() == 3
 
@@ -193,6 +236,62 @@ def test_goes_on_where_it_stopped(
     assert Comment.objects.values("ticket").distinct().count() == Comment.objects.count() == 7
     tasks.answer_storm(reply.pk)
     assert Comment.objects.count() == 7
+
+
+def test_a_ticket_that_cannot_be_answered_is_named(
+    lead: Client, eve: Agent, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tickets = heap(company, 5)
+    known = storm()
+    services.link_tickets_to_storm(known.pk)
+    Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED)
+    write = working.write
+
+    def fail_for_one(ticket_id: int, *args: Any, **kwargs: Any) -> None:
+        write(ticket_id, *args, **kwargs)
+        if ticket_id == tickets[3].pk:
+            raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(working, "write", fail_for_one)
+    reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
+
+    assert str(reply) == "3 answered, 1 closed meanwhile, 1 failed"
+    assert reply.finished_at
+    answered = {tickets[place].pk for place in (0, 2, 4)}
+    assert set(Comment.objects.values_list("ticket", flat=True)) == answered
+    html = lead.get(f"{STORM}{known.pk}/change/").content.decode()
+    assert (
+        f'href="/admin/tickets/ticket/{tickets[3].pk}/change/">Ticket {tickets[3].pk}</a>' in html
+    )
+    assert "was not answered: ZeroDivisionError: by zero" in html
+
+
+def test_a_reply_that_fails_keeps_no_other(
+    eve: Agent, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replies, "AT_ONCE", 0)
+    monkeypatch.setattr(replies, "ring_reply_task", lambda: None)
+    made = []
+    for name in ("dhl", "ups"):
+        heap(company, 2, carrier_name=name)
+        known = storm(carrier_name=name)
+        services.link_tickets_to_storm(known.pk)
+        made.append(replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4()))
+    monkeypatch.setattr(replies, "AT_ONCE", 50)
+    monkeypatch.setattr(replies, "BATCHES", 2)
+    answer = replies.answer_batch
+
+    def fail_for_the_first(reply_id: int) -> bool:
+        if reply_id == made[0].pk:
+            raise ZeroDivisionError
+        return answer(reply_id)
+
+    monkeypatch.setattr(replies, "answer_batch", fail_for_the_first)
+
+    tasks.answer_storms()
+
+    assert StormReply.objects.get(finished_at=None) == made[0]
+    assert Comment.objects.count() == 2
 
 
 def test_stops_when_the_lead_is_one_no_more(

@@ -136,7 +136,7 @@ def test_gives_many_and_tells_which_had_changed(
 
     outcome = reassign_all([*((one.pk, 1) for one in tickets), (0, 1)], bob, user=eve)
 
-    assert str(outcome) == "2 given, 2 had changed."
+    assert str(outcome) == "2 given, 2 not."
     assert set(outcome.refused) == {tickets[1].pk, 0}
     assert agents_of(*tickets) == ["bob", "ada", "bob"]
 
@@ -151,8 +151,8 @@ def test_empties_the_hands_of_who_left(
     Agent.objects.filter(pk=agent.pk).update(available=False)
     monkeypatch.setattr(reassigning, "MOST_AT_ONCE", 3)
 
-    assert reassign_all_of(agent, None, user=eve) == 1
-    assert reassign_all_of(agent, None, user=eve) == 0
+    assert reassign_all_of(agent, None, user=eve).left == 1
+    assert reassign_all_of(agent, None, user=eve).left == 0
 
     assert sorted(agents_of(*running)) == ["bob", "cat", "cat"] or sorted(agents_of(*running)) == [
         "bob",
@@ -169,7 +169,7 @@ def test_empties_hands_into_those_of_one(
 ) -> None:
     tickets = [build.ticket(company, agent=agent, status=status) for status in (1, 4)]
 
-    assert reassign_all_of(agent, bob, user=eve) == 0
+    assert reassign_all_of(agent, bob, user=eve).left == 0
 
     assert agents_of(*tickets) == ["bob", "bob"]
 

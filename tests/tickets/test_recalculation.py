@@ -160,7 +160,7 @@ def test_takes_as_many_statements_for_thirty_as_for_one(company: Company) -> Non
             tasks.recalculate_stale()
         counted.append(len(captured))
 
-    assert counted == [14, 14]
+    assert counted == [15, 15]
 
 
 def filed(ticket: Ticket) -> tuple[str, datetime | None]:

@@ -1,11 +1,13 @@
 """Who gets a ticket: the least busy of those who may take it (decision T18)."""
 
 import logging
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import OperationalError, connection, transaction
 from django.db.models import DateTimeField, Func, QuerySet
 
+from companies.failing_rows import FailingRows
 from tickets.assignment.compiled_query import CompiledQuery, Slot
 from tickets.assignment.picking import AgentLoad, loads_for_history, pick
 from tickets.changes.actors import SYSTEM
@@ -103,23 +105,29 @@ def assign_to(ticket: Ticket, to: AgentLoad) -> None:
 def assign_waiting() -> int:
     """Find agents for the tickets that wait for one, most urgent first; returns for how many.
 
-    One transaction each, so that nobody waits long; several sweeps may run at a time.
+    One transaction each, so that nobody waits long; several sweeps may run at a time. A ticket
+    that fails is passed over until the next run.
     """
+    rows = FailingRows("assign_waiting")
     assigned = 0
     hopeless: set[int] = set()
+    failed: set[int] = set()
     while assigned < MOST_AT_ONCE:
+        waiting = Ticket.objects.waiting().exclude(type__in=hopeless).exclude(pk__in=failed)
         with transaction.atomic(durable=True):
-            ticket = (
-                Ticket.objects.waiting()
-                .exclude(type__in=hopeless)
-                .urgent_first()
-                .select_for_update(skip_locked=True, no_key=True)
-                .first()
-            )
+            ticket = waiting.urgent_first().select_for_update(skip_locked=True, no_key=True).first()
             if ticket is None:
                 return assigned
-            if assign(ticket, say_failure=False):
+            found: list[bool] = []
+            rows.do("ticket", [ticket.pk], partial(assign_apart, ticket, found))
+            if not found:
+                failed.add(ticket.pk)
+            elif found[0]:
                 assigned += 1
             else:
                 hopeless.add(ticket.type_id)
     return assigned
+
+
+def assign_apart(ticket: Ticket, found: list[bool], _: object) -> None:
+    found.append(assign(ticket, say_failure=False))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from companies.failing_rows import do_each
 from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.changes.actors import Actor, NotAllowed
@@ -29,7 +30,7 @@ class Reassigned(NamedTuple):
     refused: dict[int, str]
 
     def __str__(self) -> str:
-        kept = f", {len(self.refused)} had changed" if self.refused else ""
+        kept = f", {len(self.refused)} not" if self.refused else ""
         return f"{self.given} given{kept}."
 
 
@@ -103,31 +104,40 @@ def reassign_all(
 ) -> Reassigned:
     """Give away tickets by id and the version seen, each in a transaction. Raises NotAllowed."""
     require_assigner(user)
-    given, refused = 0, {}
-    for ticket_id, version in picked:
+
+    def give(one: tuple[int, int | None]) -> None:
         try:
-            reassign(ticket_id, to, user=user, reason=reason, version=version)
-        except (StaleTicket, NotGiven) as error:
-            refused[ticket_id] = str(error)
-        except Ticket.DoesNotExist:
-            refused[ticket_id] = "Ticket not found."
-        else:
-            given += 1
-    return Reassigned(given, refused)
+            reassign(one[0], to, user=user, reason=reason, version=one[1])
+        except Ticket.DoesNotExist as error:
+            raise NotGiven("Ticket not found.") from error
+
+    given, refused = do_each(picked, give, refusals=(StaleTicket, NotGiven))
+    return Reassigned(given, {ticket_id: why for (ticket_id, _), why in refused.items()})
 
 
-def reassign_all_of(leaver: Agent, to: Agent | None, *, user: User, reason: str = "") -> int:
-    """Give away the open tickets of an agent, oldest first; returns how many are left.
+class HandedOver(NamedTuple):
+    """How many tickets an agent still has, and why those are among them that were refused."""
+
+    left: int
+    refused: dict[int, str]
+
+
+def reassign_all_of(leaver: Agent, to: Agent | None, *, user: User, reason: str = "") -> HandedOver:
+    """Give away the open tickets of an agent, oldest first, each in a transaction.
 
     At most MOST_AT_ONCE at a time. Raises NotAllowed and NotGiven.
     """
     require_assigner(user)
     mine = Ticket.objects.open().filter(agent=leaver)
-    for ticket_id in list(mine.order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]):
+
+    def give(ticket_id: int) -> None:
         try:
             reassign(ticket_id, to, user=user, reason=reason, only_from=leaver)
         except NotGiven:
             # Decided or given away meanwhile; a recipient who has gone stops at the first.
             if mine.filter(pk=ticket_id).exists():
                 raise
-    return mine.count()
+
+    ids = list(mine.order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE])
+    outcome = do_each(ids, give, stops=(NotGiven,))
+    return HandedOver(mine.count(), outcome.refused)

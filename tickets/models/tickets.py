@@ -3,6 +3,7 @@ from django.db.models import F, Q
 
 from companies.models import Company
 from shipments.models import Incidence
+from tickets.models.carriers import spellings_of
 from tickets.models.types import TicketType
 from tickets.statuses import BLOCKING, CLAIMS, PAUSED, RUNNING, TERMINAL, Status
 
@@ -29,6 +30,10 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
     def claims(self) -> "TicketQuerySet":
         """Those with which a company asks for a claim."""
         return self.filter(status__in=CLAIMS)
+
+    def about_carrier(self, name: str) -> "TicketQuerySet":
+        """Those about a carrier, however the case of its name is written."""
+        return self.filter(carrier_name__in=spellings_of(name))
 
     def newest(self) -> "TicketQuerySet":
         """Newest first, in the order of the index on a company's tickets."""

@@ -5,13 +5,15 @@ not matter who changed them, when a task died, or that a ticket was opened by th
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from companies import doorbell
+from companies.failing_rows import MOST_FAILURES, FailingRows
 from shipments.models import Shipment
 from tickets.models import HistoryEntry, Ticket
 from tickets.sla import policy
@@ -62,8 +64,15 @@ def recalculate_stale() -> int:
 
     A transaction for some hundreds of them. Several may run at a time.
     """
-    rules = policy.load_rules()
-    return recalculate_tickets(stale(rules), rules, MOST_AT_ONCE)
+    rules, rows = policy.load_rules(), FailingRows("recalculate_stale")
+    # Those that failed before come last: however many they are, they keep no others waiting.
+    failed = [int(key) for _, key in rows.known]
+    left = stale(rules).exclude(pk__in=failed) if failed else stale(rules)
+    done = recalculate_tickets(left, rules, rows, MOST_AT_ONCE)
+    if failed and done < MOST_AT_ONCE:
+        again = stale(rules).filter(pk__in=failed)
+        done += recalculate_tickets(again, rules, rows, MOST_FAILURES // 2)
+    return done
 
 
 def stale(rules: policy.SLARules) -> QuerySet[Ticket]:
@@ -80,13 +89,19 @@ def set_late_claim_deadlines() -> int:
 
     Of MOST_AT_ONCE and some more at a time; returns how many.
     """
-    rules = policy.load_rules()
+    rules, rows = policy.load_rules(), FailingRows("set_late_claim_deadlines")
     found: list[int] = []
     for chunk in without_claim_deadline(rules):
-        found += news_of(chunk, rules)
+        tickets = {ticket.pk: ticket for ticket in chunk}
+
+        def look(keys: Sequence[int], known: Mapping[int, Ticket] = tickets) -> None:
+            found.extend(news_of([known[key] for key in keys], rules))
+
+        rows.do("ticket", list(tickets), look)
         if len(found) >= MOST_AT_ONCE:
             break
-    return recalculate_tickets(Ticket.objects.open().filter(pk__in=found), rules) if found else 0
+    tickets_with_news = Ticket.objects.open().filter(pk__in=found)
+    return recalculate_tickets(tickets_with_news, rules, rows) if found else 0
 
 
 def without_claim_deadline(rules: policy.SLARules) -> Iterator[list[Ticket]]:
@@ -125,17 +140,23 @@ def has_news_for(shipment: Shipment, ticket: Ticket, rules: policy.SLARules) -> 
 
 
 def recalculate_tickets(
-    tickets: QuerySet[Ticket], rules: policy.SLARules, most: int | None = None
+    tickets: QuerySet[Ticket],
+    rules: policy.SLARules,
+    rows: FailingRows,
+    most: int | None = None,
 ) -> int:
-    """Recalculate these, in the order of their ids: whoever locks several takes that order."""
+    """Recalculate these, in the order of their ids: whoever locks several takes that order.
+
+    Returns how many. One that fails keeps its due dates.
+    """
     left = list(tickets.order_by("pk").values_list("pk", flat=True)[:most])
-    for start in range(0, len(left), BATCH):
-        with transaction.atomic(durable=True):
-            recalculate_batch(left[start : start + BATCH], rules)
-    return len(left)
+    return sum(
+        rows.do("ticket", left[start : start + BATCH], partial(recalculate_batch, rules=rules))
+        for start in range(0, len(left), BATCH)
+    )
 
 
-def recalculate_batch(ids: list[int], rules: policy.SLARules) -> None:
+def recalculate_batch(ids: Sequence[int], rules: policy.SLARules) -> None:
     held = list(
         Ticket.objects.open()
         .filter(pk__in=ids)

@@ -1,0 +1,44 @@
+"""Cancels what still waits for webhooks that were deleted."""
+
+from collections.abc import Sequence
+
+from django.db import connection
+
+from companies.failing_rows import FailingRows
+
+BATCH = 5_000
+
+CANCEL = """
+UPDATE deliveries_delivery SET state = 3, finished_at = statement_timestamp(),
+  archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date,
+  claimed_by = NULL, claimed_until = NULL
+WHERE archived_on = '9999-12-31' AND id IN (
+  SELECT id FROM deliveries_delivery_open WHERE webhook_id = %s
+  LIMIT %s FOR UPDATE SKIP LOCKED)
+"""
+
+DELETED = """
+SELECT id FROM webhooks_webhook WHERE deleted_at IS NOT NULL AND EXISTS (
+  SELECT FROM deliveries_delivery_open WHERE webhook_id = webhooks_webhook.id)
+ORDER BY id = ANY(%s::bigint[]) LIMIT %s
+"""
+WEBHOOKS_AT_ONCE = 20
+
+
+def cancel_deliveries() -> int:
+    """Cancel what still waits for them, a bounded number at a time (decision W7)."""
+    rows, cancelled = FailingRows("sweep"), 0
+
+    def cancel(webhook_ids: Sequence[int]) -> None:
+        nonlocal cancelled
+        with connection.cursor() as cursor:
+            for webhook_id in webhook_ids:
+                cursor.execute(CANCEL, [webhook_id, BATCH])
+                cancelled += cursor.rowcount
+
+    with connection.cursor() as cursor:
+        cursor.execute(DELETED, [[int(key) for _, key in rows.known], WEBHOOKS_AT_ONCE])
+        deleted = [row[0] for row in cursor.fetchall()]
+    for webhook_id in deleted:
+        rows.do("webhook", [webhook_id], cancel)
+    return cancelled

@@ -1,0 +1,38 @@
+"""The desk's view of rows that tasks fail on: which, of what, and since when."""
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from companies.models import FailedRow
+from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
+
+# Where a row of a kind is shown.
+PAGES = {
+    "ticket": "admin:tickets_ticket_change",
+    "webhook": "admin:webhooks_webhook_change",
+    "storm": "admin:desk_storm_change",
+}
+
+
+@admin.register(FailedRow)
+class FailedRowAdmin(ReadOnlyAdmin):
+    """A row leaves the list once its task has done it, or a day after it failed last."""
+
+    list_display = ("row", "task", "error", "times", "first_at", "last_at")
+    list_display_links = None
+    list_filter = ("task",)
+    sortable_by = ()
+    ordering = ("-last_at", "-pk")
+    paginator = ShortPaginator
+    fields = ("task", "kind", "key", "error", "times", "first_at", "last_at")
+    readonly_fields = fields
+
+    @admin.display(description="row")
+    def row(self, failed: FailedRow) -> SafeString | str:
+        """Its name; a link where there is a page for it, which refuses those who may not see it."""
+        if failed.kind not in PAGES:
+            return str(failed)
+        address = reverse(PAGES[failed.kind], args=[failed.key])
+        return format_html('<a class="underline" href="{}">{}</a>', address, failed)

@@ -1,0 +1,188 @@
+"""A ticket that a task fails on harms only itself, and is shown."""
+
+import logging
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DataError, OperationalError
+from django.test import Client
+from django.utils import timezone
+
+from companies import failing_rows
+from companies.failing_rows import TooManyFailures
+from companies.models import Company, FailedRow
+from tests import builders as build
+from tickets import tasks
+from tickets.assignment import automatic
+from tickets.models import Agent, FilingRule, Ticket
+from tickets.sla import recalculation
+
+
+def failing_for(bad: set[int], real: Callable[..., Any], error: Exception) -> Callable[..., Any]:
+    """`real`, which fails for these tickets."""
+
+    def act(ticket: Ticket, *args: Any, **kwargs: Any) -> Any:
+        if ticket.pk in bad:
+            raise error
+        return real(ticket, *args, **kwargs)
+
+    return act
+
+
+@pytest.fixture
+def tickets(company: Company) -> list[Ticket]:
+    return [build.ticket(company) for _ in range(7)]
+
+
+def failed() -> list[tuple[str, str, int]]:
+    return list(FailedRow.objects.order_by("pk").values_list("task", "key", "times"))
+
+
+@pytest.fixture
+def bad(tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch) -> Ticket:
+    """The one among seven whose due dates cannot be set."""
+    one = tickets[2]
+    fails = failing_for({one.pk}, recalculation.set_due_dates, ZeroDivisionError("by zero"))
+    monkeypatch.setattr(recalculation, "set_due_dates", fails)
+    return one
+
+
+def test_one_ticket_of_a_batch_fails_alone(
+    bad: Ticket, tickets: list[Ticket], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert tasks.recalculate_stale() == 6
+
+    assert Ticket.objects.get(due_at=None) == bad
+    assert failed() == [("recalculate_stale", str(bad.pk), 1)]
+    assert tasks.recalculate_stale() == 0
+    assert failed() == [("recalculate_stale", str(bad.pk), 2)]
+    said = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert [record.getMessage() for record in said] == [
+        f"recalculate_stale goes on without ticket {bad.pk}"
+    ]
+    assert said[0].exc_info
+
+
+def test_what_the_database_refuses_is_found_by_halving(
+    tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = recalculation.save_due_dates
+
+    def refuse_the_third(held: list[Ticket]) -> None:
+        save(held)
+        if tickets[2] in held:
+            raise DataError("out of range")
+
+    monkeypatch.setattr(recalculation, "save_due_dates", refuse_the_third)
+
+    assert tasks.recalculate_stale() == 6
+    assert Ticket.objects.get(due_at=None) == tickets[2]
+
+
+def test_a_ticket_that_is_done_after_all_is_forgotten(
+    bad: Ticket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks.recalculate_stale()
+    monkeypatch.undo()
+
+    assert tasks.recalculate_stale() == 1
+    assert failed() == []
+
+
+def test_what_has_not_failed_for_a_day_is_forgotten(bad: Ticket) -> None:
+    tasks.recalculate_stale()
+    Ticket.objects.filter(pk=bad.pk).update(status=2)
+    FailedRow.objects.update(last_at=timezone.now() - timedelta(hours=25))
+
+    tasks.recalculate_stale()
+
+    assert failed() == []
+
+
+def test_many_that_fail_keep_no_others_waiting(
+    tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worst = {one.pk for one in tickets[:3]}
+    fails = failing_for(worst, recalculation.set_due_dates, ValueError("worst"))
+    monkeypatch.setattr(recalculation, "set_due_dates", fails)
+    monkeypatch.setattr(recalculation, "MOST_AT_ONCE", 3)
+
+    assert [tasks.recalculate_stale() for _ in range(3)] == [0, 3, 1]
+
+
+def test_where_nearly_all_fail_the_task_fails(
+    tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = {one.pk for one in tickets}
+    fails = failing_for(everything, recalculation.set_due_dates, ValueError("all of them"))
+    monkeypatch.setattr(recalculation, "set_due_dates", fails)
+    monkeypatch.setattr(failing_rows, "MOST_FAILURES", 5)
+
+    with pytest.raises(TooManyFailures, match="5 rows failed, the last with ValueError: all of"):
+        tasks.recalculate_stale()
+
+
+def test_a_database_that_is_away_is_no_ticket_s_fault(
+    tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: list[Ticket]) -> None:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(recalculation, "save_due_dates", fail)
+
+    with pytest.raises(OperationalError):
+        tasks.recalculate_stale()
+    assert failed() == []
+
+
+def test_the_other_tickets_find_an_agent(
+    tickets: list[Ticket], agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tickets[0]
+    fails = failing_for({first.pk}, automatic.assign, ZeroDivisionError("by zero"))
+    monkeypatch.setattr(automatic, "assign", fails)
+
+    assert tasks.assign_waiting() == 6
+    assert Ticket.objects.get(agent=None) == first
+    assert failed() == [("assign_waiting", str(first.pk), 1)]
+
+
+def test_the_other_tickets_get_their_claim_deadline(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FilingRule.objects.create(type_id=4, days=30)
+    waiting = [build.ticket(company, type_id=4, shipment_id=4101 + n) for n in range(3)]
+    tasks.recalculate_stale()
+    for n in range(3):
+        build.shipment(company, 4101 + n, shipped_at=timezone.now())
+    real = recalculation.has_news_for
+
+    def fail(shipment: Any, ticket: Ticket, rules: Any) -> bool:
+        if ticket.pk == waiting[0].pk:
+            raise ZeroDivisionError
+        return real(shipment, ticket, rules)
+
+    monkeypatch.setattr(recalculation, "has_news_for", fail)
+
+    assert tasks.set_late_claim_deadlines() == 2
+    assert Ticket.objects.get(filing_due_at=None) == waiting[0]
+    assert failed() == [("set_late_claim_deadlines", str(waiting[0].pk), 1)]
+
+
+def test_failing_rows_are_shown_to_operators_and_monitoring(
+    bad: Ticket, client: Client, admin_client: Client
+) -> None:
+    tasks.recalculate_stale()
+
+    html = admin_client.get("/admin/companies/failedrow/").content.decode()
+    assert f'href="/admin/tickets/ticket/{bad.pk}/change/">ticket {bad.pk}</a>' in html
+    assert "ZeroDivisionError: by zero" in html
+    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+    assert check["ok"]
+    assert re.search(r"recalculate_stale \d+ s ago \(failed rows: 1\)", check["detail"])
+    gauges = client.get("/metrics").content.decode()
+    assert 'parceldesk_periodic_task_failed_rows{task="recalculate_stale"} 1.0' in gauges
+    assert 'parceldesk_periodic_task_failed_rows{task="assign_waiting"} 0.0' in gauges
