@@ -11,7 +11,8 @@ class Company(models.Model):
 
     name = models.CharField(max_length=200)
     active = models.BooleanField(
-        default=True, help_text="Tokens of an inactive company are refused."
+        default=True,
+        help_text="An inactive company's tokens are refused, and its webhooks are paused.",
     )
     contact_email = models.EmailField(
         blank=True, help_text="We email this address when a webhook is paused."

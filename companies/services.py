@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from companies import tokens
 from companies.models import ApiToken, Company
@@ -24,6 +25,25 @@ def create_company(name: str, *, contact_email: str = "") -> Company:
     if not name.strip():
         raise ValueError("A company must have a name.")
     return Company.objects.create(name=name.strip()[:200], contact_email=contact_email)
+
+
+@transaction.atomic
+def set_active(company_id: int, active: bool) -> bool:
+    """Switch a company off or on; False if it was so already (decision N27).
+
+    Off, its tokens are refused and its webhooks behave as paused. On again, what waited is sent as
+    after a pause. Raises UnknownCompany.
+    """
+    company = Company.objects.select_for_update(no_key=True).filter(pk=company_id).first()
+    if company is None:
+        raise UnknownCompany(f"There is no company {company_id}.")
+    if company.active == active:
+        return False
+    company.active = active
+    company.save(update_fields=["active"])
+    if active:
+        import_string(settings.COMPANY_RESUMED)(company_id)
+    return True
 
 
 def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:

@@ -16,6 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, gen
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
 from tickets.models import Ticket
+from tickets.models.agents import left_behind
 
 logger = logging.getLogger(__name__)
 
@@ -199,8 +200,8 @@ def unlabelled(registry: CollectorRegistry) -> None:
     gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
     gauge(
         "tickets_unassigned",
-        "Running tickets without an agent",
-        Ticket.objects.running().filter(agent=None).count(),
+        "Running tickets without an agent who works here",
+        Ticket.objects.waiting().count() + left_behind().count(),
     )
 
 

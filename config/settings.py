@@ -156,6 +156,8 @@ INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
 # Called with the id of a webhook that is resumed, in its transaction. Webhooks do not know
 # deliveries.
 WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
+# The same of a company that is active again. Companies do not know webhooks.
+COMPANY_RESUMED = "webhooks.services.resume_company"
 
 # Decision N4.
 WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)

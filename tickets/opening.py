@@ -67,10 +67,12 @@ def open_ticket(
 
 
 def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
-    """The type, if it takes a ticket of what is given. Raises InvalidTicket (T13, T14)."""
-    found = TicketType.objects.filter(pk=type_id, active=True).first()
+    """The type, if it takes a ticket of what is given. Raises InvalidTicket (T13, T14, N27)."""
+    found = TicketType.objects.filter(pk=type_id).first()
     if found is None:
         raise InvalidTicket("type_id", f"There is no ticket type {type_id}.")
+    if not found.active:
+        raise InvalidTicket("type_id", f"Ticket type {type_id} is no longer offered.")
     if field := rules.missing_field(found.reference, found.reference_required, given):
         raise InvalidTicket(field, f'Required for tickets of type "{found.name}".')
     return found

@@ -122,6 +122,16 @@ def resume(webhook_id: int) -> bool:
     return True
 
 
+def resume_company(company_id: int) -> None:
+    """As if its active webhooks had been paused and were resumed; called in the transaction that
+    makes the company active again (`settings.COMPANY_RESUMED`).
+    """
+    webhooks = Webhook.objects.present().filter(company=company_id, active=True)
+    webhooks.update(resumed_at=timezone.now())
+    for webhook_id in webhooks.order_by("pk").values_list("pk", flat=True):
+        import_string(settings.WEBHOOK_RESUMED)(webhook_id)
+
+
 @transaction.atomic
 def delete_webhook(company: Company, webhook_id: int) -> None:
     """Delete a webhook; the next sweep cancels its waiting deliveries (decision W7).

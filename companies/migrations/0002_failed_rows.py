@@ -34,4 +34,12 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.AlterField(
+            "company",
+            "active",
+            models.BooleanField(
+                default=True,
+                help_text="An inactive company's tokens are refused, and its webhooks are paused.",
+            ),
+        ),
     ]

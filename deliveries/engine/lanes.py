@@ -18,8 +18,9 @@ from deliveries import statements
 SIZES = {"end": 512, "few": 16}
 
 # A wake-up of a webhook that another loop works on stays for that loop. One of a webhook that may
-# not be sent to is dropped: whatever ends a pause or a rest writes another. num_nulls has no
-# index, so a webhook is looked up by its id, whatever the planner believes of the table's size.
+# not be sent to is dropped: whatever ends a pause or a rest, or makes the company active again
+# (decision N27), writes another. num_nulls has no index, so a webhook is looked up by its id,
+# whatever the planner believes of the table's size.
 TAKE = """
 WITH oldest AS MATERIALIZED (
   SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
@@ -53,8 +54,10 @@ WITH oldest AS MATERIALIZED (
 ), ready AS MATERIALIZED (
   SELECT woken.webhook_id, webhook.company_id FROM woken
   CROSS JOIN LATERAL (
-    SELECT company_id FROM webhooks_webhook
-    WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1 LIMIT 1) AS webhook
+    SELECT company_id FROM webhooks_webhook AS own
+    WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1
+      AND (SELECT active FROM companies_company WHERE id = own.company_id)
+    LIMIT 1) AS webhook
   LEFT JOIN LATERAL (
     SELECT resting_until FROM deliveries_health
     WHERE webhook_id = woken.webhook_id LIMIT 1) AS health ON true
@@ -97,8 +100,10 @@ WITH RECURSIVE lane AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT part.webhook_id, statement_timestamp() FROM part
   CROSS JOIN LATERAL (
-    SELECT 1 FROM webhooks_webhook
-    WHERE id = part.webhook_id AND active AND num_nulls(deleted_at) = 1 LIMIT 1) AS webhook
+    SELECT 1 FROM webhooks_webhook AS own
+    WHERE id = part.webhook_id AND active AND num_nulls(deleted_at) = 1
+      AND (SELECT active FROM companies_company WHERE id = own.company_id)
+    LIMIT 1) AS webhook
   LEFT JOIN LATERAL (
     SELECT resting_until FROM deliveries_health
     WHERE webhook_id = part.webhook_id LIMIT 1) AS health ON true

@@ -39,6 +39,7 @@ def pause_failing() -> int:
     before = timezone.now() - PATIENCE
     failing = (
         Health.objects.filter(failing_since__lt=before, webhook__active=True)
+        .filter(webhook__company__active=True)
         .filter(Q(webhook__resumed_at=None) | Q(webhook__resumed_at__lt=before))
         .filter(webhook__deleted_at=None)
         .values_list("webhook_id", flat=True)

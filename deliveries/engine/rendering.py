@@ -31,6 +31,7 @@ FROM webhooks_webhook AS webhook LEFT JOIN LATERAL (
   SELECT failures, rests, resting_until, catch_up_before FROM deliveries_health
   WHERE webhook_id = webhook.id LIMIT 1) AS health ON true
 WHERE webhook.id = ANY(%s) AND webhook.active AND num_nulls(webhook.deleted_at) = 1
+  AND (SELECT active FROM companies_company WHERE id = webhook.company_id)
   AND coalesce(health.resting_until <= statement_timestamp(), true)
 """
 
@@ -40,7 +41,8 @@ class CannotRender(Exception):
 
 
 def addresses(webhook_ids: list[int]) -> dict[int, Address]:
-    """The addresses of those webhooks that may be sent to now: active, not deleted, not resting.
+    """The addresses of those webhooks that may be sent to now: active, not deleted, not resting,
+    and of a company that is active.
 
     Read before each claim, so that a change of URL, token or secret counts from the next attempt.
     """

@@ -26,14 +26,17 @@ WITH woken AS (
   UNION
   (SELECT webhook_id FROM deliveries_wakeup AS wakeup
    WHERE due_at <= statement_timestamp() AND EXISTS (
-     SELECT FROM webhooks_webhook
-     WHERE id = wakeup.webhook_id AND active AND num_nulls(deleted_at) = 1)
+     SELECT FROM webhooks_webhook AS own
+     WHERE id = wakeup.webhook_id AND active AND num_nulls(deleted_at) = 1
+       AND (SELECT active FROM companies_company WHERE id = own.company_id))
    ORDER BY due_at LIMIT %(most)s)
 )
 SELECT min(first.due_at) FROM woken
 CROSS JOIN LATERAL (
-  SELECT 1 FROM webhooks_webhook
-  WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1 LIMIT 1) AS webhook
+  SELECT 1 FROM webhooks_webhook AS own
+  WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1
+    AND (SELECT active FROM companies_company WHERE id = own.company_id)
+  LIMIT 1) AS webhook
 LEFT JOIN LATERAL (
   SELECT resting_until FROM deliveries_health
   WHERE webhook_id = woken.webhook_id LIMIT 1) AS health ON true

@@ -177,7 +177,7 @@ def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
 
 
 def condition(webhook: Webhook, noted: Health, now: datetime) -> str:
-    if not webhook.active:
+    if not (webhook.active and webhook.company.active):
         return "paused"
     if noted.resting_until is not None and noted.resting_until > now:
         return "resting" if webhook.is_readable(now) else "unreadable"

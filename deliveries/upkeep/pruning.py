@@ -46,14 +46,21 @@ WHERE inhparent = %s::regclass ORDER BY 1
 """
 COUNT_PAGES = "SELECT pg_relation_size(%s::regclass) / current_setting('block_size')::bigint"
 
-INACTIVE = "SELECT id FROM webhooks_webhook WHERE NOT active AND id > %s ORDER BY id LIMIT %s"
-# Deliveries of a webhook that has been paused for longer than anything is kept.
+INACTIVE = """
+SELECT id FROM webhooks_webhook AS own
+WHERE id > %s AND NOT (active AND (SELECT active FROM companies_company WHERE id = own.company_id))
+ORDER BY id LIMIT %s
+"""
+# Deliveries of a webhook that has been paused, or whose company has been inactive, for longer than
+# anything is kept.
 ABANDONED = """
 UPDATE deliveries_delivery SET state = 3, finished_at = created_at,
   archived_on = (created_at AT TIME ZONE 'UTC')::date, claimed_by = NULL, claimed_until = NULL
 WHERE archived_on = '9999-12-31' AND id IN (
   SELECT open.id FROM deliveries_delivery_open AS open
-  JOIN webhooks_webhook AS webhook ON webhook.id = open.webhook_id AND NOT webhook.active
+  JOIN webhooks_webhook AS webhook ON webhook.id = open.webhook_id
+  JOIN companies_company AS company ON company.id = webhook.company_id
+    AND NOT (webhook.active AND company.active)
   WHERE open.webhook_id = ANY(%s) AND open.created_at < %s
   LIMIT %s FOR UPDATE OF open SKIP LOCKED)
 """

@@ -21,6 +21,7 @@ from tickets.assignment import reassigning
 from tickets.changes.actors import NotAllowed
 from tickets.models import Absence, Agent, Shift, Ticket
 from tickets.models.agents import AgentQuerySet
+from tickets.models.tickets import TicketQuerySet
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -167,12 +168,30 @@ def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
     if not held:
         return
     text = f"{agent} keeps {held} open ticket{'' if held == 1 else 's'}."
+    warn_with_link(request, agent, f"{text} If they left,")
+
+
+def tell_what_is_left(request: HttpRequest, agent: Agent) -> None:
+    """Tell who has switched an agent off what becomes of their tickets (decision N27)."""
+    held = open_tickets(agent)
+    ours, waiting = held.running().count(), held.paused().count()
+    if ours:
+        messages.info(request, f"{ours} of {agent}'s tickets are being assigned to others.")
+    if waiting:
+        text = (
+            f"{waiting} wait{'s' if waiting == 1 else ''} for the company, and will be assigned to"
+            " others when it answers. If that is too late,"
+        )
+        warn_with_link(request, agent, text)
+
+
+def warn_with_link(request: HttpRequest, agent: Agent, text: str) -> None:
     if request.user.has_perm(ASSIGN):
-        link = '{} If they left, <a class="underline" href="{}">reassign them</a>.'
+        link = '{} <a class="underline" href="{}">reassign them</a>.'
         messages.warning(request, format_html(link, text, reverse(HAND_OVER, args=[agent.pk])))
     else:
-        messages.warning(request, f"{text} A lead can reassign them.")
+        messages.warning(request, f"{text} a lead can reassign them.")
 
 
-def open_tickets(agent: Agent) -> QuerySet[Ticket]:
+def open_tickets(agent: Agent) -> TicketQuerySet:
     return Ticket.objects.open().filter(agent=agent)

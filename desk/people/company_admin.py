@@ -1,8 +1,14 @@
-from django.contrib import admin
+from typing import Any
+
+from django.contrib import admin, messages
 from django.http import HttpRequest
 
+from companies import services
 from companies.models import ApiToken, Company
+from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
 from desk.common.admin_base import ModelAdmin, TabularInline
+from tickets.models import Ticket
+from webhooks.models import Webhook
 
 
 class TokenInline(TabularInline):
@@ -23,10 +29,38 @@ class CompanyAdmin(ModelAdmin):
     list_display = ("name", "active", "plan", "contact_email", "created_at")
     list_filter = ("active",)
     search_fields = ("name",)
-    fields = ("name", "active", "plan", "contact_email")
+    fields = ("name", "active", "plan", "contact_email", "left")
+    readonly_fields = ("left",)
     inlines = (TokenInline,)
     list_per_page = 25
     show_full_result_count = False
 
     def has_delete_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
         return False
+
+    @admin.display(description="open and waiting")
+    def left(self, company: Company) -> str:
+        """What there is to do for it, whether it is active or not (decision N27)."""
+        return what_is_left(company)
+
+    def save_model(self, request: HttpRequest, obj: Company, form: Any, change: bool) -> None:
+        if change and "active" in form.changed_data:
+            services.set_active(obj.pk, obj.active)
+            if not obj.active:
+                messages.warning(
+                    request,
+                    f"{obj}'s tokens are refused and its webhooks are paused. {what_is_left(obj)}",
+                )
+        super().save_model(request, obj, form, change)
+
+
+def what_is_left(company: Company) -> str:
+    """Its open tickets, and the deliveries that wait for its webhooks."""
+    tickets = Ticket.objects.open().filter(company=company).count()
+    webhooks = Webhook.objects.present().filter(company=company).values_list("pk", flat=True)
+    counts = count_waiting_of(list(webhooks)).values()
+    more = " or more" if any(count >= MOST_COUNTED for count in counts) else ""
+    return (
+        f"{tickets} open ticket{'' if tickets == 1 else 's'}; "
+        f"{sum(counts)}{more} deliveries wait for {len(counts)} webhooks."
+    )

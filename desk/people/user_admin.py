@@ -22,7 +22,8 @@ from companies.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
 from desk.common.requests import StaffRequest, staff
 from desk.people import second_factor
-from desk.people.agent_admin import propose_to_hand_over
+from desk.people.agent_admin import tell_what_is_left
+from tickets.agents import wake_assignment
 from tickets.models import Agent
 
 if TYPE_CHECKING:
@@ -116,9 +117,11 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
         if not change:
             obj.is_staff = True
         super().save_model(request, obj, form, change)
-        if change and "is_active" in form.changed_data and not obj.is_active:
-            for agent in Agent.objects.filter(user=obj).select_related("user"):
-                propose_to_hand_over(request, agent)
+        if change and "is_active" in form.changed_data:
+            # What waits with who has gone finds somebody else, and who is back takes what waits.
+            wake_assignment()
+            for agent in Agent.objects.filter(user=obj, user__is_active=False):
+                tell_what_is_left(request, agent)
 
     def user_change_password(
         self, request: HttpRequest, id: str, form_url: str = ""

@@ -1,16 +1,52 @@
 """Ticket types, as operators set them up."""
 
+from typing import TYPE_CHECKING, TypedDict
+
 from django.contrib import admin
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from desk.common.admin_base import ModelAdmin
-from tickets.models import TicketType
+from tickets.models import Ticket, TicketType
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+
+class OpenTickets(TypedDict):
+    """What the list adds to types: how many open tickets each has."""
+
+    number: int
 
 
 @admin.register(TicketType)
 class TicketTypeAdmin(ModelAdmin):
-    list_display = ("id", "name", "description", "reference", "reference_required", "active")
+    list_display = (
+        "id",
+        "name",
+        "description",
+        "reference",
+        "reference_required",
+        "active",
+        "open_tickets",
+    )
     list_filter = ("active", "reference")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TicketType]:
+        own = Ticket.objects.open().filter(type=OuterRef("pk")).order_by().values("type")
+        number = Coalesce(Subquery(own.annotate(n=Count("*")).values("n")), 0)
+        types: QuerySet[TicketType] = super().get_queryset(request)
+        return types.annotate(number=number)
+
+    @admin.display(description="open tickets")
+    def open_tickets(self, one: "WithAnnotations[TicketType, OpenTickets]") -> SafeString | str:
+        """Those of a type that is no longer offered go on (decision N27)."""
+        address = f"{reverse('admin:tickets_ticket_changelist')}?queue=open&type={one.pk}"
+        return format_html('<a class="underline" href="{}">{}</a>', address, one.number)
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: TicketType | None = None

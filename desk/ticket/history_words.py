@@ -57,6 +57,7 @@ REASSIGNED_OVER_CAPACITY = (
 )
 REASSIGNED_AUTOMATICALLY = "Reassigned automatically by {actor} (was assigned to {former})."
 ASSIGNED_AUTOMATICALLY = "Assigned automatically by {actor}."
+TAKEN_BACK = "Taken back from {former}, who is no longer active."
 
 STANDINGS: Mapping[str, str] = {
     Standing.AT_CAPACITY: "at capacity",
@@ -134,7 +135,7 @@ def template(entry: HistoryEntry) -> str:
     if kind == Kind.MOVE_REFUSED:
         return MOVE_REFUSED.get(data.get("why", ""), NOT_MOVED)
     if kind == Kind.REASSIGNED:
-        return reassigned(data)
+        return TAKEN_BACK if entry.by == By.SYSTEM else reassigned(data)
     # A kind of a later version, which another process runs already.
     return SENTENCES.get(kind, kind.replace("_", " ").capitalize())
 

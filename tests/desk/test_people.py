@@ -84,17 +84,19 @@ def test_switching_a_user_off_tells_what_they_leave_behind(
     operator: Client, company: Company, agent: Agent
 ) -> None:
     build.ticket(company, agent=agent)
+    build.ticket(company, agent=agent, status=Status.INCOMPLETE)
     build.ticket(company, agent=agent, status=Status.ACCEPTED)
 
     html = switch_off(operator, agent)
 
-    assert "ada keeps 1 open ticket." in html
+    assert "1 of ada&#x27;s tickets are being assigned to others." in html
+    assert "1 waits for the company" in html
     assert f'href="/admin/tickets/agent/{agent.pk}/hand-over/"' in html
 
 
 def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> None:
-    build.ticket(company, agent=agent)
-    build.ticket(company, agent=agent)
+    for _ in range(2):
+        build.ticket(company, agent=agent, status=Status.INCOMPLETE)
     operator = User.objects.create_user("oskar", is_staff=True)
     operator.groups.add(roles.group("operator"))
     client = Client()
@@ -102,9 +104,10 @@ def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> 
 
     html = switch_off(client, agent)
 
-    assert "ada keeps 2 open tickets. A lead can reassign them." in html
+    assert "2 wait for the company" in html
+    assert "a lead can reassign them." in html
     assert "hand-over" not in html
 
 
 def test_nothing_is_said_of_who_holds_nothing(operator: Client, agent: Agent) -> None:
-    assert "keeps" not in switch_off(operator, agent)
+    assert "company, and will be" not in switch_off(operator, agent)

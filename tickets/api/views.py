@@ -119,7 +119,7 @@ class Comments(CompanyView):
 class Types(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
         NoQuery.read(request)
-        return Response({"data": [type_row(one) for one in TicketType.objects.all()]})
+        return Response({"data": [type_row(one) for one in TicketType.objects.offered()]})
 
 
 @schema.ratings

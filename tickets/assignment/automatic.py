@@ -1,6 +1,7 @@
 """Who gets a ticket: the least busy of those who may take it (decision T18)."""
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from tickets.changes.actors import SYSTEM
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind, NotAssigned, Rule
 from tickets.models import Agent, Ticket
-from tickets.models.agents import AgentQuerySet, ticket_load
+from tickets.models.agents import AgentQuerySet, left_behind, ticket_load
+from tickets.statuses import RUNNING
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +111,7 @@ def assign_waiting() -> int:
     that fails is passed over until the next run.
     """
     rows = FailingRows("assign_waiting")
-    assigned = 0
+    assigned = take_back(rows)
     hopeless: set[int] = set()
     failed: set[int] = set()
     while assigned < MOST_AT_ONCE:
@@ -127,6 +129,39 @@ def assign_waiting() -> int:
             else:
                 hopeless.add(ticket.type_id)
     return assigned
+
+
+def take_back(rows: FailingRows) -> int:
+    """Take from agents who were switched off what waits for us, and assign it to others.
+
+    What waits for its company stays until that answers (decision N27). Returns how many were
+    assigned; the others wait for somebody.
+    """
+    assigned = 0
+
+    def take(ticket_ids: Sequence[int]) -> None:
+        nonlocal assigned
+        assigned += sum(map(take_one_back, ticket_ids))
+
+    # What failed before comes last, so that it keeps no other.
+    failed = {int(key) for _, key in rows.known}
+    ids = sorted(left_behind().values_list("pk", flat=True), key=lambda pk: (pk in failed, pk))
+    for ticket_id in ids[:MOST_AT_ONCE]:
+        rows.do("ticket", [ticket_id], take)
+    return assigned
+
+
+def take_one_back(ticket_id: int) -> bool:
+    ticket = Ticket.objects.hold(ticket_id)
+    had = ticket.agent
+    if had is None or had.user.is_active or ticket.status not in RUNNING:
+        return False
+    ticket.agent = None
+    ticket.version += 1
+    ticket.save(update_fields=["agent", "version"])
+    facts = {"agent": [str(had), None], "rule": Rule.LEAST_BUSY.value}
+    record_history(ticket, SYSTEM, Kind.REASSIGNED, data=facts)
+    return assign(ticket)
 
 
 def assign_apart(ticket: Ticket, found: list[bool], _: object) -> None:

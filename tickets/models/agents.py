@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from tickets.local_time import check_zone, instant, time_there, weekday_there
 from tickets.models.clocks import WEEKDAYS
-from tickets.models.tickets import Ticket
+from tickets.models.tickets import Ticket, TicketQuerySet
 from tickets.models.types import TicketType
 
 
@@ -17,6 +17,13 @@ def ticket_load() -> Coalesce:
     """In a queryset of agents: how many of each one's tickets have a clock that runs."""
     mine = Ticket.objects.running().filter(agent=OuterRef("pk")).order_by().values("agent")
     return Coalesce(Subquery(mine.annotate(n=Count("*")).values("n")), 0)
+
+
+def left_behind() -> TicketQuerySet:
+    """Tickets that wait for us with agents who were switched off (decision N27)."""
+    # Asked for first: with the ids of a few agents the index of their tickets is used.
+    gone = Agent.objects.filter(user__is_active=False).values_list("pk", flat=True)
+    return Ticket.objects.running().filter(agent__in=list(gone))
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):

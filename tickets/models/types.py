@@ -1,6 +1,12 @@
 from django.db import models
 
 
+class TicketTypeQuerySet(models.QuerySet["TicketType"]):
+    def offered(self) -> "TicketTypeQuerySet":
+        """Those that companies may open tickets of; tickets of the others go on (decision N27)."""
+        return self.filter(active=True)
+
+
 class TicketType(models.Model):
     """What a ticket may be about. A table: the source's list is incomplete (decision T14)."""
 
@@ -20,6 +26,8 @@ class TicketType(models.Model):
     # A PO box ticket may name its package, and need not.
     reference_required = models.BooleanField(default=True)
     active = models.BooleanField(default=True)
+
+    objects = TicketTypeQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
