@@ -5,6 +5,8 @@ from typing import Any
 
 from celery import current_app
 
+from companies.deployments import own_headers
+
 logger = logging.getLogger(__name__)
 
 
@@ -14,6 +16,6 @@ def ring(task: str, *arguments: Any, expires: int = 30) -> None:
     Never raises: if the broker cannot be reached, the next sweep does the work.
     """
     try:
-        current_app.send_task(task, arguments, expires=expires)
+        current_app.send_task(task, arguments, expires=expires, headers=own_headers())
     except Exception as error:  # a client whose broker answers errors may raise whatever it likes
         logger.warning("cannot reach the broker, the next sweep will run %s: %s", task, error)

@@ -1,4 +1,5 @@
 from datetime import datetime
+from uuid import uuid4
 
 from django.db import models
 from django.db.models import Q
@@ -84,6 +85,19 @@ class KeptAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.status} for {self.key}"
+
+
+class Deployment(models.Model):
+    """The one row that says which deployment the database is of (companies.deployments)."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    uuid = models.UUIDField(default=uuid4)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="one_deployment")]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
 
 
 class FailedRow(models.Model):

@@ -7,7 +7,17 @@ admin, security, logging.
 from datetime import timedelta
 from pathlib import Path
 
-from config import beat, caches, database, description, logs, look, networks, queues
+from config import (
+    beat,
+    caches,
+    database,
+    deployments,
+    description,
+    logs,
+    look,
+    networks,
+    queues,
+)
 from config.environment import Environment
 
 env = Environment()
@@ -43,14 +53,18 @@ CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Concerns tasks that are acknowledged late, which ours are not; unset, Celery warns of it.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
-CELERY_TASK_DEFAULT_QUEUE = queues.TASKS
-CELERY_TASK_ROUTES = {"deliveries.tasks.deliver": {"queue": queues.DOORBELL}}
+# Decision N29: two deployments may share a broker.
+DEPLOYMENT_KEY = deployments.deployment_key(
+    env.str("DEPLOYMENT", default=""), DATABASES["default"], SECRET_KEY
+)
+CELERY_TASK_DEFAULT_QUEUE = CELERY_CONTROL_EXCHANGE = queues.tasks(DEPLOYMENT_KEY)
+CELERY_TASK_ROUTES = {"deliveries.tasks.deliver": {"queue": queues.doorbell(DEPLOYMENT_KEY)}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = beat.SCHEDULE
 
 CACHE_URL = env.str("CACHE_URL", default=caches.beside_the_broker(CELERY_BROKER_URL))
-CACHES = caches.caches(CACHE_URL, prefix=PRODUCT)
+CACHES = caches.caches(CACHE_URL, prefix=f"{PRODUCT}:{DEPLOYMENT_KEY}")
 
 INSTALLED_APPS = [
     # Before the admin, whose templates they replace; the desk's own come before theirs.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from django.apps import AppConfig
@@ -18,9 +19,9 @@ from hypothesis import settings as examples
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import services
+from companies import deployments, services
 from companies.api import rates
-from companies.models import Company
+from companies.models import Company, Deployment
 from config.memory import settle
 from tests import builders as build
 from tests.shipments import feeding
@@ -109,6 +110,17 @@ def keep_the_shipped_rows(sender: AppConfig, **_: object) -> None:
     with transaction.atomic():
         for model, rows in shipped.items():
             model.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+DEPLOYMENT = uuid4()
+deployments.remember(DEPLOYMENT)
+
+
+@receiver(post_migrate)
+def keep_the_deployment(sender: AppConfig, **_: object) -> None:
+    """It stays the same for the processes that tests start, whatever is deleted between them."""
+    if sender.name == "companies":
+        Deployment.objects.update_or_create(pk=1, defaults={"uuid": DEPLOYMENT})
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,9 @@ os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(64))
 os.environ.setdefault("FIELD_KEYS", Fernet.generate_key().decode())
 os.environ.setdefault("ENVIRONMENT", "test")
 
+# The processes that a test starts ring at the queues of this one, whose database has another name.
+os.environ.setdefault("DEPLOYMENT", "tests")
+
 # Processes of a parallel run share one broker: each has two of its databases for itself, so that
 # no worker that a test starts hears another test's doorbell.
 BROKER = os.environ["BROKER_URL"].partition("?")[0]

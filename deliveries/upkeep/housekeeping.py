@@ -19,6 +19,7 @@ from typing import cast
 from celery import current_app
 from django.db import InterfaceError, OperationalError, connection
 
+from companies.deployments import deployment_id
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import fork_into
 from deliveries.upkeep.periodic import PeriodicTask, database_time, scheduled_tasks
@@ -51,6 +52,8 @@ def keep_house() -> None:
         reap(running)
         try:
             now = database_time()
+            # For the worker's main process, which asks no database.
+            deployment_id()
             due = AT_START if since is None else overdue_tasks(now, since)
             start_runs(due, running)
             since = since or now

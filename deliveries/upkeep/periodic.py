@@ -7,17 +7,17 @@ the queue meanwhile has its turn.
 Why: decision page engine-periodic-tasks-run-one-at-a-time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import wraps
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from celery import Task, shared_task
 from django.conf import settings
 from django.db import connection
 
-from companies import doorbell
+from companies import deployments, doorbell
 from companies.failing_rows import count_failed_rows
 from deliveries.models import Pulse
 
@@ -72,6 +72,8 @@ def periodic_task(
         def run_once(self: PeriodicTask) -> int | None:
             # Called as a function, it is not beat that asks, nor anybody through the broker.
             rung = not self.request.called_directly
+            if rung and rung_by_another(self.request.headers):
+                return None
             done = run_exclusively(work, rung=rung, lease_seconds=limit_seconds + MARGIN_SECONDS)
             if rung and self.has_more(done):
                 doorbell.ring(self.name, expires=60)
@@ -80,6 +82,13 @@ def periodic_task(
         return run_once
 
     return make_task
+
+
+def rung_by_another(headers: Mapping[str, Any] | None) -> bool:
+    """Whether another deployment has rung for a task (decision N29)."""
+    # So that it is known which one this is.
+    deployments.deployment_id()
+    return deployments.is_foreign(headers)
 
 
 def run_exclusively(work: Callable[[], int], *, rung: bool, lease_seconds: int) -> int | None:

@@ -1,0 +1,30 @@
+"""Which deployment this is, as far as settings tell: before the database has been asked.
+
+Queues have this in their names, since beat and a worker must start while the database is away. The
+id that was made with the database (companies.deployments) settles what this leaves open.
+Why: decision page n29-two-deployments-may-share-a-broker.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+THIS_HOST = ("", "localhost", "127.0.0.1", "::1")
+
+
+def deployment_key(name: str, database: Mapping[str, Any], secret_key: str) -> str:
+    """Twelve digits, the same in all processes of a deployment.
+
+    Of its `name`, if it has one; else of where the database is and of the secret key, which tells
+    apart what is "localhost" on two machines.
+    """
+    host = database.get("HOST") or ""
+    told = [
+        "" if host in THIS_HOST else host,
+        str(database.get("PORT") or 5432),
+        database.get("NAME"),
+        secret_key,
+    ]
+    text = json.dumps([name] if name else told)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
