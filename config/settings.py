@@ -107,6 +107,7 @@ MIDDLEWARE = [
     "desk.people.signing_in.SigningIn",
     "desk.people.gate.SecondFactor",
     "desk.only_sent.OnlySent",
+    "desk.common.controls.ShowControls",
     "django.contrib.messages.middleware.MessageMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

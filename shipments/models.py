@@ -52,7 +52,7 @@ class TrackingUpdate(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.shipment_id} {self.status}"
+        return f"scan {self.pk}"
 
 
 class Surcharge(models.Model):

@@ -16,6 +16,7 @@ LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "
 PURE = [
     "companies/ids",
     "companies/strict_json",
+    "companies/texts",
     "companies/times",
     "companies/tokens",
     "deliveries/engine/loans",

@@ -6,6 +6,7 @@
 import re
 import unicodedata
 
+from companies.texts import is_blank
 from tickets.changes import variables
 from tickets.models import Ticket
 
@@ -25,7 +26,7 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
 
     A move without text passes: whoever sends it says by it that the ticket goes on.
     """
-    if not text.strip():
+    if is_blank(text):
         return True
     if data is not None and not variables.is_same_data(
         variables.parse_variables(data), variables.parse_variables(ticket.data)

@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from companies.models import Company
+from companies.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
 from tickets.changes.writes import add_comment, change_status, replace_data
@@ -44,7 +45,7 @@ def update_ticket(
     refused = None if to == was else why_not_moved(ticket, to, text, data)
     moves = to != was and refused is None
     changed = replace_data(ticket, data)
-    spoken = bool(text.strip())
+    spoken = not is_blank(text)
     if moves:
         change_status(ticket, to, actor, data=changed)
     elif refused and (changed or spoken):
@@ -81,7 +82,7 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> bool:
     ticket = company.tickets.hold(ticket_id)
     if ticket.status in TERMINAL:
         raise TicketClosed("The ticket is closed to comments.")
-    if not text.strip():
+    if is_blank(text):
         return False
     if ticket.status in FOLLOWED_UP_BY_COMMENT:
         if relevant(ticket, text, None):

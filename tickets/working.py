@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from companies.texts import is_blank
 from tickets.changes.actors import Actor, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
@@ -56,7 +57,7 @@ def answer(reply: AgentReply) -> None:
     kept = needs_reason(Status(ticket.status), reply.to) and reply.to not in TOLD
     reason = reply.text if told or kept else ""
     move_held(ticket, actor, reply.to, reason=reason, requested=reply.requested)
-    if reply.text.strip() and not told:
+    if not is_blank(reply.text) and not told:
         asked = reply.requested if reply.to not in TOLD else ()
         write_on(ticket, actor, reply.text, public=reply.public, requested=asked)
 
@@ -88,7 +89,7 @@ def move_held(
 ) -> None:
     if to not in ASKING:
         requested = ()
-    was, reason = Status(ticket.status), with_requested_documents(reason.strip(), requested)
+    was, reason = Status(ticket.status), with_requested_documents(said(reason), requested)
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
     if needs_reason(was, to) and not reason:
@@ -111,12 +112,17 @@ def write_on(
 ) -> None:
     """Write on a held ticket. A reply may ask for documents; a note asks nobody."""
     asked = list(requested) if public else []
-    text = with_requested_documents(text.strip(), asked)
+    text = with_requested_documents(said(text), asked)
     if not text:
         raise ValueError("Write something.")
     if asked:
         record_history(ticket, actor, Kind.DOCUMENTS_REQUESTED, data={"requested": asked})
     add_comment(ticket, actor, text, public=public)
+
+
+def said(text: str) -> str:
+    """Without the space around it; nothing where there is nothing to read (decision N30)."""
+    return "" if is_blank(text) else text.strip()
 
 
 def lock_ticket(ticket_id: int, version: int | None) -> Ticket:

@@ -13,6 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from companies.ids import LARGEST_ID
+from companies.texts import is_blank
 
 LONGEST_TEXT_BYTES = 64 * 1024
 # So many are named. A body of unknown fields alone would make an answer four times its size.
@@ -98,7 +99,7 @@ class Text(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         text = super().to_internal_value(data)
-        if not self.allow_blank and text.isspace():
+        if not self.allow_blank and is_blank(text):
             self.fail("blank")
         if len(text.encode()) > LONGEST_TEXT_BYTES:
             self.fail("max_bytes")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
+from companies.texts import is_blank
 from desk.common.generics import ModelChoiceField
 from tickets.models import Agent
 from tickets.statuses import Status
@@ -89,7 +90,11 @@ class WriteForm(RequestForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        if not cleaned.get("text") and not cleaned.get("to") and "text" not in self.errors:
+        if (
+            is_blank(cleaned.get("text", ""))
+            and not cleaned.get("to")
+            and "text" not in self.errors
+        ):
             self.add_error("text", "Write something.")
         return cleaned
 

@@ -7,6 +7,7 @@ from companies import services
 from companies.models import ApiToken, Company
 from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
 from desk.common.admin_base import ModelAdmin, TabularInline
+from desk.common.controls import foreign_column
 from tickets.models import Ticket
 from webhooks.models import Webhook
 
@@ -26,7 +27,8 @@ class TokenInline(TabularInline):
 
 @admin.register(Company)
 class CompanyAdmin(ModelAdmin):
-    list_display = ("name", "active", "plan", "contact_email", "created_at")
+    name_text = foreign_column("name")
+    list_display = ("name_text", "active", "plan", "contact_email", "created_at")
     list_filter = ("active",)
     search_fields = ("name",)
     fields = ("name", "active", "plan", "contact_email", "left")

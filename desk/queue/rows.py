@@ -9,12 +9,13 @@ from django.db.models.functions import Left
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
+from desk.common.controls import isolated
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket
 from tickets.sla import clocks
@@ -127,15 +128,17 @@ def ticket_cell(ticket: Ticket, peek: Peek) -> SafeString:
     Put together here: a template for each row takes longer than all queries of the page.
     """
     number = peek.tracking or (f"shipment {ticket.shipment_id}" if ticket.shipment_id else "")
-    about = (str(ticket.type), ticket.carrier_name or peek.carrier, number)
+    about = filter(None, (str(ticket.type), ticket.carrier_name or peek.carrier, number))
     said_last = Truncator(peek.text).chars(PEEK)
     return format_html(
         ROW,
         reverse("admin:tickets_ticket_change", args=[ticket.pk]),
         ticket.pk,
-        ticket.company,
-        " · ".join(filter(None, about)),
-        format_html(LAST, peek.by if peek.public else "note", said_last) if peek.text else "",
+        isolated(ticket.company),
+        format_html_join(" · ", "{}", ((isolated(one),) for one in about)),
+        format_html(LAST, peek.by if peek.public else "note", isolated(said_last))
+        if peek.text
+        else "",
     )
 
 

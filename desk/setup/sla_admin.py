@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from desk.common.admin_base import ModelAdmin, NamedInline
+from desk.common.controls import isolated
 from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
 from tickets.models import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.sla import recalculation
@@ -98,4 +99,4 @@ class FilingRuleAdmin(RulesAdmin):
 
     @admin.display(description="carrier", ordering="carrier_name")
     def carrier(self, rule: FilingRule) -> str:
-        return rule.carrier_name or "any"
+        return isolated(rule.carrier_name) or "any"

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from companies import doorbell
 from companies.failing_rows import FailingRows
+from companies.texts import is_blank
 from desk.models import Storm, StormReply
 from desk.storms.services import StormRefused, require_storm_lead
 from tickets import working
@@ -33,7 +34,7 @@ def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormRepl
     return, many by a worker. Raises NotAllowed, StormRefused and Storm.DoesNotExist.
     """
     require_storm_lead(user)
-    if not text.strip():
+    if is_blank(text):
         raise StormRefused("Write something.")
     # Who links tickets holds the storm too: `upto` misses none of them.
     storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)

@@ -11,10 +11,12 @@ from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from desk.common.admin_base import ModelAdmin
+from desk.common.controls import foreign_column, isolated
 from desk.common.forms import LONGEST_TEXT
 from desk.common.requests import StaffRequest
 from desk.models import Storm
@@ -58,7 +60,17 @@ class ReplyForm(forms.Form):
 
 @admin.register(Storm)
 class StormAdmin(ModelAdmin):
-    list_display = ("__str__", "carrier_name", "state_label", "found", "usual", "linked", "hour")
+    carrier_name_text = foreign_column("carrier_name")
+    title_text = foreign_column("title")
+    list_display = (
+        "name_text",
+        "carrier_name_text",
+        "state_label",
+        "found",
+        "usual",
+        "linked",
+        "hour",
+    )
     list_filter = ("state",)
     list_per_page = 25
     ordering = ("-pk",)
@@ -66,9 +78,9 @@ class StormAdmin(ModelAdmin):
     show_full_result_count = False
     change_form_template = "admin/desk/storm/change_form.html"
     fields = readonly_fields = (
-        "carrier_name",
+        "carrier_name_text",
         "state",
-        "title",
+        "title_text",
         "hour",
         "found",
         "usual",
@@ -108,6 +120,10 @@ class StormAdmin(ModelAdmin):
     )
     def state_label(self, storm: Storm) -> str:
         return storm.state
+
+    @admin.display(description="storm")
+    def name_text(self, storm: Storm) -> SafeString | str:
+        return isolated(str(storm))
 
     @admin.display(description="tickets")
     def linked(self, storm: "WithAnnotations[Storm, Linked]") -> int:

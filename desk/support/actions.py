@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from companies.failing_rows import Outcome, do_each
+from companies.texts import is_blank
 from deliveries import redelivery
 from deliveries.models import Delivery
 from tickets.changes.actors import NotAllowed
@@ -31,7 +32,7 @@ def pause_webhook(webhook_id: int, reason: str, *, user: User) -> bool:
     """
     require_permission(user, PAUSE)
     reason = reason.strip()
-    if not reason or len(reason) > LONGEST_REASON:
+    if is_blank(reason) or len(reason) > LONGEST_REASON:
         raise ValueError(f"Give a reason of at most {LONGEST_REASON} characters.")
     if not services.pause(webhook_id, reason):
         return False

@@ -12,11 +12,13 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from deliveries.engine import signature_check
 from deliveries.models import OPEN, Delivery, Event, State
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
+from desk.common.controls import isolated
 from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
 
@@ -208,5 +210,5 @@ class DeliveryAdmin(ReadOnlyAdmin):
         return f"{delivery.created_at:%Y-%m-%d %H:%M:%S} UTC"
 
     @admin.display
-    def company(self, delivery: Delivery) -> str:
-        return delivery.webhook.company.name
+    def company(self, delivery: Delivery) -> SafeString | str:
+        return isolated(delivery.webhook.company.name)

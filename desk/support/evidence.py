@@ -23,6 +23,7 @@ from companies.models import Company
 from deliveries.engine import signature_check
 from deliveries.engine.rendering import API_VERSION
 from deliveries.models import Attempt, Delivery, Event, State
+from desk.common.controls import show_in_page
 from desk.support import delivery_details, lookup
 from shipments.models import Shipment
 from tickets.changes.actors import Actor, NotAllowed
@@ -104,7 +105,7 @@ def files(
     }
     made = {f"bodies/{event.pk}.json": bytes(event.body) for event in kept.values()}
     made["evidence.json"] = as_json(record)
-    made["index.html"] = render_to_string("desk/evidence.html", record).encode()
+    made["index.html"] = show_in_page(render_to_string("desk/evidence.html", record)).encode()
     digests = {name: hashlib.sha256(made[name]).hexdigest() for name in sorted(made)}
     return {**made, "manifest.json": as_json({"sha256": digests})}
 

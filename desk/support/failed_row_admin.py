@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString
 
 from companies.models import FailedRow
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
+from desk.common.controls import foreign_column
 
 # Where a row of a kind is shown.
 PAGES = {
@@ -20,13 +21,23 @@ PAGES = {
 class FailedRowAdmin(ReadOnlyAdmin):
     """A row leaves the list once its task has done it, or a day after it failed last."""
 
-    list_display = ("row", "task", "error", "times", "first_at", "last_at")
+    error_text = foreign_column("error")
+    key_text = foreign_column("key")
+    list_display = ("row", "task", "error_text", "times", "first_at", "last_at")
     list_display_links = None
     list_filter = ("task",)
     sortable_by = ()
     ordering = ("-last_at", "-pk")
     paginator = ShortPaginator
-    fields = ("task", "kind", "key", "error", "times", "first_at", "last_at")
+    fields = (
+        "task",
+        "kind",
+        "key_text",
+        "error_text",
+        "times",
+        "first_at",
+        "last_at",
+    )
     readonly_fields = fields
 
     @admin.display(description="row")

@@ -1,30 +1,44 @@
 """The desk's view of shipments: to look at. What is known comes from the feed alone."""
 
+import json
+
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.safestring import SafeString
 
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
+from desk.common.controls import foreign_column, isolated
 from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 
 
 class UpdateInline(ReadOnly, TabularInline):
     model = TrackingUpdate
-    fields = ("occurred_at", "status", "status_description", "location")
+    status_text = foreign_column("status")
+    status_description_text = foreign_column("status_description")
+    location_text = foreign_column("location")
+    fields = readonly_fields = (
+        "occurred_at",
+        "status_text",
+        "status_description_text",
+        "location_text",
+    )
     ordering = ("-pk",)
 
 
 class SurchargeInline(ReadOnly, TabularInline):
     model = Surcharge
+    surcharge_type_text = foreign_column("surcharge_type")
+    reason_text = foreign_column("reason")
     fields = (
         "surcharge_id",
         "transaction_type",
-        "surcharge_type",
-        "reason",
+        "surcharge_type_text",
+        "reason_text",
         "price",
         "created_at",
     )
-    readonly_fields = ("price",)
+    readonly_fields = fields
 
     @admin.display(description="amount")
     def price(self, surcharge: Surcharge) -> str:
@@ -33,24 +47,43 @@ class SurchargeInline(ReadOnly, TabularInline):
 
 class IncidenceInline(ReadOnly, TabularInline):
     model = Incidence
-    fields = ("id", "kind", "description", "open", "created_at")
+    kind_text = foreign_column("kind")
+    description_text = foreign_column("description")
+    fields = readonly_fields = (
+        "id",
+        "kind_text",
+        "description_text",
+        "open",
+        "created_at",
+    )
     show_change_link = True
 
 
 @admin.register(Shipment)
 class ShipmentAdmin(ReadOnlyAdmin):
-    list_display = ("id", "tracking_number", "company", "carrier_name", "status", "created_at")
+    tracking_number_text = foreign_column("tracking_number")
+    company_text = foreign_column("company")
+    carrier_name_text = foreign_column("carrier_name")
+    status_text = foreign_column("status")
+    list_display = (
+        "id",
+        "tracking_number_text",
+        "company_text",
+        "carrier_name_text",
+        "status_text",
+        "created_at",
+    )
     list_select_related = ("company",)
     search_fields = ("id__exact", "tracking_number__exact")
     search_help_text = "A shipment's ID or full tracking number."
-    fields = (
+    fields = readonly_fields = (
         "id",
-        "company",
-        "tracking_number",
-        "carrier_name",
+        "company_text",
+        "tracking_number_text",
+        "carrier_name_text",
         "carrier_id",
-        "order",
-        "status",
+        "order_text",
+        "status_text",
         "created_at",
         "shipped_at",
         "delivered_at",
@@ -61,22 +94,37 @@ class ShipmentAdmin(ReadOnlyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Shipment | None = None) -> tuple[str, ...]:
         """Few shipments are a shop's: an order is shown where there is one."""
-        empty = () if obj is None or obj.order else ("order",)
+        empty = () if obj is None or obj.order else ("order_text",)
         return tuple(name for name in self.fields if name not in empty)
+
+    @admin.display(description="order")
+    def order_text(self, shipment: Shipment) -> SafeString | str:
+        order = shipment.order
+        return isolated(order and json.dumps(order, ensure_ascii=False))
 
 
 @admin.register(Incidence)
 class IncidenceAdmin(ReadOnlyAdmin):
-    list_display = ("id", "shipment", "company", "kind", "open", "created_at")
+    shipment_text = foreign_column("shipment")
+    kind_text = foreign_column("kind")
+    description_text = foreign_column("description")
+    list_display = ("id", "shipment_text", "company", "kind_text", "open", "created_at")
     list_filter = ("open",)
     list_select_related = ("shipment__company",)
     search_fields = ("id__exact", "shipment_id__exact")
     search_help_text = "The ID of an incidence or a shipment."
-    fields = ("id", "shipment", "company", "kind", "description", "open", "created_at")
-    readonly_fields = ("company",)
+    fields = readonly_fields = (
+        "id",
+        "shipment_text",
+        "company",
+        "kind_text",
+        "description_text",
+        "open",
+        "created_at",
+    )
     ordering = ("-id",)
     paginator = ShortPaginator
 
     @admin.display
-    def company(self, incidence: Incidence) -> str:
-        return incidence.shipment.company.name
+    def company(self, incidence: Incidence) -> SafeString | str:
+        return isolated(incidence.shipment.company.name)

@@ -20,6 +20,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from companies.failing_rows import do_each
 from deliveries.monitoring import log, needs_attention
 from desk.common.admin_base import ReadOnlyAdmin
+from desk.common.controls import foreign_column
 from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
 from webhooks.event_types import registry
@@ -56,18 +57,28 @@ class EventTypeFilter(admin.SimpleListFilter):
 class WebhookAdmin(ReadOnlyAdmin):
     """Everything but a pause is the company's own. No secrets: they are not even read."""
 
-    list_display = ("id", "company", "event_type", "url", "active", "paused_reason")
+    company_text = foreign_column("company")
+    url_text = foreign_column("url")
+    paused_reason_text = foreign_column("paused_reason")
+    list_display = (
+        "id",
+        "company_text",
+        "event_type",
+        "url_text",
+        "active",
+        "paused_reason_text",
+    )
     list_filter = ("active", EventTypeFilter)
     list_select_related = ("company",)
     search_fields = ("id__exact", "company__name__istartswith", "url__startswith")
     search_help_text = "A webhook's ID, or the start of its company's name or URL."
     fields = (
-        "company",
+        "company_text",
         "event_type",
-        "url",
+        "url_text",
         "active",
         "max_in_flight",
-        "paused_reason",
+        "paused_reason_text",
         "resumed_at",
         "created_at",
         "updated_at",

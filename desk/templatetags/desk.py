@@ -10,15 +10,19 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from desk.common.badges import badge
+from desk.common.controls import isolated
 from desk.ticket import values
 
 register = template.Library()
 
 ADDRESS = re.compile(r"https://[^\s<>\"'`]+")
-LINK = '<a href="{0}" rel="noopener noreferrer nofollow" target="_blank">{0}</a>'
+LINK = '<a href="{0}" rel="noopener noreferrer nofollow" target="_blank"><bdi>{0}</bdi></a>'
 # A message of nothing but addresses is read by nobody, and each is judged anew.
 MOST_LINKS = 50
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+
+
+register.filter("foreign", isolated)
 
 
 @register.filter
@@ -54,7 +58,8 @@ def linked(text: str) -> SafeString:
         if values.leads_to_the_public_web(address):
             parts += [text[end : found.start()], format_html(LINK, address)]
             end = found.start() + len(address)
-    return format_html_join("", "{}", ((part,) for part in [*parts, text[end:]]))
+    joined = format_html_join("", "{}", ((part,) for part in [*parts, text[end:]]))
+    return format_html("<bdi>{}</bdi>", joined)
 
 
 @register.filter

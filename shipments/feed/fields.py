@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from companies.ids import LARGEST_ID
+from companies.texts import is_blank
 from companies.times import EARLIEST, is_plausible, read_time
 from shipments import statuses
 
@@ -36,7 +37,7 @@ def text_field(longest: int, *, blank: bool = False) -> Callable[[Any], str]:
             raise ValueError("send a string")
         if len(value) > longest:
             raise ValueError(f"longer than {longest} characters")
-        if not blank and not value.strip():
+        if not blank and is_blank(value):
             raise ValueError("is blank")
         return value
 

@@ -1,0 +1,17 @@
+"""What a text says to those who read it. Pure."""
+
+import unicodedata
+
+# Control characters, and those for format: zero-width spaces, joiners, bidirectional controls.
+INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+# Letters, marks and symbols that draw nothing: fillers, a blank Braille cell, variation selectors.
+BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
+    chr(code) for code in range(0xFE00, 0xFE10)
+}
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is nothing to see in it (decision N30)."""
+    return all(
+        one.isspace() or one in BLANK or unicodedata.category(one) in INVISIBLE for one in text
+    )
