@@ -39,6 +39,17 @@ def test_the_database_refuses_to_change_what_happened(line: HistoryEntry, statem
     assert list(HistoryEntry.objects.values()) == before
 
 
+@pytest.mark.parametrize("tables", ["tickets_historyentry", "tickets_ticket CASCADE"])
+def test_the_database_refuses_to_empty_it(line: HistoryEntry, tables: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        # As after a commit: no check of a foreign key is left for later.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            cursor.execute(f"TRUNCATE {tables}")
+
+    assert HistoryEntry.objects.exists()
+
+
 def test_the_orm_is_no_way_around(line: HistoryEntry) -> None:
     line.reason = "nicer"
     for act in (line.save, line.delete):
