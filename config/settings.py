@@ -7,18 +7,9 @@ admin, security, logging.
 from datetime import timedelta
 from pathlib import Path
 
-from config import (
-    beat,
-    caches,
-    database,
-    deployments,
-    description,
-    logs,
-    look,
-    networks,
-    queues,
-)
+from config import beat, caches, database, deployments, description, logs, look, queues
 from config.environment import Environment
+from config.networks import PRIVATE
 
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -112,7 +103,6 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
-WSGI_APPLICATION = "config.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -167,15 +157,12 @@ RATE_LIMITS = {
 RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_something")
 # Decision T19: who hears of an incidence, in its transaction. Shipments do not know tickets.
 INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
-
-# Called with the id of a webhook that is resumed, in its transaction. Webhooks do not know
-# deliveries.
+# Who hears of a webhook that is resumed, in its transaction. Webhooks do not know deliveries.
 WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
 # The same of a company that is active again. Companies do not know webhooks.
 COMPANY_RESUMED = "webhooks.services.resume_company"
 
-# Decision N4.
-WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)
+WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)  # decision N4
 # Newest first: the first encrypts, all of them decrypt.
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS", default=())
@@ -211,7 +198,7 @@ LOGIN_REDIRECT_URL = "admin:index"
 PROXY_COUNT = env.int("PROXY_COUNT", default=0)
 # Open connections of one address, or IPv6 /64, to one web process; the proxies' are not counted.
 CONNECTIONS_PER_ADDRESS = env.int("CONNECTIONS_PER_ADDRESS", default=100)
-PROXY_ADDRESSES = env.networks("PROXY_ADDRESSES", default=networks.PRIVATE)
+PROXY_ADDRESSES = env.networks("PROXY_ADDRESSES", default=PRIVATE)
 AXES_CLIENT_IP_CALLABLE = "desk.people.signing_in.client_address"
 AXES_HANDLER = "desk.people.sign_in_limits.SignInLimits"
 # What a success forgets; the handler counts more than that.
