@@ -18,14 +18,19 @@ OPTIONS: dict[str, Any] = {
 
 
 def connection_settings(address: dict[str, Any]) -> dict[str, Any]:
-    """The Django settings of a database, from what its URL says; the URL's own options win."""
+    """The Django settings of a database, from what its URL says; the URL's own options win.
+
+    Of several servers the one that takes writes is asked, whichever that is when a connection
+    begins.
+    """
+    several = {"target_session_attrs": "read-write"} if "," in address.get("HOST", "") else {}
     return {
         **address,
         "ENGINE": "config.postgresql",
         # A request costs half as much on a kept connection; web threads bound their number.
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {**OPTIONS, **address.get("OPTIONS", {})},
+        "OPTIONS": {**OPTIONS, **several, **address.get("OPTIONS", {})},
     }
 
 

@@ -1,4 +1,4 @@
-"""Waiting for PostgreSQL has an end, also where the server no longer answers at all.
+"""Waiting for PostgreSQL has an end, and a server that takes no writes is as good as away.
 
 The server's own statement_timeout works as long as the server does. One that hangs, or that a
 network has cut off, would be waited for until the kernel gives up, after a quarter of an hour.
@@ -9,16 +9,22 @@ from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
-from psycopg.errors import _WaitTimeout
+from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """Waits for a statement for `patience` seconds at most; None is for ever."""
+    """Waits for a statement for `patience` seconds at most; None is for ever.
+
+    No transaction of ours is read-only, so a server that refuses a write for that reason is the
+    primary no longer. The connection is closed, and the next one looks for who is.
+    """
 
     patience: float | None = None
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As psycopg's own; raises OperationalError when the time is over, and closes."""
+        """As psycopg's own; raises OperationalError when the time is over or where the server
+        takes no writes, and closes.
+        """
         seconds = self.patience if timeout is None else timeout
         try:
             return super().wait(gen, interval, seconds)
@@ -27,6 +33,11 @@ class BoundedConnection(psycopg.Connection[Any]):
             raise psycopg.OperationalError(
                 f"the database has not answered for {seconds:g} seconds"
             ) from None
+        except ReadOnlySqlTransaction as error:
+            self.pgconn.finish()
+            raise psycopg.OperationalError(
+                "the database takes no writes: it is the primary no longer"
+            ) from error
 
 
 def bounded_psycopg() -> ModuleType:

@@ -2,10 +2,12 @@
 
 import time
 
+import environ
 import pytest
 from django.db import OperationalError, connection, connections
 
 from config import database
+from config.postgresql.base import DatabaseWrapper
 
 
 def setting(name: str) -> str:
@@ -79,6 +81,55 @@ def test_a_server_that_is_cut_off_is_noticed() -> None:
     )
     assert noticed <= 15
     assert parameters["tcp_user_timeout"] <= 15_000
+
+
+def test_a_server_that_takes_no_more_writes_is_as_good_as_away(transactional_db: None) -> None:
+    """As one is that was demoted while it was connected to."""
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+        with pytest.raises(OperationalError, match="takes no writes"):
+            cursor.execute("CREATE TABLE written ()")
+
+    assert connection.connection.closed
+    connection.close()
+    assert setting("default_transaction_read_only") == "off"
+
+
+def test_of_several_servers_the_one_that_takes_writes_is_found(transactional_db: None) -> None:
+    several = f"postgres://postgres@//nowhere,{connection.settings_dict['HOST']}/" + str(
+        connection.settings_dict["NAME"]
+    )
+    found = DatabaseWrapper(
+        {**connection.settings_dict, **database.connection_settings(url(several))}
+    )
+
+    with found.cursor() as cursor:
+        cursor.execute("SHOW transaction_read_only")
+        assert cursor.fetchone() == ("off",)
+    found.close()
+
+
+def url(text: str) -> dict[str, object]:
+    return environ.Env.db_url_config(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts", "ports", "attributes"),
+    [
+        ("postgres://u@a:5432,b:5433/d", "a,b", "5432,5433", "read-write"),
+        ("postgres://u@a,b/d?target_session_attrs=any", "a,b", "", "any"),
+        ("postgres://u@//run/a,/run/b/d", "/run/a,/run/b", "", "read-write"),
+        ("postgres://u@a:5432/d", "a", 5432, None),
+    ],
+)
+def test_a_url_may_name_several_servers(
+    text: str, hosts: str, ports: str | int, attributes: str | None
+) -> None:
+    settings = database.connection_settings(url(text))
+
+    assert (settings["HOST"], settings["PORT"]) == (hosts, ports)
+    assert settings["OPTIONS"].get("target_session_attrs") == attributes
 
 
 def test_what_a_url_says_goes_before_what_we_say() -> None:
