@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faults.broken import Mutant
-from faults.mutating import FLOOR, MUTANTS, Outcome, Unusable, applied, broken_by, judge_app
+from faults.mutating import FLOORS, MUTANTS, Outcome, Unusable, applied, broken_by, judge_app
 
 ROOT = Path(__file__).resolve().parent.parent
 ALL = [(app, mutant) for app, mutants in MUTANTS.items() for mutant in mutants]
@@ -50,6 +50,6 @@ def test_asks_for_nine_in_ten_and_names_the_missed(missed: int, good: bool) -> N
 
     assert judge_app("deliveries", outcomes, told.append) is good
 
-    assert FLOOR == 0.9
+    assert set(FLOORS.values()) == {0.9}
     assert told[0] == f"deliveries: caught {10 - missed}/10"
     assert told[1:] == ["  missed b (a.py): A harm."] * missed

@@ -8,6 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.strict_json import BadJSON, load_json
+from tickets.models import Ticket
 from webhooks.models import Webhook
 
 URL = "https://hooks.example.com/in"
@@ -31,6 +32,7 @@ def post(api: APIClient, body: str | bytes, content_type: str = "application/jso
         ('{"x":' + "[" * 60 + "]" * 60 + "}", "nested deeper than 50 levels"),
         ('{"x":' + "[" * 100_000, "nested deeper than 50 levels"),
         ('{"x":"\\u0000"}', "contains a NUL character"),
+        ('{"x":"a\\u0000b"}', "contains a NUL character"),
         ('{"\\u0000":1}', "contains a NUL character"),
         ('{"x":["\\ud800"]}', "contains half of a surrogate pair"),
         (b'{"url":"\xc0\xaf"}', "is not UTF-8"),
@@ -197,3 +199,27 @@ def test_names_no_more_than_a_hundred_unknown_fields(api: APIClient) -> None:
     wrong = [each["field"] for each in answer["errors"]]
     assert len(wrong) == 101
     assert wrong[-1] == "url"
+
+
+def open_ticket(api: APIClient, **fields: object) -> tuple[int, dict]:
+    answer = api.post("/company/tickets", {"type_id": 2, **fields})
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.parametrize("id", [True, 0, 2**63, 2**70])
+def test_an_id_is_an_integer_that_a_row_can_have(api: APIClient, id: object) -> None:
+    status, answer = open_ticket(api, carrier_id=id)
+
+    assert status == 400
+    assert [wrong["field"] for wrong in answer["errors"]] == ["carrier_id"]
+    assert open_ticket(api, carrier_id=2**63 - 1)[0] == 200
+
+
+def test_a_text_has_64_kib_in_utf_8_and_stays_as_it_came(api: APIClient) -> None:
+    text = " ñ" + "ñ" * (32 * 1024 - 2) + "\n"
+
+    status, answer = open_ticket(api, comments=text)
+
+    assert (status, len(text.encode())) == (200, 64 * 1024)
+    assert Ticket.objects.get(pk=answer["id"]).comments == text
+    assert open_ticket(api, comments=f"{text}.")[0] == 400

@@ -52,3 +52,13 @@ def test_revokes_by_token_and_by_prefix(company: Company) -> None:
     assert not ApiToken.objects.filter(revoked_at=None).exists()
     with pytest.raises(CommandError, match="There is no live token"):
         run("revoke_token", second)
+
+
+def test_revokes_none_of_two_that_begin_alike(company: Company) -> None:
+    for _ in range(2):
+        run("issue_token", str(company.pk))
+    ApiToken.objects.update(prefix="test_12345678")
+
+    with pytest.raises(CommandError, match="There are several tokens that begin with"):
+        run("revoke_token", "test_12345678")
+    assert ApiToken.objects.filter(revoked_at=None).count() == 2

@@ -11,7 +11,8 @@ from rest_framework.test import APIClient
 from companies.models import Company, KeptAnswer
 from tests import builders as build
 from tests.keys import lose_keys
-from tickets.models import Comment
+from tickets.models import Comment, Ticket
+from tickets.statuses import Status
 from webhooks.models import Webhook
 
 BODY = {"url": "https://hooks.example.com/in"}
@@ -57,6 +58,33 @@ def test_refuses_the_key_for_another_body(api: APIClient) -> None:
 
     assert (status, Webhook.objects.count()) == (422, 1)
     assert answer["message"] == "This Idempotency-Key was used for a different request."
+
+
+def test_refuses_the_key_on_another_path(api: APIClient, company: Company) -> None:
+    """Else a comment on the second ticket would be answered 200 and never be written."""
+    statuses = [
+        api.post(
+            f"/company/tickets/{build.ticket(company).pk}/comments",
+            {"comment": "Any news?"},
+            headers={"Idempotency-Key": "one"},
+        ).status_code
+        for _ in range(2)
+    ]
+
+    assert statuses == [200, 422]
+    assert Comment.objects.count() == 1
+
+
+def test_a_duplicate_is_asked_about_anew(api: APIClient, company: Company) -> None:
+    blocking = build.ticket(company, type_id=4, shipment_id=7)
+
+    def ask() -> int:
+        body = {"type_id": 4, "shipment_id": 7, "comments": "It is lost."}
+        return api.post("/company/tickets", body, headers={"Idempotency-Key": "one"}).status_code
+
+    assert ask() == 409
+    Ticket.objects.filter(pk=blocking.pk).update(status=Status.ACCEPTED)
+    assert ask() == 200
 
 
 def test_keeps_keys_apart_by_company(api: APIClient, birch_api: APIClient) -> None:

@@ -31,6 +31,14 @@ def test_refuses_beyond_the_limit(api: APIClient, birch_api: APIClient, settings
     assert api.put("/webhooks/1", {}).status_code == 404
 
 
+def test_reading_uses_up_no_writes(api: APIClient, settings: Settings) -> None:
+    settings.RATE_LIMITS = {"read": 1, "write": 1, "send": 1}
+    api.get("/webhooks")
+
+    assert api.put("/webhooks/1", {}).status_code == 404
+    assert api.put("/webhooks/1", {}).status_code == 429
+
+
 def test_refuses_nothing_while_the_cache_is_away(
     api: APIClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

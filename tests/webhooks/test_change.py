@@ -63,6 +63,35 @@ def test_answers_a_foreign_webhook_as_a_missing_one(
     assert theirs.url != NEW
 
 
+@pytest.mark.parametrize(
+    ("method", "path"), [("get", ""), ("delete", ""), ("post", "/secret")], ids=str
+)
+def test_every_other_way_to_a_foreign_webhook_is_closed_too(
+    api: APIClient, birch: Company, method: str, path: str
+) -> None:
+    theirs = build.webhook(birch)
+    secret = theirs.secret
+
+    foreign = getattr(api, method)(f"/webhooks/{theirs.pk}{path}")
+    missing = getattr(api, method)(f"/webhooks/{theirs.pk + 1000}{path}")
+
+    assert foreign.status_code == missing.status_code == 404
+    assert foreign.content == missing.content
+    theirs.refresh_from_db()
+    assert (theirs.deleted_at, theirs.next_secret, theirs.secret) == (None, None, secret)
+
+
+def test_what_is_paused_keeps_its_reason(company: Company) -> None:
+    webhook = build.webhook(company)
+
+    first = services.pause(webhook.pk, "The receiver answered 410 Gone.")
+    second = services.pause(webhook.pk, "Maintenance.")
+
+    webhook.refresh_from_db()
+    assert (first, second) == (True, False)
+    assert webhook.paused_reason == "The receiver answered 410 Gone."
+
+
 def test_resuming_takes_away_the_reason_of_the_pause(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     services.pause(webhook.pk, "The receiver answered 410 Gone.")

@@ -1,0 +1,190 @@
+"""What companies are shown of tickets, and what may be done to them."""
+
+from faults.broken import Mutant
+from faults.broken.assignment import ASSIGNMENT
+
+CHANGING = "tickets/updating.py"
+INCIDENCES = "tickets/incidences.py"
+OPENING = "tickets/opening.py"
+QUERIES = "tickets/api/queries.py"
+SHOWN = "tickets/api/representation.py"
+STATUSES = "tickets/statuses.py"
+
+TICKETS = (
+    *ASSIGNMENT,
+    Mutant(
+        "list-of-every-company",
+        QUERIES,
+        "found = company.tickets.newest()",
+        "found = Ticket.objects.newest()",
+        "A company reads everybody's tickets.",
+    ),
+    Mutant(
+        "ticket-of-another-company",
+        QUERIES,
+        "related(company.tickets.all())",
+        "related(Ticket.objects.all())",
+        "Whoever guesses an id reads another company's ticket.",
+    ),
+    Mutant(
+        "comments-of-another-company",
+        QUERIES,
+        "ticket = company.tickets.get(pk=ticket_id)",
+        "ticket = Ticket.objects.get(pk=ticket_id)",
+        "Whoever guesses an id reads another company's comments.",
+    ),
+    Mutant(
+        "cursor-of-another-company",
+        QUERIES,
+        "last = company.tickets.filter(pk=ticket_id).first()",
+        "last = Ticket.objects.filter(pk=ticket_id).first()",
+        "A cursor tells that another company's ticket exists, and when it was opened.",
+    ),
+    Mutant(
+        "notes-among-the-comments",
+        QUERIES,
+        "ticket.conversation.filter(public=True)",
+        "ticket.conversation.all()",
+        "A company reads what agents say among themselves.",
+    ),
+    Mutant(
+        "notes-in-the-list",
+        QUERIES,
+        "in tickets], public=True)",
+        "in tickets])",
+        "A company reads what agents say among themselves.",
+    ),
+    Mutant(
+        "history-that-is-not-public",
+        QUERIES,
+        "ticket.history.filter(public=True)",
+        "ticket.history.all()",
+        "A company reads who was given its ticket.",
+    ),
+    Mutant(
+        "shipment-of-another-company",
+        QUERIES,
+        "Shipment.objects.filter(company=company).in_bulk(",
+        "Shipment.objects.in_bulk(",
+        "A company that names another's shipment reads its tracking number.",
+    ),
+    Mutant(
+        "last-day-left-out",
+        QUERIES,
+        'datetime.combine(query["date_to"], time.max, UTC)',
+        'datetime.combine(query["date_to"], time.min, UTC)',
+        "The last day of a period is missing from its list.",
+    ),
+    Mutant(
+        "cursor-skips",
+        QUERIES,
+        '"next_cursor": tickets[-1].pk if more else None',
+        '"next_cursor": tickets[0].pk if more else None',
+        "Whoever follows the cursor gets the same tickets again and again.",
+    ),
+    Mutant(
+        "agents-have-names",
+        SHOWN,
+        '"created_by_name": company_name if comment.by == By.COMPANY else DESK',
+        '"created_by_name": company_name if comment.by == By.COMPANY else comment.actor',
+        "A company learns an agent's user name.",
+    ),
+    Mutant(
+        "leads-are-told-apart",
+        SHOWN,
+        "By.AGENT.value if entry.by == By.LEAD else entry.by",
+        "entry.by",
+        "History has an actor that is documented nowhere.",
+    ),
+    Mutant(
+        "look-without-a-lock",
+        OPENING,
+        "    hold_shipment(company.pk, shipment_id)\n",
+        "",
+        "Of two requests at once both open a ticket.",
+    ),
+    Mutant(
+        "anothers-ticket-blocks",
+        OPENING,
+        "company.tickets.blocking(type_id, shipment_id)",
+        "Ticket.objects.blocking(type_id, shipment_id)",
+        "A company cannot open a ticket because another has one, whose id it is told.",
+    ),
+    Mutant(
+        "retired-type-opens",
+        OPENING,
+        "filter(pk=type_id, active=True)",
+        "filter(pk=type_id)",
+        "Tickets of a type that nobody works on any more.",
+    ),
+    Mutant(
+        "moves-anothers-ticket",
+        CHANGING,
+        "company.tickets.hold(ticket_id)\n    was = ",
+        "Ticket.objects.hold(ticket_id)\n    was = ",
+        "A company moves another's ticket.",
+    ),
+    Mutant(
+        "comments-on-anothers-ticket",
+        CHANGING,
+        "company.tickets.hold(ticket_id)\n    if ticket.status in TERMINAL:",
+        "Ticket.objects.hold(ticket_id)\n    if ticket.status in TERMINAL:",
+        "A company writes on another's ticket.",
+    ),
+    Mutant(
+        "rates-anothers-ticket",
+        CHANGING,
+        "company.tickets.hold(ticket_id)\n    if ticket.status not in TERMINAL:",
+        "Ticket.objects.hold(ticket_id)\n    if ticket.status not in TERMINAL:",
+        "A company rates another's ticket.",
+    ),
+    Mutant(
+        "thanks-reopens",
+        "tickets/relevance.py",
+        "return any(word not in COURTESY for word in WORD.findall(without_accents(text)))",
+        "return bool(WORD.findall(without_accents(text)))",
+        "Every thank-you comes back to an agent.",
+    ),
+    Mutant(
+        "incidence-of-another-company",
+        INCIDENCES,
+        "        shipment__company=ticket.company_id,\n",
+        "",
+        "A ticket is linked to what happened to another company's parcel.",
+    ),
+    Mutant(
+        "incidence-of-any-kind",
+        INCIDENCES,
+        '        kind__in=["", ticket.type.name],\n',
+        "",
+        "A ticket about a delay is linked to damage.",
+    ),
+    Mutant(
+        "links-tickets-of-another-company",
+        INCIDENCES,
+        "        company=incidence.shipment.company_id, shipment_id=incidence.shipment_id\n",
+        "        shipment_id=incidence.shipment_id\n",
+        "Another company's ticket that names the number is linked to our parcel.",
+    ),
+    Mutant(
+        "declined-no-longer-blocks",
+        STATUSES,
+        'blocks_duplicate=True,\n            move=AgentMove(verb="Decline"',
+        'move=AgentMove(verb="Decline"',
+        "What was declined is simply asked for again.",
+    ),
+    Mutant(
+        "agents-reopen",
+        STATUSES,
+        'move=AgentMove(verb="Review", key="v", leads_from',
+        'move=AgentMove(verb="Review", key="v", agents_from=From.ANYWHERE, leads_from',
+        "Any agent undoes any decision.",
+    ),
+    Mutant(
+        "script-is-a-web-address",
+        "tickets/rules.py",
+        'parts.scheme in ("http", "https") and bool(parts.hostname)',
+        "bool(parts.scheme)",
+        "An agent who clicks on a document runs the company's script.",
+    ),
+)
