@@ -8,6 +8,7 @@ Why: decision page engine-loops-hold-leases.
 
 import os
 import socket
+from datetime import datetime
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -39,7 +40,8 @@ RETURNING
   EXISTS (SELECT FROM deliveries_loop AS other
     WHERE NOT other.lost AND other.id <> %(loop)s
       AND other.lease_until <= statement_timestamp()),
-  EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp())
+  EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
+  statement_timestamp()
 """
 
 # Their webhooks become anybody's: a wake-up for each says so.
@@ -84,10 +86,11 @@ def join(most: int) -> str | None:
 
 
 class Renewed(NamedTuple):
-    """What a heartbeat sees: loops whose lease has run out, and wake-ups that are due."""
+    """What a heartbeat sees: loops whose lease has run out, wake-ups that are due, and the time."""
 
     silent_loops: bool
     wakeups: bool
+    at: datetime
 
 
 def renew(loop_id: str) -> Renewed | None:

@@ -13,8 +13,6 @@ from concurrent.futures import Executor, Future
 from datetime import datetime
 from typing import cast
 
-from django.utils import timezone
-
 from deliveries.engine import claiming, judging, rendering
 from deliveries.engine.bell import Bell
 from deliveries.engine.judging import Sent
@@ -184,7 +182,7 @@ class Engine:
             self.back += self.book.drop_all()
             return False
         stale = now - claiming.lease_seconds() / 2
-        at = timezone.now()
+        at = self.database.now()
         for _ in range(STARTS_AT_ONCE):
             started = self.rooms.next_start(now)
             if started is None:

@@ -9,9 +9,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
+from django.utils import timezone
 
 from deliveries import statements
 from deliveries.catching_up import Walks
@@ -80,6 +82,8 @@ class Database:
         self._tuned = False
         self._walks = Walks()
         self._renewed_at = -math.inf
+        # The database's time, and the moment of the monotonic clock at which it was told.
+        self._told: tuple[datetime, float] | None = None
         self._missed_at = -math.inf
         self._missed_after = 0
 
@@ -108,6 +112,16 @@ class Database:
         # Read before the id, as it is written after it.
         renewed_at = self._renewed_at
         return time.monotonic() - renewed_at < leases.LEASE_SECONDS and self.loop_id == loop_id
+
+    def now(self) -> datetime:
+        """The time by the database's clock. For any thread.
+
+        A host's own clock may be wrong by hours, and receivers refuse what was signed then.
+        """
+        if self._told is None:
+            return timezone.now()
+        at, then = self._told
+        return at + timedelta(seconds=time.monotonic() - then)
 
     def close(self) -> None:
         """End the lease; what is not released by then is taken over by others."""
@@ -193,7 +207,7 @@ class Database:
         since = now - self._renewed_at
         if self.loop_id and since < leases.HEARTBEAT_SECONDS:
             return True
-        renewed = leases.renew(self.loop_id) if self.loop_id else None
+        renewed = self._renew()
         if self.loop_id and not renewed:
             logger.warning("the other loops have given this one up; it starts again")
             self.loop_id = self._suspect = None
@@ -202,8 +216,15 @@ class Database:
             logger.warning("%d loops are lost; their deliveries are taken over", len(lost))
         if not self.loop_id and not self.stop():
             self.loop_id = leases.join(settings.DELIVERY_LOOPS)
+            self._renew()
         self._renewed_at = now
         return renewed is None or renewed.wakeups
+
+    def _renew(self) -> leases.Renewed | None:
+        renewed = leases.renew(self.loop_id) if self.loop_id else None
+        if renewed:
+            self._told = renewed.at, time.monotonic()
+        return renewed
 
     def _find_missed(self) -> None:
         now = time.monotonic()

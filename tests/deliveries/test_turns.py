@@ -67,6 +67,19 @@ def test_one_that_is_given_up_begins_anew(db: None, clock: Callable[[float], Non
     assert database.loop_id not in (None, first)
 
 
+def test_tells_the_time_of_the_database_whatever_the_host_s_clock_says(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Receivers refuse what was signed hours ago, or will be."""
+    true, wrong = timezone.now(), timezone.now() - timedelta(hours=2)
+    monkeypatch.setattr(timezone, "now", lambda: wrong)
+    database = Database(lambda: False)
+
+    database.take(Turn())
+
+    assert abs(database.now() - true) < timedelta(hours=1)
+
+
 def test_one_attempt_goes_ahead_after_a_rest(world: World) -> None:
     rested, well = world.webhooks[:2]
     Health.objects.create(webhook=rested, failures=5, rests=1, resting_until=timezone.now())
