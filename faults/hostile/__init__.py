@@ -1,0 +1,1 @@
+"""Attacks on the service, and what other companies notice of them."""

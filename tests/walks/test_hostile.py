@@ -1,0 +1,68 @@
+"""One company attacks and another goes on: a small version of `faults/run hostile`."""
+
+from argparse import Namespace
+
+import pytest
+
+from companies.models import Company
+from faults.asking import answers
+from faults.hostile.bystander import Bystander
+from faults.hostile.scenario import judged, play_attacks
+from faults.receiver import Receiver
+from faults.scenarios import until
+from faults.service import Service
+from shipments.event_types.status import TRACKING_SIMPLE
+from webhooks import services
+
+
+@pytest.mark.django_db(transaction=True)
+def test_others_are_answered_and_sent_to_under_attack(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    services.register_webhook(acme, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/acme")
+    for kind in ("web", "worker"):
+        service.start(kind)
+    until(lambda: answers(service, "/healthz"))
+    small = Namespace(only="redirects,answers-410", seconds=1.0, backlog=0, tickets=0)
+
+    found, _ = play_attacks(service, Bystander(service, acme, receiver, "/acme"), small)
+
+    quiet = found["quiet"]
+    for figures in found["attacks"].values():
+        assert figures["refused"] == []
+        # How quick they are is for the command to say; here they must go on at all.
+        assert figures["asked"] >= quiet["asked"] / 4
+        assert figures["arrived"] == figures["published"] > 0
+
+
+QUIET = {
+    "api_p99_ms": 10.0,
+    "desk_p99_ms": 10.0,
+    "healthz_p99_ms": 2.0,
+    "delivery_p99_ms": 20.0,
+    "refused": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "broken"),
+    [
+        ({"api_p99_ms": 30.0, "delivery_p99_ms": 60.0, "desk_p99_ms": 1000.0}, 0),
+        ({"api_p99_ms": 30.1}, 1),
+        ({"delivery_p99_ms": 60.1}, 1),
+        ({"delivery_p99_ms": None}, 1),
+        ({"desk_p99_ms": 1000.1, "healthz_p99_ms": 1000.1}, 2),
+        ({"refused": ["/company/tickets?limit=5: 503"]}, 1),
+    ],
+)
+def test_three_times_the_quiet_and_a_second_are_the_limits(
+    changes: dict[str, object], broken: int
+) -> None:
+    assert len(judged(QUIET, {**QUIET, **changes})) == broken
+
+
+def test_a_second_is_the_limit_on_a_machine_that_is_slow_by_itself() -> None:
+    slow = {**QUIET, "api_p99_ms": 900.0}
+
+    assert judged(slow, slow) == []
+    assert len(judged(slow, {**slow, "api_p99_ms": 1000.1})) == 1
