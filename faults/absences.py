@@ -41,7 +41,9 @@ def worker_away(
     It has all the loops and lanes until then; `through` is a command that becomes it. When it is
     back the other one is stopped, so it has to go on alone.
     """
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
     service.start("worker", AWAY, through)
     until(lambda: bool(in_flight.loops_of(service, AWAY)))
@@ -58,7 +60,7 @@ def worker_away(
     until(nothing_waits)
     twice = Attempt.objects.values("delivery_id").annotate(times=Count("pk")).filter(times__gt=1)
     return {
-        **ledger.summary(receiver.log, steady.events),
+        **ledger.summary(receiver.log, steady.events, webhook.secret),
         "claimed_by_the_one_that_went": len(held),
         "seconds_to_the_first_delivery": round(first, 1),
         "seconds_to_the_last_of_those_claimed": longest(

@@ -7,10 +7,34 @@ import argparse
 import json
 from collections.abc import Callable
 
-from faults import outages, scenarios, stand_stills, storms
+from faults import (
+    clocks,
+    deaths,
+    failover,
+    full_disk,
+    growth,
+    long_transaction,
+    lost_answers,
+    neighbours,
+    outages,
+    poison,
+    scenarios,
+    stand_stills,
+    storms,
+    tickets,
+    two_beats,
+    upgrade,
+    web_deaths,
+)
 from faults.feeding import Feed
+from faults.hostile import scenario as hostile
 from faults.rig import Rig
 from faults.verdict import Verdict, broken
+
+# After the fault is over, until everything has arrived.
+RECOVERED_WITHIN_SECONDS = 30.0
+# After PostgreSQL is back, until the first has.
+GOES_ON_WITHIN_SECONDS = 5.0
 
 
 def feed(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -34,7 +58,13 @@ def killed_worker(rig: Rig, given: argparse.Namespace) -> Verdict:
     """kill -9 of the worker in the middle of its deliveries."""
     wanted = Feed(rig.company.pk, given.shipments, given.updates)
     found = scenarios.killed_worker(rig.service, rig.company, rig.receiver, wanted)
-    return found, broken(found, at_most={"received_at_the_kill": given.updates - 1})
+    return found, broken(
+        found,
+        at_most={
+            "received_at_the_kill": given.updates - 1,
+            "seconds_after_the_kill": RECOVERED_WITHIN_SECONDS,
+        },
+    )
 
 
 def silent_broker(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -48,7 +78,11 @@ def silent_broker(rig: Rig, given: argparse.Namespace) -> Verdict:
         start_broker=rig.broker.start_and_wait,
         down=given.down,
     )
-    return found, broken(found, at_least={"ticket_opened_while_down": True})
+    return found, broken(
+        found,
+        at_most={"repeats": 0, "seconds_after_it_was_back": RECOVERED_WITHIN_SECONDS},
+        at_least={"ticket_opened_while_down": True, "received_while_down": given.updates},
+    )
 
 
 def flushed_broker(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -61,7 +95,9 @@ def flushed_broker(rig: Rig, given: argparse.Namespace) -> Verdict:
         flush=rig.flush_broker,
         times=given.times,
     )
-    return found, broken(found, at_most={"repeats": 0})
+    return found, broken(
+        found, at_most={"repeats": 0, "seconds_after_the_feed": RECOVERED_WITHIN_SECONDS}
+    )
 
 
 def restarted_database(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -74,7 +110,14 @@ def restarted_database(rig: Rig, given: argparse.Namespace) -> Verdict:
         stop_database=rig.postgres.stop,
         start_database=rig.postgres.start_and_wait,
     )
-    return found, broken(found, at_most={"received_at_the_restart": given.updates - 1})
+    return found, broken(
+        found,
+        at_most={
+            "received_at_the_restart": given.updates - 1,
+            "seconds_to_the_first_delivery": GOES_ON_WITHIN_SECONDS,
+            "seconds_to_the_last": RECOVERED_WITHIN_SECONDS,
+        },
+    )
 
 
 def storm(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -88,11 +131,16 @@ def storm(rig: Rig, given: argparse.Namespace) -> Verdict:
         kill_backend=rig.kill_backend,
         seed=given.seed,
     )
-    return found, broken(
+    troubles = broken(
         found,
-        at_most={"repeats": found["repeats_at_most"]},
-        at_least={"least_claimed_at_a_kill": 1, "repeats": 1},
+        at_most={
+            **tickets.NONE_OF,
+            "repeats": found["repeats_at_most"],
+            "longest_seconds_to_the_last": RECOVERED_WITHIN_SECONDS,
+        },
+        at_least={"least_claimed_at_a_kill": 1, "repeats": 1, "tickets_answered": 1},
     )
+    return found, [*troubles, *tickets.judged(found)]
 
 
 def restarts(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -105,23 +153,50 @@ def restarts(rig: Rig, given: argparse.Namespace) -> Verdict:
         per_second=given.per_second,
         times=given.times,
     )
-    return found, broken(found, at_most={"repeats": 0})
+    return found, broken(
+        found,
+        at_most={"repeats": 0, "drained_seconds_after_the_last": RECOVERED_WITHIN_SECONDS},
+    )
 
 
 Scenario = Callable[[Rig, argparse.Namespace], Verdict]
-SCENARIOS: dict[str, tuple[Scenario, dict[str, float]]] = {
+STAND_STILL = {"seconds": 12.0, "per-second": 50.0}
+SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
     "feed": (feed, {"shipments": 2000, "updates": 10_000, "surcharges": 500}),
     "killed-worker": (killed_worker, {"shipments": 500, "updates": 2000}),
     "kills": (stand_stills.kills, {"times": 20, "events": 1000, "seed": 1}),
-    "frozen-worker": (stand_stills.frozen_worker, {"seconds": 12.0, "per-second": 50.0}),
-    "cut-network": (stand_stills.cut_network, {"seconds": 30.0, "per-second": 50.0}),
-    "database-frozen": (stand_stills.database_frozen, {"seconds": 12.0, "per-second": 50.0}),
-    "stalled-database": (stand_stills.stalled_database, {"seconds": 9.0, "per-second": 50.0}),
-    "beat-frozen": (stand_stills.beat_frozen, {"seconds": 20.0, "per-second": 50.0}),
-    "broker-refuses": (stand_stills.broker_refuses, {"seconds": 20.0, "per-second": 50.0}),
+    "killed-by-receiver": (deaths.killed_by_receiver, {"times": 2}),
+    "parts-killed": (deaths.parts_killed, {"per-second": 50.0}),
+    "lost-answers": (lost_answers.lost_answers, {"times": 2, "per-second": 50.0}),
+    "power-cut": (deaths.power_cut, {"times": 2, "per-second": 50.0}),
+    "web-killed": (web_deaths.web_killed, {"times": 5}),
+    "frozen-worker": (stand_stills.frozen_worker, STAND_STILL),
+    "cut-network": (stand_stills.cut_network, STAND_STILL | {"seconds": 30.0}),
+    "failover": (failover.failover, STAND_STILL | {"seconds": 3.0}),
+    "database-frozen": (stand_stills.database_frozen, STAND_STILL),
+    "stalled-database": (stand_stills.stalled_database, STAND_STILL | {"seconds": 9.0}),
+    "database-read-only": (stand_stills.database_read_only, STAND_STILL),
+    "connections-exhausted": (stand_stills.connections_exhausted, STAND_STILL),
+    "upgrade": (upgrade.upgrade, {"shipments": 100, "updates": 2400, "rows": 100_000}),
+    "full-disk": (full_disk.full_disk, STAND_STILL | {"seconds": 6.0}),
+    "long-transaction": (long_transaction.long_transaction, {"batches": 10, "events": 1000}),
+    "restarted-database": (restarted_database, {"shipments": 500, "updates": 4000}),
+    "beat-frozen": (stand_stills.beat_frozen, STAND_STILL | {"seconds": 20.0}),
+    "two-beats": (two_beats.two_beats, STAND_STILL),
+    "broker-refuses": (stand_stills.broker_refuses, STAND_STILL | {"seconds": 20.0}),
+    "broker-frozen": (stand_stills.broker_frozen, STAND_STILL),
+    "broker-drops": (stand_stills.broker_drops, STAND_STILL),
+    "broker-locks-out": (stand_stills.broker_locks_out, STAND_STILL),
     "silent-broker": (silent_broker, {"shipments": 100, "updates": 500, "down": 5.0}),
     "flushed-broker": (flushed_broker, {"shipments": 500, "updates": 5000, "times": 10}),
-    "restarted-database": (restarted_database, {"shipments": 500, "updates": 4000}),
+    "skewed-clocks": (clocks.skewed_clocks, STAND_STILL),
+    "poison": (poison.poison, {"seconds": 5.0, "per-second": 30.0}),
+    "memory": (growth.memory_level, {"events": 50_000}),
+    "neighbours": (neighbours.neighbours, {"scale": 0.2, "seconds": 8.0}),
+    "hostile": (
+        hostile.hostile,
+        {"only": "", "seconds": 10.0, "backlog": 100_000, "tickets": 100_000},
+    ),
     "storm": (storm, {"shipments": 500, "updates": 10_000, "kills": 12, "seed": 1}),
     "restarts": (restarts, {"events": 10_000, "per-second": 200.0, "times": 5}),
 }

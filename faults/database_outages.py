@@ -13,9 +13,9 @@ from companies.models import Company
 from companies.services import issue_token
 from deliveries.models import Attempt
 from faults import in_flight, ledger
-from faults.outages import address, answers
+from faults.asking import address, answers
 from faults.receiver import Receiver
-from faults.scenarios import nothing_waits, slowly, until
+from faults.scenarios import nothing_waits, patiently, slowly, until
 from faults.service import Service
 from faults.steady import Steady
 from shipments.event_types.status import TRACKING_SIMPLE
@@ -36,6 +36,8 @@ class Asked:
         self.headers = headers
         self.statuses: set[int] = set()
         self.longest_seconds = 0.0
+        # Answers with 503 that did not say when to come back.
+        self.without_retry_after = 0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._ask, daemon=True)
 
@@ -53,6 +55,9 @@ class Asked:
             try:
                 answer = requests.get(self.url, headers=self.headers, timeout=GIVE_UP_SECONDS)
                 self.statuses.add(answer.status_code)
+                self.without_retry_after += (
+                    answer.status_code == 503 and "Retry-After" not in answer.headers
+                )
             except requests.RequestException:
                 # No status at all.
                 self.statuses.add(0)
@@ -81,7 +86,9 @@ def database_stands_still(
     `repeats_at_most` is what was in flight: claimed before it began, or sent since and not recorded
     any more. Whoever sent that could not say so until another loop sent it again.
     """
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
     api = {"Authorization": f"Bearer {issue_token(company.pk)}"}
     for kind in ("web", "worker"):
@@ -100,7 +107,7 @@ def database_stands_still(
                 over = time.time()
             until(lambda: any(each.at > over for each in list(receiver.log)))
         time.sleep(ANSWER_AFTER_SECONDS)
-    until(nothing_waits)
+    until(patiently(nothing_waits))
     ended = time.time()
     first = min(each.at for each in receiver.log if each.at > over) - over
     claimed |= {
@@ -109,10 +116,12 @@ def database_stands_still(
         if began - ANSWER_AFTER_SECONDS < each.at < began + ITS_LEASE_HOLDS_SECONDS
     }
     return {
-        **ledger.summary(receiver.log, steady.events),
+        **ledger.summary(receiver.log, steady.certain(receiver.log), webhook.secret),
         "claimed_when_it_began": len(claimed),
         "repeats_at_most": len(claimed),
+        "published_unsure": len(steady.unsure),
         "api_answers": sorted(tickets.statuses),
+        "api_503_without_retry_after": tickets.without_retry_after,
         "api_longest_seconds": round(tickets.longest_seconds, 1),
         "healthz_answers": sorted(health.statuses),
         "healthz_longest_seconds": round(health.longest_seconds, 2),

@@ -1,5 +1,8 @@
 """What sending should not need is away: beat stands still, or the broker refuses all writes."""
 
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,8 +15,8 @@ from companies.models import Company
 from deliveries.engine.schedule import JITTER
 from deliveries.monitoring import backlog
 from faults import ledger
+from faults.asking import answers, open_ticket
 from faults.ledger import Event, event_in
-from faults.outages import answers, open_ticket
 from faults.receiver import Answer, Received, Receiver
 from faults.scenarios import nothing_waits, until
 from faults.service import Service
@@ -35,6 +38,49 @@ def refusing_writes(broker_url: str) -> Iterator[None]:
             yield
         finally:
             client.config_set("min-replicas-to-write", 0)
+
+
+@contextmanager
+def cutting_clients(broker_url: str) -> Iterator[None]:
+    """For the length of a block the broker's connections are cut, again and again."""
+    over = threading.Event()
+
+    def cut() -> None:
+        with Connection(broker_url) as opened:
+            client = opened.default_channel.client
+            while not over.wait(1.0):
+                client.client_kill_filter(_type="normal", skipme=True)
+
+    thread = threading.Thread(target=cut)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextmanager
+def locked_out(broker_url: str) -> Iterator[None]:
+    """For the length of a block the broker asks everybody for a password that nobody has."""
+    with Connection(broker_url) as opened:
+        client = opened.default_channel.client
+        client.config_set("requirepass", "changed")
+        client.client_kill_filter(_type="normal", skipme=True)
+        try:
+            yield
+        finally:
+            client.config_set("requirepass", "")
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """SIGSTOP for one process, for the length of a block."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 class FirstRefused:
@@ -63,7 +109,9 @@ def helper_away(
 
     `retries_off_by_seconds` is how far the worst retry was from its time.
     """
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     receiver.answer = FirstRefused()
     for kind in ("web", "worker", "beat"):
         service.start(kind)
@@ -82,7 +130,7 @@ def helper_away(
     retries = retries_off_by(receiver.log, at, settings.DELIVERY_RETRY_SECONDS[0])
     first = min((each.at for each in during), default=None)
     return {
-        **ledger.summary(receiver.log, steady.events),
+        **ledger.summary(receiver.log, steady.events, webhook.secret),
         "published_meanwhile": published,
         "delivered_meanwhile": len(during),
         "delivered_of_published": round(len(during) / published, 2),

@@ -27,7 +27,9 @@ def kills(
     `repeats_at_most` is what was claimed at the kills: nothing else may be sent twice.
     """
     dice = random.Random(seed)  # noqa: S311 - the same kills for the same seed
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     service.start("worker")
     claimed_at, seconds, sent = [], [], 0
     for turn in range(times):
@@ -42,7 +44,9 @@ def kills(
         sent += ledger.arrived_before(receiver.log, claimed, moment)
         seconds.append(ledger.seconds_until_last(receiver.log, claimed, moment))
     return {
-        **ledger.summary(receiver.log, [event_numbered(each) for each in range(times * events)]),
+        **ledger.summary(
+            receiver.log, [event_numbered(each) for each in range(times * events)], webhook.secret
+        ),
         "kills": times,
         "claimed_at_each_kill": claimed_at,
         "least_claimed_at_a_kill": min(claimed_at),

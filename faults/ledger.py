@@ -16,10 +16,13 @@ Event = tuple[int, int]
 
 def verified(secret: str, received: Received) -> bool:
     """Verify a signature as receivers do: written from the interface, not from our own code."""
-    name, stamp = (received.headers[f"X-Webhook-{part}"] for part in ("Event", "Timestamp"))
+    name, stamp, signature = (
+        received.headers.get(f"X-Webhook-{part}", "")
+        for part in ("Event", "Timestamp", "Signature")
+    )
     text = f"{stamp}.{name}.".encode() + received.body
     digest = hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(f"v1={digest}", received.headers["X-Webhook-Signature"])
+    return hmac.compare_digest(f"v1={digest}", signature)
 
 
 def event_in(body: bytes) -> Event:
@@ -61,9 +64,12 @@ def out_of_order(log: Iterable[Received]) -> int:
     return wrong
 
 
-def summary(log: Iterable[Received], expected: Collection[Event]) -> dict[str, Any]:
-    """One webhook's ledger of tracking events."""
+def summary(
+    log: Iterable[Received], expected: Collection[Event], secret: str | None = None
+) -> dict[str, Any]:
+    """One webhook's ledger of tracking events; with its secret, every signature is checked."""
     log = list(log)
+    checked = {"badly_signed": sum(not verified(secret, each) for each in log)} if secret else {}
     unique = first_of_each(log)
     arrived = {event_in(received.body) for received in unique}
     return {
@@ -74,6 +80,7 @@ def summary(log: Iterable[Received], expected: Collection[Event]) -> dict[str, A
         "repeats": len(log) - len(unique),
         "dishonest_repeats": dishonest_repeats(log),
         "out_of_order": out_of_order(unique),
+        **checked,
     }
 
 

@@ -5,13 +5,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import requests
 from django.db import connection
 
 from companies.models import Company
-from companies.services import issue_token
 from deliveries.monitoring import backlog
 from faults import ledger
+from faults.asking import answers, open_ticket
 from faults.feeding import Feed
 from faults.receiver import Receiver
 from faults.scenarios import patiently, settled, slowly, until
@@ -35,7 +34,9 @@ def silent_broker(
 
     The broker is down for `down` seconds at least.
     """
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     for kind in ("web", "beat", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
@@ -50,7 +51,7 @@ def silent_broker(
     start_broker()
     seconds = until(settled(receiver, feed.updates))
     return {
-        **ledger.summary(receiver.log, feed.events()),
+        **ledger.summary(receiver.log, feed.events(), webhook.secret),
         "received_while_down": meanwhile,
         "ticket_opened_while_down": opened,
         "seconds_after_it_was_back": round(seconds, 1),
@@ -67,7 +68,9 @@ def flushed_broker(
     times: int,
 ) -> dict[str, Any]:
     """The broker is flushed `times` times while a feed is ingested."""
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     for kind in ("beat", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
@@ -79,7 +82,7 @@ def flushed_broker(
     feeder.join()
     seconds = until(settled(receiver, feed.updates))
     return {
-        **ledger.summary(receiver.log, feed.events()),
+        **ledger.summary(receiver.log, feed.events(), webhook.secret),
         "flushes": times,
         "seconds_after_the_feed": round(seconds, 1),
     }
@@ -95,7 +98,9 @@ def restarted_database(
     start_database: Callable[[], None],
 ) -> dict[str, Any]:
     """PostgreSQL is restarted while a feed is ingested and delivered."""
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     receiver.answer = slowly(receiver)
     for kind in ("beat", "worker"):
         service.start(kind)
@@ -110,30 +115,8 @@ def restarted_database(
     feeder.join()
     seconds = first + until(patiently(settled(receiver, feed.updates)))
     return {
-        **ledger.summary(receiver.log, feed.events()),
+        **ledger.summary(receiver.log, feed.events(), webhook.secret),
         "received_at_the_restart": at_the_restart,
         "seconds_to_the_first_delivery": round(first, 1),
         "seconds_to_the_last": round(seconds, 1),
     }
-
-
-def answers(service: Service, path: str) -> bool:
-    try:
-        return requests.get(address(service, path), timeout=30).ok
-    except requests.RequestException:
-        return False
-
-
-def open_ticket(service: Service, company: Company) -> bool:
-    """Open a ticket by the API; returns whether that worked."""
-    answer = requests.post(
-        address(service, "/company/tickets"),
-        json={"type_id": 4, "shipment_id": 99_000_001, "comments": "Where is it?"},
-        headers={"Authorization": f"Bearer {issue_token(company.pk)}"},
-        timeout=60,
-    )
-    return answer.status_code == 200
-
-
-def address(service: Service, path: str) -> str:
-    return f"http://127.0.0.1:{service.environment['PORT']}{path}"

@@ -18,6 +18,8 @@ class Proxy:
         self.port = self.listener.getsockname()[1]
         self._open = threading.Event()
         self._open.set()
+        self._answering = threading.Event()
+        self._answering.set()
         self._sockets: list[socket.socket] = [self.listener]
 
     def __enter__(self) -> "Proxy":
@@ -26,6 +28,7 @@ class Proxy:
 
     def __exit__(self, *_: object) -> None:
         self._open.set()
+        self._answering.set()
         for each in self._sockets:
             # Closing alone wakes no thread that reads from it.
             with contextlib.suppress(OSError):
@@ -41,6 +44,15 @@ class Proxy:
         finally:
             self._open.set()
 
+    @contextlib.contextmanager
+    def answers_held(self) -> Iterator[None]:
+        """For the length of a block the server is asked and does what it is asked, unheard."""
+        self._answering.clear()
+        try:
+            yield
+        finally:
+            self._answering.set()
+
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
@@ -54,14 +66,18 @@ class Proxy:
         self._sockets.append(server)
         with contextlib.suppress(OSError):
             server.connect(str(self.path))
-            for source, target in ((client, server), (server, client)):
-                pump = threading.Thread(target=self._pump, args=(source, target), daemon=True)
+            for source, target, may in (
+                (client, server, self._open),
+                (server, client, self._answering),
+            ):
+                pump = threading.Thread(target=self._pump, args=(source, target, may), daemon=True)
                 pump.start()
 
-    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+    def _pump(self, source: socket.socket, target: socket.socket, may: threading.Event) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(CHUNK):
                 self._open.wait()
+                may.wait()
                 target.sendall(data)
         self._open.wait()
         with contextlib.suppress(OSError):

@@ -21,6 +21,8 @@ class Answer:
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b"ok"
+    # Called when all of it is sent.
+    then: Callable[[], None] = lambda: None
 
 
 class Receiver:
@@ -29,12 +31,18 @@ class Receiver:
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.log: list[Received] = []
         self.answer: Callable[[Received], Answer] = lambda received: Answer()
+        # Called for each connection, before the handshake.
+        self.connected: Callable[[], None] = lambda: None
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
             wbufsize = -1
+
+            def handle(self) -> None:
+                receiver.connected()
+                super().handle()
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -47,6 +55,8 @@ class Receiver:
                 self.send_header("Content-Length", str(len(answer.body)))
                 self.end_headers()
                 self.wfile.write(answer.body)
+                self.wfile.flush()
+                answer.then()
 
             def log_message(self, *_: Any) -> None:
                 pass

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import trustme
 from django.conf import settings
 from django.core.management import call_command
@@ -17,11 +18,20 @@ from kombu import Connection
 from companies.models import Company
 from companies.services import create_company
 from devtools.places import Place
-from devtools.postgres import Postgres
+from devtools.postgres import DATABASE, SUPERUSER, Postgres
 from devtools.valkey import Valkey
 from faults.ports import free_port
 from faults.receiver import Receiver
 from faults.service import Service
+
+
+def link_to(
+    server: Postgres, database: str = DATABASE, *, autocommit: bool = True
+) -> "psycopg.Connection[tuple[object, ...]]":
+    """A connection of our own, which Django knows nothing of."""
+    return psycopg.connect(
+        host=str(server.place.sockets), user=SUPERUSER, dbname=database, autocommit=autocommit
+    )
 
 
 class Rig:
@@ -65,19 +75,66 @@ class Rig:
     @contextlib.contextmanager
     def database_frozen(self) -> Iterator[None]:
         """SIGSTOP for all of PostgreSQL's processes, for the length of a block."""
-        server = int((self.postgres.data / "postmaster.pid").read_text().split()[0])
-        os.kill(server, signal.SIGSTOP)
         # Stopped, it starts no others. Each has a process group of its own.
-        backends = [
-            int(pid) for pid in Path(f"/proc/{server}/task/{server}/children").read_text().split()
-        ]
+        os.kill(self.database_server(), signal.SIGSTOP)
+        processes = self.database_processes()
         try:
-            for pid in backends:
+            for pid in processes:
                 os.kill(pid, signal.SIGSTOP)
             yield
         finally:
-            for pid in (*backends, server):
+            for pid in reversed(processes):
                 os.kill(pid, signal.SIGCONT)
+
+    def database_server(self) -> int:
+        return int((self.postgres.data / "postmaster.pid").read_text().split()[0])
+
+    def database_processes(self) -> list[int]:
+        """PostgreSQL's first process, and all that it has started."""
+        server = self.database_server()
+        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        return [server, *map(int, children)]
+
+    @contextlib.contextmanager
+    def database_read_only(self) -> Iterator[None]:
+        """For the length of a block PostgreSQL takes no writes, as a primary that was demoted."""
+        self._say_to_server("ALTER SYSTEM SET default_transaction_read_only = on")
+        try:
+            yield
+        finally:
+            self._say_to_server("ALTER SYSTEM RESET default_transaction_read_only")
+
+    def _say_to_server(self, statement: str) -> None:
+        with link_to(self.postgres) as link:
+            # What is asked here is asked of a server that takes no writes either.
+            link.execute("SET default_transaction_read_only = off")
+            link.execute(statement)
+            link.execute("SELECT pg_reload_conf()")
+
+    @contextlib.contextmanager
+    def no_connections_left(self) -> Iterator[None]:
+        """For the length of a block all connections of others are terminated and ours."""
+        taken: list[psycopg.Connection[object]] = []
+        try:
+            for _ in range(3):
+                # A process that comes back in between is sent away again.
+                with contextlib.suppress(psycopg.OperationalError):
+                    self._terminate_others(taken)
+                with contextlib.suppress(psycopg.OperationalError):
+                    while True:
+                        taken.append(link_to(self.postgres))
+            yield
+        finally:
+            for link in taken:
+                link.close()
+
+    def _terminate_others(self, ours: list["psycopg.Connection[object]"]) -> None:
+        link = ours[0] if ours else link_to(self.postgres)
+        link.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE backend_type = 'client backend' AND pid <> ALL(%s)",
+            [[each.info.backend_pid for each in [link, *ours]]],
+        )
 
     def flush_broker(self) -> None:
         with Connection(settings.CELERY_BROKER_URL) as opened:

@@ -13,6 +13,7 @@ from devtools.guard import Stop, guarded, turn_deaf
 from devtools.places import Place
 from faults.catalogue import SCENARIOS
 from faults.rig import Rig
+from faults.verdict import NotHere
 
 
 def run(arguments: list[str], place: Place) -> int:
@@ -26,6 +27,7 @@ def run(arguments: list[str], place: Place) -> int:
 def options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="faults/run", description=__doc__)
     choices = parser.add_subparsers(dest="scenario", required=True)
+    choices.add_parser("all", help="play the whole catalogue, in small", add_help=False)
     for name, (scenario, sizes) in SCENARIOS.items():
         chosen = choices.add_parser(name, help=scenario.__doc__, description=scenario.__doc__)
         for option, size in sizes.items():
@@ -42,6 +44,8 @@ def work(given: argparse.Namespace, place: Place) -> int:
     except Stop:
         say("stopped")
         return 1
+    except NotHere as reason:
+        found, troubles = {"why_not": str(reason)}, []
     except TimeoutError as trouble:
         found, troubles = {}, [str(trouble)]
         say_last_words(place)
@@ -50,11 +54,18 @@ def work(given: argparse.Namespace, place: Place) -> int:
         # The half of us that would do this may have been killed.
         for folder in (place.files, place.sockets):
             shutil.rmtree(folder, ignore_errors=True)
-    found |= {"seconds": round(time.monotonic() - start, 1), "load": os.getloadavg()[0]}
+    found |= {
+        "broken": troubles,
+        "seconds": round(time.monotonic() - start, 1),
+        "load": os.getloadavg()[0],
+    }
     print(json.dumps(found, indent=2))
     for trouble in troubles:
         say(trouble)
-    say("NOT BALANCED" if troubles else "balanced")
+    if reason := found.get("why_not"):
+        say(f"not played: {reason}")
+    else:
+        say("NOT BALANCED" if troubles else "balanced")
     return 1 if troubles else 0
 
 

@@ -103,7 +103,9 @@ def killed_worker(
     service: Service, company: Company, receiver: Receiver, feed: Feed
 ) -> dict[str, Any]:
     """Kill the worker and its children with SIGKILL halfway; a new worker does the rest."""
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     service.manage("ingest", "-", given=feed.text())
     receiver.answer = slowly(receiver)
     service.start("beat")
@@ -114,7 +116,7 @@ def killed_worker(
     service.start("worker")
     seconds = until(nothing_waits)
     return {
-        **ledger.summary(receiver.log, feed.events()),
+        **ledger.summary(receiver.log, feed.events(), webhook.secret),
         "received_at_the_kill": at_the_kill,
         "seconds_after_the_kill": round(seconds, 1),
     }

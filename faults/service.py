@@ -10,16 +10,25 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-PROCFILE = dict(
-    line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines() if line
-)
+
+
+def procfile(tree: Path) -> dict[str, str]:
+    lines = (tree / "Procfile").read_text().splitlines()
+    return dict(line.split(": ", 1) for line in lines if line)
+
+
+PROCFILE = procfile(ROOT)
 STOP_WITHIN_SECONDS = 15
 
 
 class Service:
-    """Use it as `with Service(environment, logs) as service: service.start("worker")`."""
+    """Use it as `with Service(environment, logs) as service: service.start("worker")`.
 
-    def __init__(self, environment: Mapping[str, str], logs: Path) -> None:
+    `tree` has the code: ours, or that of another version.
+    """
+
+    def __init__(self, environment: Mapping[str, str], logs: Path, tree: Path = ROOT) -> None:
+        self.tree = tree
         self.environment = {
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -41,8 +50,8 @@ class Service:
         """
         with self.log(name or kind) as log:
             self.processes[name or kind] = subprocess.Popen(
-                [*through, "/bin/sh", "-c", f"exec {PROCFILE[kind]}"],
-                cwd=ROOT,
+                [*through, "/bin/sh", "-c", f"exec {procfile(self.tree)[kind]}"],
+                cwd=self.tree,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -58,6 +67,10 @@ class Service:
         process = self.processes.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+    def ask_to_stop(self, name: str) -> None:
+        """SIGTERM, without waiting for the end."""
+        self.processes[name].send_signal(signal.SIGTERM)
 
     def freeze(self, name: str) -> None:
         """SIGSTOP for the process and all it has forked."""
@@ -91,7 +104,7 @@ class Service:
         """Run a management command; returns stdout. Raises CalledProcessError with its output."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, input=given, capture_output=True
+            command, cwd=self.tree, env=self.environment, input=given, capture_output=True
         )
         if done.returncode:
             raise subprocess.CalledProcessError(

@@ -4,6 +4,8 @@ Each returns its figures, and a line for each promise that they break.
 """
 
 import argparse
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from devtools.postgres import DATABASE, SUPERUSER
 from faults import absences, database_outages, helpers
@@ -120,10 +122,38 @@ def stalled_database(rig: Rig, given: argparse.Namespace) -> Verdict:
     return found, troubles
 
 
+def database_read_only(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """PostgreSQL takes no writes, with deliveries in flight, and then takes them again."""
+    return database_troubled(rig, given, rig.database_read_only)
+
+
+def connections_exhausted(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """Every connection to PostgreSQL is terminated and taken by somebody else, for a while."""
+    return database_troubled(rig, given, rig.no_connections_left)
+
+
+def database_troubled(
+    rig: Rig, given: argparse.Namespace, troubled: Callable[[], AbstractContextManager[None]]
+) -> Verdict:
+    found = database_outages.database_stands_still(
+        rig.service,
+        rig.company,
+        rig.receiver,
+        still=troubled,
+        seconds=given.seconds,
+        per_second=given.per_second,
+    )
+    troubles = broken(found, at_most=stall_promises(found))
+    if set(found["api_answers"]) - {200, 503}:
+        troubles.append("the API answered neither what was asked for nor 503")
+    return found, troubles
+
+
 def stall_promises(found: Figures) -> dict[str, float]:
     return {
         "repeats": found["repeats_at_most"],
         "failed_attempts": 0,
+        "api_503_without_retry_after": 0,
         "api_longest_seconds": API_ANSWERS_WITHIN_SECONDS,
         "healthz_longest_seconds": HEALTHZ_ANSWERS_WITHIN_SECONDS,
         "seconds_to_the_first_delivery": GOES_ON_WITHIN_SECONDS,
@@ -146,11 +176,32 @@ def beat_frozen(rig: Rig, given: argparse.Namespace) -> Verdict:
 
 def broker_refuses(rig: Rig, given: argparse.Namespace) -> Verdict:
     """The broker answers every write with an error while events come in."""
+    return without_broker(rig, given, lambda: helpers.refusing_writes(rig.broker.url))
+
+
+def broker_frozen(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """SIGSTOP of the broker while events come in."""
+    return without_broker(rig, given, lambda: helpers.stopped(rig.broker.process.pid))
+
+
+def broker_drops(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """The broker's connections are cut once a second while events come in."""
+    return without_broker(rig, given, lambda: helpers.cutting_clients(rig.broker.url))
+
+
+def broker_locks_out(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """The broker's password is changed while events come in, and changed back."""
+    return without_broker(rig, given, lambda: helpers.locked_out(rig.broker.url))
+
+
+def without_broker(
+    rig: Rig, given: argparse.Namespace, away: Callable[[], AbstractContextManager[None]]
+) -> Verdict:
     found = helpers.helper_away(
         rig.service,
         rig.company,
         rig.receiver,
-        away=lambda: helpers.refusing_writes(rig.broker.url),
+        away=away,
         seconds=given.seconds,
         per_second=given.per_second,
     )

@@ -5,19 +5,20 @@ import time
 from collections.abc import Iterable
 from itertools import pairwise
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from companies.models import Company
 from faults.feeding import event_numbered, publish_numbered
-from faults.ledger import Event
+from faults.ledger import Event, event_in
 from faults.receiver import Received
 
 
 class Steady:
     """`with Steady(company, per_second=50) as steady:`, one commit for each event.
 
-    It begins with a `burst` of events in one commit. What goes wrong with publishing is raised at
-    the end of the block.
+    It begins with a `burst` of events in one commit. An event is published once: where the database
+    was away, it goes on with the next one, and whether it was committed nobody knows. What else
+    goes wrong with publishing is raised at the end of the block.
     """
 
     def __init__(self, company: Company, per_second: float, burst: int = 0) -> None:
@@ -25,6 +26,7 @@ class Steady:
         self.per_second = per_second
         self.burst = burst
         self.published = 0
+        self.unsure: set[Event] = set()
         self._over = threading.Event()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._publish, daemon=True)
@@ -43,13 +45,22 @@ class Steady:
     def events(self) -> list[Event]:
         return [event_numbered(number) for number in range(self.published)]
 
+    def certain(self, log: Iterable[Received]) -> list[Event]:
+        """The events that must arrive: all whose commit was confirmed, or that have arrived."""
+        arrived = {event_in(each.body) for each in log} if self.unsure else set()
+        return [event for event in self.events if event not in self.unsure - arrived]
+
     def _publish(self) -> None:
         try:
             publish_numbered(self.company, range(self.burst))
             self.published = self.burst
             due = time.monotonic()
             while not self._over.wait(max(0.0, due - time.monotonic())):
-                publish_numbered(self.company, [self.published])
+                try:
+                    publish_numbered(self.company, [self.published])
+                except (OperationalError, InterfaceError):
+                    self.unsure.add(event_numbered(self.published))
+                    connection.close()
                 self.published += 1
                 # What is late is not made up for: a database that stood still gets no flood.
                 due = max(due + 1 / self.per_second, time.monotonic())

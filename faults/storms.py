@@ -19,6 +19,7 @@ from faults.ledger import Event
 from faults.receiver import Receiver
 from faults.scenarios import nothing_waits, patiently, slowly, until
 from faults.service import Service
+from faults.tickets import Opening
 from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks import services
 
@@ -47,29 +48,34 @@ def storm(
 ) -> dict[str, Any]:
     """A random process dies by kill -9 while deliveries are in flight, again and again.
 
-    The feed comes in as many parts as there are kills, so that each kill meets some of it.
+    The feed comes in as many parts as there are kills, so that each kill meets some of it. Web is
+    killed while tickets are opened.
     """
     dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     receiver.answer = slowly(receiver)
     for name in ("beat", "web", *WORKERS):
         service.start(name.partition("-")[0], name)
     victims = in_random_order(dice, kills)
     done: list[Kill] = []
-    for turn, part in enumerate(feed.parts(kills)):
-        feeder = threading.Thread(target=feed_until_taken, args=(service, part))
-        feeder.start()
-        enough = feed.updates * (turn + dice.uniform(0.1, 0.5)) / kills
-        until(lambda enough=enough: len(receiver.log) >= enough)
-        victim = victims[turn]
-        done.append(kill_one(service, victim, lambda: kill_backend(dice)))
-        feeder.join()
-    ended = time.time()
+    with Opening(service, company) as opening:
+        for turn, part in enumerate(feed.parts(kills)):
+            feeder = threading.Thread(target=feed_until_taken, args=(service, part))
+            feeder.start()
+            enough = feed.updates * (turn + dice.uniform(0.1, 0.5)) / kills
+            until(lambda enough=enough: len(receiver.log) >= enough)
+            until(lambda: bool(opening.in_flight))
+            done.append(kill_one(service, victims[turn], lambda: kill_backend(dice)))
+            feeder.join()
+        ended = time.time()
     until(patiently(nothing_waits))
     hard = [kill for kill in done if kill.victim in (*WORKERS, "backend")]
     seconds = [ledger.seconds_until_last(receiver.log, kill.claimed, kill.at) for kill in done]
     return {
-        **ledger.summary(receiver.log, feed.events()),
+        **ledger.summary(receiver.log, feed.events(), webhook.secret),
+        **opening.summary(),
         "kills": dict(Counter(kill.victim for kill in done)),
         "claimed_at_each_kill": [len(kill.claimed) for kill in done],
         "least_claimed_at_a_kill": min(len(kill.claimed) for kill in done),
@@ -145,7 +151,9 @@ def restarts(
     times: int,
 ) -> dict[str, Any]:
     """Publish events at a steady rate, one per transaction, and restart the worker cleanly."""
-    services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
+    webhook = services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
+    )
     service.start("beat")
     service.start("worker")
     start = time.monotonic()
@@ -162,7 +170,9 @@ def restarts(
         thread.join()
     seconds = until(nothing_waits)
     return {
-        **ledger.summary(receiver.log, [event_numbered(number) for number in range(events)]),
+        **ledger.summary(
+            receiver.log, [event_numbered(number) for number in range(events)], webhook.secret
+        ),
         "restarts": len(stopping),
         "events_per_s": round(events / (time.monotonic() - start - seconds)),
         "drained_seconds_after_the_last": round(seconds, 1),

@@ -7,8 +7,13 @@ Figures = dict[str, Any]
 # The figures, and a line for each promise that they break.
 Verdict = tuple[Figures, list[str]]
 
+
+class NotHere(RuntimeError):
+    """This machine cannot play the scenario; the message says why."""
+
+
 # Of these there must be none, whatever was done to the service.
-NEVER = ("lost", "unexpected", "out_of_order", "dishonest_repeats")
+NEVER = ("lost", "unexpected", "out_of_order", "dishonest_repeats", "badly_signed")
 
 
 def broken(

@@ -18,7 +18,7 @@ from django.db import connection
 from companies.models import Company
 from companies.services import issue_token
 from devtools.processes import stop
-from faults import ledger, outages, scenarios
+from faults import asking, ledger, scenarios
 from faults.feeding import Feed
 from faults.ports import free_port
 from faults.receiver import Receiver
@@ -84,7 +84,7 @@ def test_everything_works_behind_pgbouncer(
     feed = Feed(acme.pk, shipments=50, updates=3000)
     for kind in ("web", "worker", "beat"):
         service.start(kind)
-    scenarios.until(lambda: outages.answers(service, "/readyz"), 60)
+    scenarios.until(lambda: asking.answers(service, "/readyz"), 60)
     token = issue_token(acme.pk)
 
     number = itertools.count(1000)
@@ -93,7 +93,7 @@ def test_everything_works_behind_pgbouncer(
     def open_tickets(fed: Future[str]) -> None:
         while not fed.done():
             answer = requests.post(
-                outages.address(service, "/company/tickets"),
+                asking.address(service, "/company/tickets"),
                 json={"type_id": 4, "shipment_id": next(number), "comments": "Where is it?"},
                 headers={"Authorization": f"Bearer {token}"},
                 timeout=60,

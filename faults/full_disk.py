@@ -1,0 +1,93 @@
+"""PostgreSQL's disk is full while deliveries are in flight, and has room again later."""
+
+import argparse
+import contextlib
+import errno
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from faults import database_outages
+from faults.rig import Rig
+from faults.stand_stills import API_ANSWERS_WITHIN_SECONDS, CARRIED_ON_WITHIN_SECONDS
+from faults.verdict import NotHere, Verdict, broken
+
+ROOM_MB = 128
+CHUNK = 1024 * 1024
+
+
+def full_disk(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """PostgreSQL on a small disk of its own, which is full for a while."""
+    with small_disk(rig):
+        found = database_outages.database_stands_still(
+            rig.service,
+            rig.company,
+            rig.receiver,
+            still=lambda: disk_is_full(rig),
+            seconds=given.seconds,
+            per_second=given.per_second,
+        )
+        # They need their database to stop at once.
+        rig.service.stop(*rig.service.processes)
+    troubles = broken(
+        found,
+        at_most={
+            "repeats": found["repeats_at_most"],
+            "failed_attempts": 0,
+            "api_longest_seconds": API_ANSWERS_WITHIN_SECONDS,
+            "seconds_until_nothing_waits": CARRIED_ON_WITHIN_SECONDS,
+        },
+    )
+    if set(found["api_answers"]) - {200, 503}:
+        troubles.append("the API answered neither what was asked for nor 503")
+    return found, troubles
+
+
+@contextlib.contextmanager
+def small_disk(rig: Rig) -> Iterator[None]:
+    """For the length of a block PostgreSQL's files lie on a disk of their own. Raises NotHere."""
+    data = rig.postgres.data
+    away = data.with_name("postgresql.away")
+    rig.postgres.stop()
+    data.rename(away)
+    rig.place.give(data)
+    size = sum(file.stat().st_size for file in away.rglob("*") if file.is_file())
+    options = f"size={size // CHUNK + ROOM_MB}m"
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", data], capture_output=True, text=True
+    )
+    if mounted.returncode:
+        data.rmdir()
+        away.rename(data)
+        raise NotHere(f"a disk cannot be mounted here: {mounted.stderr.strip()}")
+    try:
+        subprocess.run(["cp", "-a", f"{away}/.", data], check=True)
+        os.chmod(data, 0o700)
+        if rig.place.account:
+            os.chown(data, rig.place.account.uid, rig.place.account.gid)
+        rig.postgres.start_and_wait()
+        yield
+    finally:
+        rig.postgres.stop()
+        subprocess.run(["umount", data], check=False)
+        shutil.rmtree(away, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def disk_is_full(rig: Rig) -> Iterator[None]:
+    """For the length of a block not a byte is left. A server that gave up is started again."""
+    ballast = rig.postgres.data / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while file.write(bytes(CHUNK)):
+                pass
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+    try:
+        yield
+    finally:
+        ballast.unlink()
+        if rig.postgres.process.poll() is not None:
+            rig.postgres.start_and_wait()
