@@ -1,0 +1,58 @@
+"""What holds in production where the environment says nothing, written down once more."""
+
+import json
+import subprocess
+import sys
+
+from tests.config.test_settings import ROOT, variables
+
+# What people and receivers are promised, in plain numbers: not read from where it is set.
+PROMISED = {
+    "ENVIRONMENT": "production",
+    "DEBUG": False,
+    "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120},
+    "MAX_BODY_BYTES": 1_048_576,
+    "DELIVERY_TIMEOUT_SECONDS": 5.0,
+    "DELIVERY_RETRY_SECONDS": [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
+    "WEBHOOK_ALLOW_HTTP": False,
+    "WEBHOOK_ALLOWED_NETWORKS": [],
+    "EMAIL_TIMEOUT": 10.0,
+    "PROXY_COUNT": 0,
+    "SESSION_COOKIE_AGE": 12 * 3600,
+    "SESSION_COOKIE_HTTPONLY": True,
+    "SESSION_COOKIE_SECURE": True,
+    "CSRF_COOKIE_SECURE": True,
+    "SECURE_SSL_REDIRECT": True,
+    "SECURE_HSTS_SECONDS": 31_536_000,
+    "SECURE_PROXY_SSL_HEADER": ["HTTP_X_FORWARDED_PROTO", "https"],
+    "X_FRAME_OPTIONS": "DENY",
+}
+# Without TLS anybody could say that there is some.
+WITHOUT_HTTPS = {
+    "SECURE_PROXY_SSL_HEADER": None,
+    "SESSION_COOKIE_SECURE": False,
+    "SECURE_SSL_REDIRECT": False,
+}
+
+
+def settings_of(names: list[str], **environment: str) -> dict[str, object]:
+    program = (
+        "import json; from config import settings;"
+        f"print(json.dumps({{name: getattr(settings, name) for name in {names}}}))"
+    )
+    read = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=variables(**environment),
+        capture_output=True,
+        check=True,
+    )
+    return json.loads(read.stdout)
+
+
+def test_are_what_is_promised() -> None:
+    assert settings_of([*PROMISED]) == PROMISED
+
+
+def test_without_https_nobody_is_believed_to_have_come_by_it() -> None:
+    assert settings_of([*WITHOUT_HTTPS], HTTPS="false") == WITHOUT_HTTPS
