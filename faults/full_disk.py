@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
+from django.db import connection
+
 from faults import database_outages
 from faults.rig import Rig
 from faults.stand_stills import API_ANSWERS_WITHIN_SECONDS, CARRIED_ON_WITHIN_SECONDS
@@ -50,6 +52,7 @@ def small_disk(rig: Rig) -> Iterator[None]:
     data = rig.postgres.data
     away = data.with_name("postgresql.away")
     rig.postgres.stop()
+    connection.close()
     data.rename(away)
     rig.place.give(data)
     size = sum(file.stat().st_size for file in away.rglob("*") if file.is_file())
