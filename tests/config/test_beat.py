@@ -18,3 +18,21 @@ def test_rings_at_the_start_for_what_it_rings_for_often() -> None:
     due = {entry.task for entry in scheduler.schedule.values() if entry.is_due().is_due}
     assert "deliveries.tasks.sweep" in due
     assert "deliveries.tasks.make_partitions" not in due
+
+
+def test_rings_as_often_as_is_promised() -> None:
+    often = {each["task"].rpartition(".")[2]: each["schedule"] for each in beat.SCHEDULE.values()}
+
+    assert (
+        often.items()
+        >= {
+            "sweep": 10,
+            "assign_waiting": 10,
+            "send_mails": 10,
+            "recalculate_stale": 60,
+            "watch_for_storms": 60,
+            "answer_storms": 60,
+            "pause_failing": 300,
+            "make_partitions": 3600,
+        }.items()
+    )

@@ -29,14 +29,45 @@ def test_a_database_away_is_a_503_that_says_when_to_come_back(
     api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_: object) -> None:
-        raise OperationalError("connection refused")
+        raise OperationalError("connection to 10.1.2.3 refused")
 
     monkeypatch.setattr(BearerToken, "authenticate", away)
 
     answer = api.get("/webhooks")
 
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
-    assert answer.json()["error"] == "Service Unavailable"
+    assert answer.json() == {
+        "statusCode": 503,
+        "error": "Service Unavailable",
+        "message": "The service cannot reach its database. Try again in a few seconds.",
+    }
+
+
+def test_every_wrong_field_is_named_with_its_place(api: APIClient) -> None:
+    documents = [
+        {"field_id": "a"},
+        {"field_id": 5},
+        {"field_id": "c", "type": "date", "value": "x"},
+    ]
+
+    answer = api.post("/company/tickets", {"type_id": "2", "documents": documents})
+
+    assert answer.status_code == 400
+    assert [each["field"] for each in answer.json()["errors"]] == [
+        "type_id",
+        "documents[1].field_id",
+        "documents[2].value",
+    ]
+
+
+def test_an_answer_of_the_api_has_the_bytes_that_are_documented(api: APIClient) -> None:
+    for number in range(5):
+        api.post("/webhooks", {"url": f"https://hooks.example.com/{number}"})
+
+    answer = api.get("/webhooks", headers={"Accept-Encoding": "gzip"})
+
+    assert "Content-Encoding" not in answer
+    assert len(answer.content) > 1000
 
 
 def test_a_foreign_host_name_is_refused_in_json(client: Client, db: None) -> None:

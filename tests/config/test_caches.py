@@ -1,0 +1,39 @@
+"""Where counts of requests live."""
+
+import pytest
+from pytest_django import Settings
+
+from config import caches, pages
+
+
+@pytest.mark.parametrize(
+    ("broker", "cache"),
+    [
+        ("redis+socket:///run/valkey.sock", "unix:///run/valkey.sock?db=1"),
+        ("redis+socket:///run/valkey.sock?virtual_host=3", "unix:///run/valkey.sock?db=1"),
+        ("redis://broker.internal:6379/0", "redis://broker.internal:6379/1"),
+        ("rediss://:secret@broker.internal", "rediss://:secret@broker.internal/1"),
+        ("amqp://broker.internal", "locmem://"),
+    ],
+)
+def test_beside_the_broker_in_a_database_of_its_own(broker: str, cache: str) -> None:
+    """Whoever clears the cache must not lose a task."""
+    assert caches.beside_the_broker(broker) == cache
+
+
+def test_nobody_waits_for_a_cache_that_hangs() -> None:
+    (found,) = caches.caches("redis://broker.internal/1", prefix="ours").values()
+
+    assert found["KEY_PREFIX"] == "ours"
+    assert found["OPTIONS"] == {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("environment", "badge"), [("test", ["test", "warning"]), ("production", None)]
+)
+def test_the_desk_says_where_nothing_is_real(
+    settings: Settings, environment: str, badge: list[str] | None
+) -> None:
+    settings.ENVIRONMENT = environment
+
+    assert pages.environment_badge(None) == badge
