@@ -78,6 +78,24 @@ def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
     ]
 
 
+def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
+    company: Company, agent: Agent
+) -> None:
+    for changes in (
+        {"agent": agent},
+        {"due_at": NOW - HOUR},
+        {"due_at": NOW + HOUR, "filing_due_at": NOW + DAY},
+        {"status": 3},
+    ):
+        build.ticket(company, type_id=4, created_at=NOW - DAY, **changes)
+
+    found = figures.backlog(Scope(), NOW)
+
+    assert found.unassigned == 2
+    assert found.by_type == {4: (3, 1, 1)}
+    assert found.by_agent == {agent.pk: (1, 0, 0), None: (2, 1, 1)}
+
+
 def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> None:
     for hours in range(1, 11):
         decided(company, at=NOW - HOUR, after=hours * HOUR, type_id=4)
