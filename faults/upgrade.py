@@ -28,11 +28,13 @@ from shipments.event_types.status import TRACKING_SIMPLE
 
 DATABASE = "before"
 LOCKED_AT_MOST_SECONDS = 0.1
+# Who waits for a table, for how long, and for which; the migration itself may wait.
 WAITING = """
-SELECT coalesce(max(extract(epoch FROM clock_timestamp() - state_change)), 0)
-FROM pg_stat_activity
-WHERE wait_event_type = 'Lock' AND wait_event = 'relation' AND datname = current_database()
-  AND application_name <> 'migrate'
+SELECT extract(epoch FROM clock_timestamp() - waitstart), relation::regclass::text
+FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE NOT granted AND locktype = 'relation' AND datname = current_database()
+  AND waitstart IS NOT NULL AND application_name <> 'migrate'
+ORDER BY waitstart LIMIT 1
 """
 PARTS = 12
 
@@ -43,6 +45,7 @@ class LockWatch:
     def __init__(self, server: Postgres) -> None:
         self.server = server
         self.longest = 0.0
+        self.table = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -57,8 +60,9 @@ class LockWatch:
     def _look(self) -> None:
         with link_to(self.server, DATABASE) as link:
             while not self._over.wait(0.01):
-                (seconds,) = link.execute(WAITING).fetchone() or (0,)
-                self.longest = max(self.longest, float(seconds))
+                for seconds, table in link.execute(WAITING).fetchall():
+                    if float(seconds) > self.longest:
+                        self.longest, self.table = float(seconds), str(table)
 
 
 class Feeding:
@@ -106,7 +110,7 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
             new.environment["PGAPPNAME"] = "migrate"
             new.manage("migrate", "--verbosity", "0")
             del new.environment["PGAPPNAME"]
-            locked = watch.longest
+            locked, table = watch.longest, watch.table
             feeding.wait_for(feeding.taken + 1)
             change_over(old, new, opening, feeding)
             feeding.wait_for(feeding.taken + 2)
@@ -117,6 +121,7 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
             **ledger.summary(rig.receiver.log, feed.events(), webhook["secret"]),
             **opening.summary(),
             "longest_wait_for_a_table_seconds": round(locked, 3),
+            "waited_for": table,
             "commit": last_unsquashed_commit(),
         }
     troubles = broken(
