@@ -145,9 +145,9 @@ def attacking(
         text=True,
         preexec_fn=tether(signal.SIGKILL),
     )
+    assert process.stdin is not None  # noqa: S101 - it is a pipe
+    assert process.stdout is not None  # noqa: S101
     try:
-        assert process.stdin is not None  # noqa: S101 - it is a pipe
-        assert process.stdout is not None  # noqa: S101
         process.stdin.write(json.dumps(target))
         process.stdin.close()
         if process.stdout.readline().strip() != "ready":
@@ -155,7 +155,8 @@ def attacking(
         yield
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        process.stdout.close()
 
 
 def give_tickets(company: Company, count: int) -> None:
