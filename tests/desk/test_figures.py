@@ -15,7 +15,7 @@ from django.utils import timezone
 from companies.models import Company
 from desk import tasks
 from desk.common import csv_files
-from desk.reports import figures, tables
+from desk.reports import dashboard, figures, tables
 from desk.reports.charts import columns, round_up
 from desk.reports.figures import Scope, Times
 from tests import builders as build
@@ -94,6 +94,12 @@ def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
     assert found.unassigned == 2
     assert found.by_type == {4: (3, 1, 1)}
     assert found.by_agent == {agent.pk: (1, 0, 0), None: (2, 1, 1)}
+
+
+def test_what_is_kept_of_one_scope_is_shown_for_no_other() -> None:
+    scopes = [Scope(), Scope(28), Scope(7, 4), Scope(7, None, 4), Scope(7, carrier="dhl")]
+
+    assert len({dashboard.key_of(scope) for scope in scopes}) == len(scopes)
 
 
 def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> None:
