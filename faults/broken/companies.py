@@ -57,8 +57,8 @@ COMPANIES = (
     Mutant(
         "any-scheme",
         AUTHENTICATION,
-        'if scheme.lower() != "bearer" or not token:',
-        "if not token:",
+        'return token if scheme.lower() == "bearer" else ""',
+        "return token",
         "Basic is accepted, and nobody says so.",
     ),
     Mutant(
@@ -120,8 +120,8 @@ COMPANIES = (
     Mutant(
         "unknown-fields-ignored",
         BODIES,
-        "for name in data if name not in self.fields}",
-        "for name in data if not name}",
+        "for name in islice(names, MOST_UNKNOWN)}",
+        "for name in islice(names, 0)}",
         "A misspelt name is thrown away without a word.",
     ),
     Mutant(

@@ -104,7 +104,7 @@ CONFIG = (
     ),
     Mutant(
         "one-body-for-both-faces",
-        ERRORS,
+        "config/error_bodies.py",
         'if path.startswith("/ship/"):',
         'if path.startswith("/shipping/"):',
         "Programs that read the shipping paths' errors find nothing.",
