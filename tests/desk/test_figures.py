@@ -15,6 +15,7 @@ from django.utils import timezone
 from companies.models import Company
 from desk import tasks
 from desk.common import csv_files
+from desk.common.cache import cached
 from desk.reports import dashboard, figures, tables
 from desk.reports.charts import columns, round_up
 from desk.reports.figures import Scope, Times
@@ -358,3 +359,14 @@ def test_rounds_the_scale_up(most: float, top: float) -> None:
 )
 def test_tells_times_in_two_units(minutes: float, said: str) -> None:
     assert tables.duration(timedelta(minutes=minutes)) == said
+
+
+def test_nothing_is_kept_as_well_as_something() -> None:
+    counted: list[int] = []
+
+    def count() -> list[int]:
+        counted.append(1)
+        return []
+
+    assert [cached("nothing", 60, count) for _ in range(2)] == [[], []]
+    assert len(counted) == 1
