@@ -13,7 +13,7 @@ def make_id(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("companies", "0002_failed_rows")]
+    dependencies = [("companies", "0003_failed_rows")]
 
     operations = [
         migrations.CreateModel(

@@ -12,7 +12,7 @@ from companies.encryption import EncryptedTextField
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("tickets", "0005_sla_targets"),
+        ("tickets", "0006_history_not_truncated"),
         ("otp_totp", "0003_add_timestamps"),
     ]
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("companies", "0001_initial"),
+        ("companies", "0002_secrets_of_kept_answers"),
     ]
 
     operations = [
