@@ -41,7 +41,14 @@ class Rig:
         since = timezone.now()
         self.service.start("worker", through=worker_through)
         self.service.start("beat")
-        until(lambda: swept(since), "worker and beat did not start")
+        until(lambda: self.has_ended() or swept(since), "worker and beat did not start")
+        if ended := self.has_ended():
+            raise TimeoutError(f"{ended} ended at its start; its log says why")
+
+    def has_ended(self) -> str:
+        """The name of a process that is gone by itself; empty where none is."""
+        gone = [name for name, each in self.service.processes.items() if each.poll() is not None]
+        return gone[0] if gone else ""
 
     def stop(self) -> None:
         for kind in ("beat", "worker"):

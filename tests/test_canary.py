@@ -146,7 +146,7 @@ def work_at_the_desk(canaries: Canaries, patch: pytest.MonkeyPatch) -> Client:
     assert client.post("/admin/auth/user/add/", add).status_code == 302
     patch.setenv("AGENT_PASSWORD", canaries.add("password", token()))
     call_command("create_agent", "ada")
-    switch_on_phone(client, canaries)
+    switch_on_phone(client, canaries, password=new)
 
     def fail(*_: object, **named: object) -> None:
         raise RuntimeError("for a test")
@@ -165,8 +165,8 @@ def work_at_the_desk(canaries: Canaries, patch: pytest.MonkeyPatch) -> Client:
     return client
 
 
-def switch_on_phone(client: Client, canaries: Canaries) -> None:
-    client.post(ACCOUNT, {"begin": "1"})
+def switch_on_phone(client: Client, canaries: Canaries, *, password: str) -> None:
+    client.post(ACCOUNT, {"begin": "1", "password": password})
     html = client.get(ACCOUNT).content.decode()
     shown = re.search(r"<code>(\w+)</code>", html)[1]
     key = b32decode(canaries.add("key of a phone", shown))

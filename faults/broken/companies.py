@@ -155,7 +155,7 @@ COMPANIES = (
     Mutant(
         "blanks-are-a-text",
         BODIES,
-        "if not self.allow_blank and text.isspace():",
+        "if not self.allow_blank and is_blank(text):",
         "if not self.allow_blank and not text:",
         "A required text may be spaces.",
     ),

@@ -147,8 +147,8 @@ CONFIG = (
     Mutant(
         "cache-among-the-tasks",
         CACHES,
-        ".partition('?')[0]}?db=1\"",
-        ".partition('?')[0]}?db=0\"",
+        'query = [("db", "1"),',
+        'query = [("db", "0"),',
         "Whoever clears the cache loses tasks.",
     ),
     Mutant(

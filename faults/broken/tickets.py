@@ -113,8 +113,8 @@ TICKETS = (
     Mutant(
         "retired-type-opens",
         OPENING,
-        "filter(pk=type_id, active=True)",
-        "filter(pk=type_id)",
+        "if not found.active:",
+        "if not found.pk:",
         "Tickets of a type that nobody works on any more.",
     ),
     Mutant(

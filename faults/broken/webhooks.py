@@ -14,8 +14,8 @@ WEBHOOKS = (
     Mutant(
         "webhooks-of-every-company",
         VIEWS,
-        'request.company.webhooks.present().order_by("pk")',
-        'Webhook.objects.present().order_by("pk")',
+        'request.company.webhooks.present().filter(pk__gt=cursor).order_by("pk")',
+        'Webhook.objects.present().filter(pk__gt=cursor).order_by("pk")',
         "A company reads everybody's URLs.",
     ),
     Mutant(

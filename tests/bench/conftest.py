@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import trustme
 
 from bench.outcome import Outcome
 from bench.rig import Rig
@@ -12,6 +13,7 @@ from tests.walks.conftest import SHORT_LEASE, service_environment
 @pytest.fixture
 def rig(rows_to_keep: None, loopback: object, tmp_path: Path) -> Iterator[Rig]:
     """The service as its commands measure it, on the database and the broker of the test."""
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     with Rig({**service_environment(tmp_path), **SHORT_LEASE}, tmp_path) as rig:
         yield rig
 

@@ -48,7 +48,7 @@ def test_it_can_be_changed(api: APIClient, lost: Webhook, change: dict[str, obje
 
 def test_it_can_be_deleted(api: APIClient, lost: Webhook) -> None:
     assert api.delete(f"/webhooks/{lost.pk}").json() == {"data": True}
-    assert api.get("/webhooks").json() == {"data": []}
+    assert api.get("/webhooks").json()["data"] == []
 
 
 def test_a_new_secret_signs_at_once_where_the_old_one_cannot(api: APIClient, lost: Webhook) -> None:

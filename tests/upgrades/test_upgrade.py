@@ -248,7 +248,11 @@ def test_the_desk_shows_the_tickets(outcome: Outcome) -> None:
     assert "Quick." in crushed
     assert "XAXX010101000" in credit
     assert "Please switch on acme." in carrier
-    for words in ("ada reassigned it from ada to bo", "Reason: Knows: credits.", "Photo"):
+    for words in (
+        "ada reassigned it from ada to bo",
+        "Reason: <bdi>Knows: credits.</bdi>",
+        "Photo",
+    ):
         assert words in credit
     for words in (
         "Reassigned automatically by ada (was assigned to ada).",
