@@ -30,7 +30,7 @@ def engine_loops() -> str:
         raise RuntimeError("no loop is alive, so nothing is sent")
     if alive < wanted:
         raise Concern(f"{alive} of {wanted} loops are alive")
-    return f"{alive} alive on {hosts} hosts"
+    return f"{alive} alive on {hosts} host{'' if hosts == 1 else 's'}"
 
 
 @register("Raise the limit where workers are started (LimitNOFILE of systemd, or ulimit -n).")

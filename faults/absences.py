@@ -10,14 +10,13 @@ from django.db.models import Count
 from companies.models import Company
 from deliveries.models import Attempt
 from faults import in_flight, ledger
+from faults.feeding import register_signed
 from faults.kills import IN_FLIGHT_WITHIN_SECONDS, longest
 from faults.ledger import Event
 from faults.receiver import Receiver
 from faults.scenarios import nothing_waits, slowly, until
 from faults.service import Service
 from faults.steady import Steady, longest_pause
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 AWAY, OTHER = "worker-1", "worker-2"
 ANSWER_AFTER_SECONDS = 0.3
@@ -41,9 +40,7 @@ def worker_away(
     It has all the loops and lanes until then; `through` is a command that becomes it. When it is
     back the other one is stopped, so it has to go on alone.
     """
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
     service.start("worker", AWAY, through)
     until(lambda: bool(in_flight.loops_of(service, AWAY)))

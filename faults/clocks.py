@@ -6,14 +6,13 @@ from pathlib import Path
 
 from deliveries.models import Loop
 from faults import ledger
+from faults.feeding import register_signed
 from faults.helpers import REFUSED_OF, FirstRefused, retries_off_by
 from faults.receiver import Received
 from faults.rig import Rig
 from faults.scenarios import nothing_waits, until
 from faults.steady import Steady
 from faults.verdict import Verdict, broken
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 HOURS = 2 * 3600.0
 RETRIES_OFF_BY_SECONDS = 5.0
@@ -64,9 +63,7 @@ class Clock:
 
 def skewed_clocks(rig: Rig, given: argparse.Namespace) -> Verdict:
     """One worker is two hours ahead, another two hours behind; then the first steps back."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = FirstRefused()
     fast = Clock(rig.place.files, "fast", HOURS)
     slow = Clock(rig.place.files, "slow", -HOURS)

@@ -14,12 +14,11 @@ from companies.services import issue_token
 from deliveries.models import Attempt
 from faults import in_flight, ledger
 from faults.asking import address, answers
+from faults.feeding import register_signed
 from faults.receiver import Receiver
 from faults.scenarios import nothing_waits, patiently, slowly, until
 from faults.service import Service
 from faults.steady import Steady
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 ANSWER_AFTER_SECONDS = 0.3
 ASK_EVERY_SECONDS = 0.2
@@ -86,9 +85,7 @@ def database_stands_still(
     `repeats_at_most` is what was in flight: claimed before it began, or sent since and not recorded
     any more. Whoever sent that could not say so until another loop sent it again.
     """
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
     api = {"Authorization": f"Bearer {issue_token(company.pk)}"}
     for kind in ("web", "worker"):

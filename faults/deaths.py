@@ -6,22 +6,20 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from django.db import connection
 
 from deliveries.models import Loop
 from faults import in_flight, ledger
-from faults.feeding import event_numbered, publish_numbered
+from faults.feeding import event_numbered, publish_numbered, register_signed
 from faults.ledger import Event
+from faults.processes import children_of, group_members, wait_until_gone
 from faults.receiver import Answer, Received
 from faults.rig import Rig
 from faults.scenarios import nothing_waits, patiently, slowly, until
 from faults.steady import Steady
 from faults.verdict import Verdict, broken
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 # From a kill until all that was in flight has arrived, where receivers answer at once.
 RECOVERED_WITHIN_SECONDS = 6.0
@@ -61,9 +59,7 @@ class Killer:
 
 def killed_by_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
     """The receiver kills the worker: in the handshake, when it has the body, after its 200."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     rig.service.start("worker")
     killer, slowest, numbers = Killer(rig), 0.0, 0
 
@@ -103,9 +99,7 @@ def killed_by_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
 
 def parts_killed(rig: Rig, given: argparse.Namespace) -> Verdict:
     """A worker's parts are killed one by one: a child, a loop, their keeper, only the parent."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = slowly(rig.receiver, ANSWER_AFTER_SECONDS)
     rig.service.start("worker")
     claimed: set[Event] = set()
@@ -160,47 +154,9 @@ def hurt(part: str, parent: int) -> None:
         os.kill(victims[0], signal.SIGKILL)
 
 
-def children_of(pid: int) -> list[int]:
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
-
-
-def group_members(group: int) -> list[int]:
-    return [
-        int(path.name)
-        for path in Path("/proc").glob("[0-9]*")
-        if in_flight.group_of(int(path.name)) == group
-    ]
-
-
-def wait_until_gone(pids: Sequence[int]) -> int:
-    """How many are still there after as long as a request may take."""
-    deadline = time.monotonic() + 15
-
-    def alive() -> list[int]:
-        return [pid for pid in pids if is_running(pid)]
-
-    while alive() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return len(alive())
-
-
-def is_running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
 def power_cut(rig: Rig, given: argparse.Namespace) -> Verdict:
     """kill -9 of everything at once: web, worker, beat, PostgreSQL and the broker; start again."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = slowly(rig.receiver, ANSWER_AFTER_SECONDS)
     start_all(rig)
     claimed: set[Event] = set()

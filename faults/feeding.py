@@ -10,10 +10,18 @@ from django.db import transaction
 from companies.models import Company
 from deliveries import publishing
 from faults.ledger import Event
+from faults.receiver import Receiver
 from shipments.event_types.status import STATUS_EVENTS, TRACKING_SIMPLE
 from shipments.event_types.surcharge import SURCHARGE
+from webhooks import services
+from webhooks.models import Webhook
 
 STATUSES = ("Picked Up", "Shipped", "Information", "Out for Delivery", "Delivered", "Returned")
+
+
+def register_signed(company: Company, receiver: Receiver) -> Webhook:
+    """A webhook of the company at the receiver, for events of type 3, which are signed."""
+    return services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,10 @@ import argparse
 
 from bench import memory
 from faults import ledger
-from faults.feeding import event_numbered, publish_numbered
+from faults.feeding import event_numbered, publish_numbered, register_signed
 from faults.rig import Rig
 from faults.scenarios import nothing_waits, until
 from faults.verdict import Verdict, broken
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 # By then everything is loaded and every cache is as full as it gets.
 WARM = 5000
@@ -20,9 +18,7 @@ MB_AT_MOST = 64.0
 
 def memory_level(rig: Rig, given: argparse.Namespace) -> Verdict:
     """A worker sends and sends: after the first 5,000 its memory stays level."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     rig.service.start("worker")
     worker = rig.service.processes["worker"].pid
     warm = 0.0

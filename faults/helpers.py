@@ -16,13 +16,12 @@ from deliveries.engine.schedule import JITTER
 from deliveries.monitoring import backlog
 from faults import ledger
 from faults.asking import answers, open_ticket
+from faults.feeding import register_signed
 from faults.ledger import Event, event_in
 from faults.receiver import Answer, Received, Receiver
 from faults.scenarios import nothing_waits, until
 from faults.service import Service
 from faults.steady import Steady, longest_pause
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 # One event in so many is refused at first.
 REFUSED_OF = 20
@@ -109,9 +108,7 @@ def helper_away(
 
     `retries_off_by_seconds` is how far the worst retry was from its time.
     """
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     receiver.answer = FirstRefused()
     for kind in ("web", "worker", "beat"):
         service.start(kind)

@@ -1,10 +1,10 @@
 """What the engine loops have claimed and not recorded, read from their rows."""
 
-import os
 from collections.abc import Sequence
 
 from deliveries.models import Delivery, Loop, TakenLane
 from faults.ledger import Event, event_in
+from faults.processes import group_of
 from faults.service import Service
 
 
@@ -31,11 +31,3 @@ def loops_of(service: Service, name: str) -> list[Loop]:
 
 def holds_lanes(loops: Sequence[Loop]) -> bool:
     return TakenLane.objects.filter(loop_id__in=[loop.pk for loop in loops]).exists()
-
-
-def group_of(pid: int) -> int:
-    """The process group, or 0 where the process is gone."""
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return 0

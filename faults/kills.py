@@ -7,13 +7,11 @@ from typing import Any
 
 from companies.models import Company
 from faults import in_flight, ledger
-from faults.feeding import event_numbered, publish_numbered
+from faults.feeding import event_numbered, publish_numbered, register_signed
 from faults.ledger import Event
 from faults.receiver import Receiver
 from faults.scenarios import nothing_waits, patiently, until
 from faults.service import Service
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 # What is published before each kill must be in flight within this time.
 IN_FLIGHT_WITHIN_SECONDS = 60.0
@@ -27,9 +25,7 @@ def kills(
     `repeats_at_most` is what was claimed at the kills: nothing else may be sent twice.
     """
     dice = random.Random(seed)  # noqa: S311 - the same kills for the same seed
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     service.start("worker")
     claimed_at, seconds, sent = [], [], 0
     for turn in range(times):

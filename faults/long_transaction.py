@@ -4,12 +4,10 @@ import argparse
 import time
 
 from faults import ledger
-from faults.feeding import event_numbered, publish_numbered
+from faults.feeding import event_numbered, publish_numbered, register_signed
 from faults.rig import Rig, link_to
 from faults.scenarios import nothing_waits, until
 from faults.verdict import Verdict, broken
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 TIMES_AS_LONG = 3.0
 LEAST_SECONDS = 0.5
@@ -17,9 +15,7 @@ LEAST_SECONDS = 0.5
 
 def long_transaction(rig: Rig, given: argparse.Namespace) -> Verdict:
     """Dead rows cannot be cleared away behind an open transaction: batches take no longer."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     rig.service.start("worker")
     until(lambda: round_trip(rig, range(100)) > 0)
     taken = []

@@ -6,6 +6,7 @@ import time
 from devtools.postgres import DATABASE, SUPERUSER
 from faults import in_flight, ledger
 from faults.asking import answers
+from faults.feeding import register_signed
 from faults.ledger import Event
 from faults.proxy import Proxy
 from faults.rig import Rig
@@ -13,8 +14,6 @@ from faults.scenarios import nothing_waits, patiently, slowly, until
 from faults.steady import Steady
 from faults.tickets import NONE_OF, Opening, judged
 from faults.verdict import Verdict, broken
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 ANSWER_AFTER_SECONDS = 0.1
 # So long PostgreSQL goes on unheard.
@@ -24,9 +23,7 @@ RECOVERED_WITHIN_SECONDS = 30.0
 
 def lost_answers(rig: Rig, given: argparse.Namespace) -> Verdict:
     """PostgreSQL's answers are held; then the worker is killed, or told to stop, and web killed."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = slowly(rig.receiver, ANSWER_AFTER_SECONDS)
     claimed: set[Event] = set()
     slowest = 0.0

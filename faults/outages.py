@@ -11,13 +11,11 @@ from companies.models import Company
 from deliveries.monitoring import backlog
 from faults import ledger
 from faults.asking import answers, open_ticket
-from faults.feeding import Feed
+from faults.feeding import Feed, register_signed
 from faults.receiver import Receiver
 from faults.scenarios import patiently, settled, slowly, until
 from faults.service import Service
 from faults.storms import feed_until_taken
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 
 def silent_broker(
@@ -34,9 +32,7 @@ def silent_broker(
 
     The broker is down for `down` seconds at least.
     """
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     for kind in ("web", "beat", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
@@ -68,9 +64,7 @@ def flushed_broker(
     times: int,
 ) -> dict[str, Any]:
     """The broker is flushed `times` times while a feed is ingested."""
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     for kind in ("beat", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
@@ -98,9 +92,7 @@ def restarted_database(
     start_database: Callable[[], None],
 ) -> dict[str, Any]:
     """PostgreSQL is restarted while a feed is ingested and delivered."""
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     receiver.answer = slowly(receiver)
     for kind in ("beat", "worker"):
         service.start(kind)

@@ -10,7 +10,7 @@ from django.db import connection
 from companies.services import create_company
 from deliveries.models import Delivery, Loop, State
 from faults import in_flight, ledger
-from faults.feeding import publish_numbered
+from faults.feeding import publish_numbered, register_signed
 from faults.ledger import Event
 from faults.receiver import Answer, Received
 from faults.rig import Rig
@@ -79,9 +79,7 @@ class Poisoned:
 
 def poison(rig: Rig, given: argparse.Namespace) -> Verdict:
     """A delivery kills its worker, one cannot be signed, one cannot be counted: others arrive."""
-    healthy = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    healthy = register_signed(rig.company, rig.receiver)
     poisoned = Poisoned(rig)
     rig.receiver.answer = poisoned.answer
     with Steady(rig.company, given.per_second, burst=BURST) as steady:

@@ -6,7 +6,6 @@ import random
 import signal
 import ssl
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import trustme
@@ -21,6 +20,7 @@ from devtools.places import Place
 from devtools.postgres import DATABASE, SUPERUSER, Postgres
 from devtools.valkey import Valkey
 from faults.ports import free_port
+from faults.processes import children_of
 from faults.receiver import Receiver
 from faults.service import Service
 
@@ -92,8 +92,7 @@ class Rig:
     def database_processes(self) -> list[int]:
         """PostgreSQL's first process, and all that it has started."""
         server = self.database_server()
-        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-        return [server, *map(int, children)]
+        return [server, *children_of(server)]
 
     @contextlib.contextmanager
     def database_read_only(self) -> Iterator[None]:

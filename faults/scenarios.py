@@ -12,10 +12,10 @@ from django.db import InterfaceError, OperationalError, connection
 from companies.models import Company
 from deliveries.models import Delivery
 from faults import ledger
-from faults.feeding import Feed
+from faults.feeding import Feed, register_signed
 from faults.receiver import Received, Receiver
 from faults.service import Service
-from shipments.event_types.status import STATUS_EVENTS, TRACKING_SIMPLE
+from shipments.event_types.status import STATUS_EVENTS
 from webhooks import services
 from webhooks.event_types import registry
 from webhooks.models import Webhook
@@ -103,9 +103,7 @@ def killed_worker(
     service: Service, company: Company, receiver: Receiver, feed: Feed
 ) -> dict[str, Any]:
     """Kill the worker and its children with SIGKILL halfway; a new worker does the rest."""
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     service.manage("ingest", "-", given=feed.text())
     receiver.answer = slowly(receiver)
     service.start("beat")

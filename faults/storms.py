@@ -13,15 +13,13 @@ from django.db import OperationalError, connection
 
 from companies.models import Company
 from faults import in_flight, ledger
-from faults.feeding import Feed, event_numbered, publish_numbered
+from faults.feeding import Feed, event_numbered, publish_numbered, register_signed
 from faults.kills import IN_FLIGHT_WITHIN_SECONDS, kill_in_flight, longest
 from faults.ledger import Event
 from faults.receiver import Receiver
 from faults.scenarios import nothing_waits, patiently, slowly, until
 from faults.service import Service
 from faults.tickets import Opening
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 WORKERS = ("worker-1", "worker-2")
 # A worker is killed more often than the others: it is the one that has something in flight.
@@ -52,9 +50,7 @@ def storm(
     killed while tickets are opened.
     """
     dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     receiver.answer = slowly(receiver)
     for name in ("beat", "web", *WORKERS):
         service.start(name.partition("-")[0], name)
@@ -151,9 +147,7 @@ def restarts(
     times: int,
 ) -> dict[str, Any]:
     """Publish events at a steady rate, one per transaction, and restart the worker cleanly."""
-    webhook = services.register_webhook(
-        company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3"
-    )
+    webhook = register_signed(company, receiver)
     service.start("beat")
     service.start("worker")
     start = time.monotonic()

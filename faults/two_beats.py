@@ -5,19 +5,16 @@ import time
 
 from deliveries.models import Pulse
 from faults import ledger
+from faults.feeding import register_signed
 from faults.rig import Rig
 from faults.scenarios import nothing_waits, until
 from faults.steady import Steady
 from faults.verdict import Verdict, broken
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 
 
 def two_beats(rig: Rig, given: argparse.Namespace) -> Verdict:
     """Two beats beside one worker while events come in: nothing is sent twice."""
-    webhook = services.register_webhook(
-        rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3"
-    )
+    webhook = register_signed(rig.company, rig.receiver)
     other = rig.place.files / "another-beat"
     other.mkdir()
     rig.service.start("worker")

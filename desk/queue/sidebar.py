@@ -29,7 +29,7 @@ OTHERS = (
     ("Webhooks", "webhook", "admin:webhooks_webhook_changelist", "webhooks.view_webhook"),
     ("Missing events", "troubleshoot", "admin:tickets_ticket_events", "deliveries.view_delivery"),
     (
-        "Failing rows",
+        "Failed rows",
         "report",
         "admin:companies_failedrow_changelist",
         "companies.view_failedrow",

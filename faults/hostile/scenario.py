@@ -18,15 +18,13 @@ from companies.models import Company
 from companies.services import create_company, issue_token
 from devtools.processes import tether
 from faults.asking import answers
-from faults.feeding import publish_numbered
+from faults.feeding import publish_numbered, register_signed
 from faults.hostile.bystander import PATHS, Bystander
 from faults.hostile.names import COMPANY_ATTACKS, STRANGER_ATTACKS
 from faults.rig import Rig
 from faults.scenarios import patiently, until
 from faults.service import ROOT, Service
 from faults.verdict import Figures, Verdict
-from shipments.event_types.status import TRACKING_SIMPLE
-from webhooks import services
 from webhooks.models import Webhook
 
 TIMES_AS_LONG = 3.0
@@ -62,7 +60,7 @@ MEANS = {
 
 def hostile(rig: Rig, given: argparse.Namespace) -> Verdict:
     """A company or a stranger attacks: another company's p99 in quiet and under each attack."""
-    services.register_webhook(rig.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/3")
+    register_signed(rig.company, rig.receiver)
     for kind in ("web", "worker", "beat"):
         rig.service.start(kind)
     until(lambda: answers(rig.service, "/healthz"))
