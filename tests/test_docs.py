@@ -159,7 +159,7 @@ def test_settings_the_manual_names_exist() -> None:
     manual = (ROOT / "docs" / "operating.md").read_text()
     rows = re.findall(r"^\| ((?:`[A-Z_]+`(?:, )?)+) \|", manual, re.MULTILINE)
     table = {name for row in rows for name in re.findall(r"[A-Z_]+", row)}
-    settings = (ROOT / "config" / "settings.py").read_text()
+    settings = "".join(path.read_text() for path in (ROOT / "config" / "settings").glob("*.py"))
     read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', settings))
 
     assert table == read

@@ -8,82 +8,87 @@ CACHES = "config/caches.py"
 DATABASE = "config/database.py"
 ERRORS = "config/errors.py"
 SECURITY = "config/security.py"
-SETTINGS = "config/settings.py"
+API = "config/settings/api.py"
+IDENTITY = "config/settings/base.py"
+MAIL = "config/settings/mail.py"
+PEOPLE = "config/settings/people.py"
+HTTPS = "config/settings/security.py"
+WEBHOOKS = "config/settings/webhooks.py"
 
 CONFIG = (
     Mutant(
         "hundred-times-the-test-sends",
-        SETTINGS,
+        API,
         'env.int("RATE_LIMIT_SEND", default=120)',
         'env.int("RATE_LIMIT_SEND", default=12_000)',
         "A company uses us to flood somebody.",
     ),
     Mutant(
         "anybody-says-https",
-        SETTINGS,
+        HTTPS,
         '("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None',
         '("HTTP_X_FORWARDED_PROTO", "https")',
         "Whoever asks decides whether a connection was safe.",
     ),
     Mutant(
         "debug-by-default",
-        SETTINGS,
+        IDENTITY,
         'env.bool("DEBUG", default=False)',
         'env.bool("DEBUG", default=True)',
         "An error shows the settings to whoever caused it.",
     ),
     Mutant(
         "test-by-default",
-        SETTINGS,
+        IDENTITY,
         'env.str("ENVIRONMENT", default="production")',
         'env.str("ENVIRONMENT", default="test")',
         "What is forgotten in production loosens it.",
     ),
     Mutant(
         "http-by-default",
-        SETTINGS,
+        WEBHOOKS,
         'env.bool("WEBHOOK_ALLOW_HTTP", default=False)',
         'env.bool("WEBHOOK_ALLOW_HTTP", default=True)',
         "Events go out in clear.",
     ),
     Mutant(
         "cookies-for-scripts",
-        SETTINGS,
+        PEOPLE,
         "SESSION_COOKIE_HTTPONLY = True",
         "SESSION_COOKIE_HTTPONLY = False",
         "A script in a page takes the session away.",
     ),
     Mutant(
         "no-hsts",
-        SETTINGS,
+        HTTPS,
         "SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0",
         "SECURE_HSTS_SECONDS = 0",
         "A browser can be led to plain HTTP.",
     ),
     Mutant(
         "fifty-seconds-an-attempt",
-        SETTINGS,
+        WEBHOOKS,
         'env.float("DELIVERY_TIMEOUT_SECONDS", default=5.0)',
         'env.float("DELIVERY_TIMEOUT_SECONDS", default=50.0)',
         "A silent receiver holds a slot for ten times as long.",
     ),
     Mutant(
         "a-retry-less",
-        SETTINGS,
+        WEBHOOKS,
         "50400, 72000, 86400],",
         "50400, 72000],",
         "What a receiver misses over a weekend is given up.",
     ),
     Mutant(
         "sessions-for-a-fortnight",
-        SETTINGS,
+        PEOPLE,
         "SESSION_COOKIE_AGE = 12 * 3600",
         "SESSION_COOKIE_AGE = 14 * 86400",
         "A forgotten browser stays signed in.",
     ),
     Mutant(
         "mail-without-an-end",
-        SETTINGS,
+        MAIL,
         'env.float("EMAIL_TIMEOUT_SECONDS", default=10.0)',
         'env.float("EMAIL_TIMEOUT_SECONDS", default=1e6)',
         "A mail server that does not answer holds up what sends.",

@@ -1,0 +1,9 @@
+"""Every variable of the environment is read in this folder, once. docs/operating.md lists them."""
+
+from config.settings.api import *
+from config.settings.base import *
+from config.settings.mail import *
+from config.settings.people import *
+from config.settings.security import *
+from config.settings.tickets import *
+from config.settings.webhooks import *

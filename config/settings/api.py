@@ -1,0 +1,26 @@
+"""The API: who may ask, how much, and in which form."""
+
+from config import description
+from config.settings.base import VERSION, env
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["companies.api.authentication.BearerToken"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["companies.api.rates.CompanyRate"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "companies.api.negotiation.JSONOnly",
+    "DEFAULT_PARSER_CLASSES": ["companies.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.errors.answer_exception",
+    "UNAUTHENTICATED_USER": None,
+    "COMPACT_JSON": True,
+}
+SPECTACULAR_SETTINGS = {**description.SPECTACULAR, "VERSION": VERSION}
+# Decision E6. The parser and Django's own form reader stop at the same size.
+MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# Decision E7: requests a minute, per company and class of route.
+RATE_LIMITS = {
+    "read": env.int("RATE_LIMIT_READ", default=12000),
+    "write": env.int("RATE_LIMIT_WRITE", default=6000),
+    "send": env.int("RATE_LIMIT_SEND", default=120),
+}

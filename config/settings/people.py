@@ -1,0 +1,42 @@
+"""Signing in to the desk, and who may try how often."""
+
+from datetime import timedelta
+
+from config.networks import PRIVATE
+from config.settings.base import PRODUCT, env
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
+# Proxies in front that append to X-Forwarded-For: their word is taken for the client's address.
+PROXY_COUNT = env.int("PROXY_COUNT", default=0)
+# Open connections of one address, or IPv6 /64, to one web process; the proxies' are not counted.
+CONNECTIONS_PER_ADDRESS = env.int("CONNECTIONS_PER_ADDRESS", default=100)
+PROXY_ADDRESSES = env.networks("PROXY_ADDRESSES", default=PRIVATE)
+AXES_CLIENT_IP_CALLABLE = "desk.people.signing_in.client_address"
+AXES_HANDLER = "desk.people.sign_in_limits.SignInLimits"
+# What a success forgets; the handler counts more than that.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+# Who tries again while locked out does not wait for longer.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "desk.people.signing_in.locked_out"
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+REQUIRE_TOTP = env.bool("REQUIRE_TOTP", default=False)
+OTP_TOTP_ISSUER = PRODUCT
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
+SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_HTTPONLY = True

@@ -1,0 +1,12 @@
+"""Tickets, and which app hears of what in another."""
+
+from config.settings.base import env
+
+# Decision T9: (ticket, text, data) -> may the ticket come back to an agent?
+RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_something")
+# Decision T19: who hears of an incidence, in its transaction. Shipments do not know tickets.
+INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
+# Who hears of a webhook that is resumed, in its transaction. Webhooks do not know deliveries.
+WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
+# The same of a company that is active again. Companies do not know webhooks.
+COMPANY_RESUMED = "webhooks.services.resume_company"
