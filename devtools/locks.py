@@ -21,14 +21,15 @@ def try_lock(path: Path, *, shared: bool = False) -> int | None:
 
 
 @contextmanager
-def exclusively(path: Path, *, waiting: str) -> Iterator[None]:
-    """Hold the lock for a block, saying what one waits for when it is held."""
+def exclusively(path: Path, *, waiting: str = "") -> Iterator[None]:
+    """Hold the lock for a block, saying what one waits for when it is held and that is given."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"{waiting}; waiting for it")
+            if waiting:
+                say(f"{waiting}; waiting for it")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

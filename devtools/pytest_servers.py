@@ -18,6 +18,8 @@ from devtools.servers import Server
 from devtools.valkey import Valkey
 
 PREFIX = f"parceldesk-test-{os.getuid()}-"
+# Names the folder of the throwaway servers to the processes of a parallel run.
+FOLDER = "THROWAWAY_SERVERS"
 
 
 def throwaway_postgres(place: Place) -> Server:
@@ -40,6 +42,8 @@ def start() -> None:
         remove_leftovers(temporary)
         place = throwaway_place(PREFIX)
         lock = try_lock(place.files / "lock")
+    if "DATABASE_URL" in missing:
+        os.environ[FOLDER] = str(place.files)
     servers: list[Server] = []
     atexit.register(finish, servers, place.files, lock)
     for name in missing:
