@@ -1,0 +1,116 @@
+"""`migrate` beside a service at work: who waits for a table makes others wait behind it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.core.management.commands import migrate as django_migrate
+from django.db import OperationalError, connection, transaction
+from django.db.backends.postgresql.base import DatabaseWrapper
+from psycopg.errors import LockNotAvailable
+
+from config.management.commands import migrate
+
+ALTER = "ALTER TABLE webhooks_webhook ADD COLUMN extra integer"
+
+
+@pytest.fixture
+def reader(rows_to_keep: None) -> Iterator[DatabaseWrapper]:
+    """Somebody in the middle of a transaction that has read the webhooks."""
+    other = connection.copy()
+    other.set_autocommit(False)
+    with other.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM webhooks_webhook")
+    yield other
+    other.close()
+
+
+def test_a_change_of_a_table_in_use_is_given_up_at_once(reader: DatabaseWrapper) -> None:
+    with (
+        pytest.raises(OperationalError) as refused,
+        migrate.brief_waits(connection),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(ALTER)
+
+    assert isinstance(refused.value.__cause__, LockNotAvailable)
+    assert lock_timeout() == "0"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE webhooks_webhook SET active = active",
+        "CREATE INDEX CONCURRENTLY extra ON webhooks_webhook (active)",
+    ],
+)
+def test_rows_and_what_is_done_concurrently_are_waited_for(db: None, statement: str) -> None:
+    seen: list[str] = []
+    with (
+        migrate.brief_waits(connection),
+        connection.execute_wrapper(lambda *_: seen.append(lock_timeout())),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+        cursor.execute(ALTER)
+
+    assert seen == ["0", "50ms"]
+
+
+def lock_timeout() -> str:
+    """Asked past what watches statements."""
+    assert connection.connection is not None
+    row = connection.connection.execute("SHOW lock_timeout").fetchone()
+    return str(row[0])
+
+
+def test_tries_again_until_the_table_is_free(
+    reader: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tries = []
+
+    def change_a_table(*_: Any, **__: Any) -> None:
+        tries.append(1)
+        if len(tries) == 3:
+            reader.rollback()
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(ALTER)
+            transaction.set_rollback(True)
+
+    monkeypatch.setattr(django_migrate.Command, "handle", change_a_table)
+    monkeypatch.setattr(migrate, "PAUSES_SECONDS", (0, 0))
+
+    call_command("migrate", skip_checks=True)
+
+    assert len(tries) == 3
+    assert capsys.readouterr().out.split("\n  ")[1:] == ["A table is in use; trying again.\n"] * 2
+
+
+def test_names_who_has_a_table_for_too_long(
+    reader: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change_a_table(*_: Any, **__: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(ALTER)
+
+    monkeypatch.setattr(django_migrate.Command, "handle", change_a_table)
+    monkeypatch.setattr(migrate, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(migrate, "LONG", "0 seconds")
+
+    with pytest.raises(CommandError) as refused:
+        call_command("migrate", skip_checks=True)
+
+    assert "end these transactions, and migrate again:" in str(refused.value)
+    assert "SELECT count(*) FROM webhooks_webhook" in str(refused.value)
+
+
+def test_other_errors_of_the_database_are_told(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: Any, **__: Any) -> None:
+        raise OperationalError("the server is gone")
+
+    monkeypatch.setattr(django_migrate.Command, "handle", break_down)
+
+    with pytest.raises(OperationalError, match="the server is gone"):
+        call_command("migrate", skip_checks=True)
