@@ -28,9 +28,11 @@ from shipments.event_types.status import TRACKING_SIMPLE
 
 DATABASE = "before"
 LOCKED_AT_MOST_SECONDS = 0.1
-# Who waits for a table, for how long, and for which; the migration itself may wait.
+# Who waits for a table, for how long, for which, and because of what; the migration may wait.
 WAITING = """
-SELECT extract(epoch FROM clock_timestamp() - waitstart), relation::regclass::text
+SELECT extract(epoch FROM clock_timestamp() - waitstart), relation::regclass::text,
+  (SELECT string_agg(left(query, 200), '; ') FROM pg_stat_activity AS holder
+   WHERE holder.pid = ANY (pg_blocking_pids(pg_locks.pid)))
 FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE NOT granted AND locktype = 'relation' AND datname = current_database()
   AND waitstart IS NOT NULL AND application_name <> 'migrate'
@@ -45,7 +47,7 @@ class LockWatch:
     def __init__(self, server: Postgres) -> None:
         self.server = server
         self.longest = 0.0
-        self.table = ""
+        self.table = self.held_by = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -60,9 +62,10 @@ class LockWatch:
     def _look(self) -> None:
         with link_to(self.server, DATABASE) as link:
             while not self._over.wait(0.01):
-                for seconds, table in link.execute(WAITING).fetchall():
+                for seconds, table, held_by in link.execute(WAITING).fetchall():
                     if float(seconds) > self.longest:
-                        self.longest, self.table = float(seconds), str(table)
+                        self.longest = float(seconds)
+                        self.table, self.held_by = str(table), str(held_by)
 
 
 class Feeding:
@@ -110,7 +113,7 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
             new.environment["PGAPPNAME"] = "migrate"
             new.manage("migrate", "--verbosity", "0")
             del new.environment["PGAPPNAME"]
-            locked, table = watch.longest, watch.table
+            locked, table, held_by = watch.longest, watch.table, watch.held_by
             feeding.wait_for(feeding.taken + 1)
             change_over(old, new, opening, feeding)
             feeding.wait_for(feeding.taken + 2)
@@ -122,6 +125,7 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
             **opening.summary(),
             "longest_wait_for_a_table_seconds": round(locked, 3),
             "waited_for": table,
+            "held_by": held_by,
             "commit": last_unsquashed_commit(),
         }
     troubles = broken(

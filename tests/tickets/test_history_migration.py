@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -9,6 +10,7 @@ from django.apps import apps
 from django.db import connection, transaction
 from django.db.utils import DatabaseError
 
+from config.management.commands import migrate
 from desk.ticket import history_words
 from tests import builders as build
 from tickets.models import HistoryEntry
@@ -266,6 +268,28 @@ def test_goes_on_where_it_was_interrupted(monkeypatch: pytest.MonkeyPatch) -> No
     assert_append_only()
     translate()
 
+    rows = HistoryEntry.objects.order_by("pk").values_list("kind", "reason", "data")
+    assert [New(*row) for row in rows] == NEW
+
+
+def test_tries_a_batch_again_that_finds_the_table_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    insert(OLD)
+    other = connection.copy()
+    other.set_autocommit(False)
+    with other.cursor() as cursor:
+        cursor.execute("LOCK TABLE tickets_historyentry IN ROW EXCLUSIVE MODE")
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        other.rollback()
+
+    monkeypatch.setattr(MIGRATION, "time", SimpleNamespace(sleep=pause))
+    with migrate.brief_waits(connection):
+        translate()
+    other.close()
+
+    assert pauses == [0.1]
     rows = HistoryEntry.objects.order_by("pk").values_list("kind", "reason", "data")
     assert [New(*row) for row in rows] == NEW
 

@@ -15,14 +15,18 @@ Those entries have the kind "other", the default of the column, and are shown as
 It can be reversed: RESTORE makes each sentence again from the code and the facts.
 """
 
+import time
 from collections.abc import Iterable
 
 from django.apps.registry import Apps
-from django.db import migrations, transaction
+from django.db import OperationalError, migrations, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from psycopg.errors import LockNotAvailable
 
 # A batch keeps other writers of history waiting: some tens of milliseconds.
-BATCH = 1_000
+BATCH = 250
+PAUSE_SECONDS = 0.1
 
 UPDATE = "UPDATE tickets_historyentry SET {} WHERE id > %s AND id <= %s AND {}"
 NEXT = """
@@ -170,19 +174,33 @@ def rewrite(schema_editor: BaseDatabaseSchemaEditor, steps: Iterable[tuple[str, 
     connection = schema_editor.connection
     after = 0
     while True:
-        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        with connection.cursor() as cursor:
             cursor.execute(NEXT, [after, BATCH])
             (upto,) = cursor.fetchone()
-            if upto is None:
-                return
-            # An entry may be written twice here; PostgreSQL would then leave checks for the end of
-            # the transaction, and alters no table that has some left.
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-            cursor.execute("ALTER TABLE tickets_historyentry DISABLE TRIGGER append_only")
-            for statement in statements:
-                cursor.execute(statement, [after, upto])
-            cursor.execute("ALTER TABLE tickets_historyentry ENABLE TRIGGER append_only")
-        after = upto
+        if upto is None:
+            return
+        try:
+            rewrite_batch(connection, statements, (after, upto))
+        except OperationalError as error:
+            if not isinstance(error.__cause__, LockNotAvailable):
+                raise
+            time.sleep(PAUSE_SECONDS)
+        else:
+            after = upto
+
+
+def rewrite_batch(
+    connection: BaseDatabaseWrapper, statements: Iterable[str], between: tuple[int, int]
+) -> None:
+    """Raises OperationalError for LockNotAvailable where `migrate` does not wait for the table."""
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        # An entry may be written twice here; PostgreSQL would then leave checks for the end of
+        # the transaction, and alters no table that has some left.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("ALTER TABLE tickets_historyentry DISABLE TRIGGER append_only")
+        for statement in statements:
+            cursor.execute(statement, between)
+        cursor.execute("ALTER TABLE tickets_historyentry ENABLE TRIGGER append_only")
 
 
 class Migration(migrations.Migration):
