@@ -29,6 +29,7 @@ from tests import builders as build
 from tests.conftest import signed_in
 from tests.described import (
     Operation,
+    code_of,
     conforms,
     examples,
     has_headers,
@@ -229,6 +230,7 @@ def test_refuses_as_it_tells(
 
         assert str(answer.status_code) == status, answer.json()
         conforms(answer.json(), schema(told))
+        assert code_of(answer.json()) in map(code_of, examples(told).values())
         has_headers(answer, told)
 
 
@@ -249,4 +251,4 @@ def test_tells_a_duplicate_as_it_is_answered(stock: Stock) -> None:
 
     assert answer.status_code == 409
     conforms(answer.json(), schema(opening.responses["409"]))
-    assert answer.json().keys() == examples(opening.responses["409"])["Duplicate"].keys()
+    assert answer.json().keys() == examples(opening.responses["409"])["DuplicateTicket"].keys()

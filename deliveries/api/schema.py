@@ -185,10 +185,10 @@ one_delivery = extend_schema_view(
     )
 )
 
-TOO_OFTEN = (
-    "Too many requests in this minute; or, with the code `redelivery_limit`, a delivery was asked"
-    f" for {MOST_A_DAY} times today. Try again after Retry-After seconds."
-)
+TOO_OFTEN = {
+    "redelivery_limit": f"A delivery can be asked for again {MOST_A_DAY} times a day; the day ends"
+    " at midnight UTC."
+}
 
 redeliver = extend_schema_view(
     post=operation(
@@ -199,7 +199,11 @@ redeliver = extend_schema_view(
         f" Each can be asked for {MOST_A_DAY} times a day (UTC), here and by `recover` together.",
         answer=Done,
         shows={"data": True},
-        errors={404: None, 422: "The webhook of this delivery is deleted.", 429: TOO_OFTEN},
+        errors={
+            404: None,
+            422: {"webhook_deleted": "The webhook of this delivery is deleted."},
+            429: TOO_OFTEN,
+        },
         idempotent=True,
     )
 )

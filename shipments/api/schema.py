@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import SHIPPING, operation
+from companies.api.refusals import SHIPPING
+from companies.api.schema import operation
 from companies.api.shapes import Time, shape
 from shipments.api.serializers import SendSample, TrackShipments
 
@@ -113,9 +114,10 @@ webhook_test = extend_schema_view(
             "data": {"delivered": True, "status": 200, "error": None, "duration_ms": 83},
         },
         errors={
-            429: "Too many requests in this minute; or, with the reason `test_send_limit`, as many"
-            " test sends are on their way as there may be: two of yours, or eight of all companies."
-            " Try again after Retry-After seconds."
+            429: {
+                "test_send_limit": "2 of your test sends are on their way. Try again when they have"
+                " ended."
+            }
         },
         face=SHIPPING,
     )

@@ -3,9 +3,9 @@ from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, LimitReached
 from deliveries import sample_delivery
@@ -46,9 +46,9 @@ class WebhookTest(CompanyView):
                 url=body["webhook_url"],
             )
         except BadTarget as error:
-            raise ValidationError({"webhook_url": [str(error)]}) from error
+            raise WrongField("webhook_url", str(error), code="target_not_allowed") from error
         except sample_delivery.TooManyTestSends as error:
-            raise LimitReached(str(error), wait=error.wait, reason="test_send_limit") from error
+            raise LimitReached(str(error), code="test_send_limit", wait=error.wait) from error
         return Response({"meta": "webhooktest", "data": asdict(result)})
 
 
