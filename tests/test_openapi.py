@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, transaction
+from django.http import HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from pytest_django import Settings
@@ -198,10 +199,16 @@ def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
     """What the event loop answers, before Django hears of the request."""
     sent = bytearray()
     outlet = SimpleNamespace(sendall=sent.extend)
-    write_error(outlet, 408, "Request Timeout", TOO_SLOW, operation.path)
+    write_error(
+        outlet, 408, "Request Timeout", TOO_SLOW, SimpleNamespace(path=operation.path, headers=())
+    )
     head, _, body = bytes(sent).partition(b"\r\n\r\n")
-    status = int(head.split()[1])
-    return SimpleNamespace(status_code=status, headers={}, json=lambda: json.loads(body))
+    status, *lines = head.decode().split("\r\n")
+    answer = HttpResponse(body, status=int(status.split()[1]))
+    for line in lines:
+        name, _, answer[name] = line.partition(": ")
+    answer.json = lambda: json.loads(body)
+    return answer
 
 
 PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], Any]] = {

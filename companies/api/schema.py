@@ -10,6 +10,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSe
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
+from companies import request_ids
 from companies.api.refusals import MANAGEMENT, Face, refusals
 from companies.api.shapes import Shape
 
@@ -45,6 +46,13 @@ def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> O
 
 COUNTED = (200, 400, 404, 409, 413, 415, 422, 429)
 ANSWER_HEADERS = [
+    OpenApiParameter(
+        request_ids.HEADER,
+        {"type": "string", "pattern": f"^{request_ids.GIVEN.pattern}$"},
+        OpenApiParameter.HEADER,
+        description="The request's own X-Request-Id, or a new one. Name it when you ask us.",
+        response=True,
+    ),
     header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", COUNTED),
     header("RateLimit-Remaining", "Requests left in this window.", COUNTED),
     header("RateLimit-Reset", "Seconds until the window resets.", COUNTED),

@@ -61,6 +61,10 @@ AttemptRow = shape(
 
 class DeliveryDetailRow(DeliveryRow):
     webhook_id = serializers.IntegerField()
+    request_id = serializers.CharField(
+        allow_null=True,
+        help_text="The X-Request-Id of the request that caused the event, if one did.",
+    )
     body = serializers.CharField(allow_null=True, help_text="The exact body that we send.")
     log = AttemptRow(many=True)
 
@@ -177,6 +181,7 @@ one_delivery = extend_schema_view(
             "data": {
                 **ROW,
                 "webhook_id": 7,
+                "request_id": "0b8f6f1d3c5e4b7a9d2c1e0f8a7b6c5d",
                 "body": '{"type":"tracking.simple","created_at":"2026-01-02T00:00:00.000Z"}',
                 "log": [ATTEMPT],
             }
