@@ -31,6 +31,7 @@ class Code(serializers.RegexField):
 def shape(
     name: str,
     base: Shape = serializers.Serializer,
+    /,
     **fields: serializers.Field[Any, Any, Any, Any],
 ) -> Shape:
     """Make a serializer class of these fields, which may be named `data` or `errors`.

@@ -95,7 +95,10 @@ def one_page(found: TicketQuerySet, query: dict[str, Any], total: int) -> tuple[
 
 
 def related(tickets: TicketQuerySet) -> TicketQuerySet:
-    return tickets.select_related("type", "rating").prefetch_related("documents")
+    # What a type says to programs is not part of a row.
+    types = ("type__inputs", "type__files", "type__use_case", "type__assistant_notes")
+    found = tickets.select_related("type", "rating").prefetch_related("documents")
+    return found.defer(*types)
 
 
 def describe_ticket(company: Company, ticket_id: int, *, with_comments: bool) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from tickets.api.response_schemas import (
     TicketDetail,
     TicketList,
     TicketRated,
-    TypeList,
 )
 from tickets.api.serializers import (
     AddComment,
@@ -77,7 +76,7 @@ ROW = {
     "utc_created_at": "2026-01-02 00:00:00",
     "last_comment": None,
     "allComments": [],
-    "rating": {"evaluated": False, "rating": None, "comment": None},
+    "rating": {"evaluated": 0, "rating": None, "comment": None},
 }
 OPENED = {"from": None, "to": 1, "actor": "company", "at": "2026-01-02 00:00:00"}
 
@@ -175,28 +174,6 @@ comments = extend_schema_view(
         answer=CommentList,
         shows={"data": [COMMENT]},
         errors={400: None, 404: None},
-    )
-)
-
-types = extend_schema_view(
-    get=operation(
-        "listTicketTypes",
-        "List the ticket types.",
-        tag=TAG,
-        answer=TypeList,
-        shows={
-            "data": [
-                {
-                    "id": 5,
-                    "name": "damaged",
-                    "description": "The shipment arrived damaged.",
-                    "rules": {"reference": "guide", "inputs": []},
-                    "type": "guide",
-                    "active": 1,
-                }
-            ]
-        },
-        errors={400: None},
     )
 )
 

@@ -155,6 +155,10 @@ class NoQuery(Query):
     pass
 
 
+class TypesQuery(Query):
+    id = QueryInteger(required=False, help_text="Only this type.")
+
+
 class DetailQuery(Query):
     getComments = Switch(required=False, default=False)
 

@@ -8,8 +8,8 @@ from companies.api.bodies import WrongField, errors_of
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from tickets import opening, updating
-from tickets.api import queries, schema
-from tickets.api.representation import type_row
+from tickets.api import queries, schema, type_schema
+from tickets.api.representation import filter_options, type_row
 from tickets.api.serializers import (
     AddComment,
     DetailQuery,
@@ -17,6 +17,7 @@ from tickets.api.serializers import (
     NoQuery,
     OpenTicket,
     RateTicket,
+    TypesQuery,
     UpdateTicket,
 )
 from tickets.changes.actors import Actor
@@ -117,11 +118,22 @@ class Comments(CompanyView):
             raise Http404 from error
 
 
-@schema.types
+@type_schema.types
 class Types(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
+        query = TypesQuery.read(request)
+        types = TicketType.objects.offered()
+        if "id" in query:
+            types = types.filter(pk=query["id"])
+        return Response({"data": [type_row(one) for one in types]})
+
+
+@type_schema.filter_options
+class FilterOptions(CompanyView):
+    def get(self, request: CompanyRequest) -> Response:
         NoQuery.read(request)
-        return Response({"data": [type_row(one) for one in TicketType.objects.offered()]})
+        # Also the types that are no longer offered: their tickets are still in the list.
+        return Response(filter_options(TicketType.objects.only("name")))
 
 
 @schema.ratings
