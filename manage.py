@@ -8,6 +8,8 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from companies import request_ids
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
@@ -15,4 +17,6 @@ if __name__ == "__main__":
         _ = settings.INSTALLED_APPS
     except ImproperlyConfigured as error:
         sys.exit(f"Not run. Change this setting:\n- {error}")
+    # What a command writes and logs can be told apart like a request's.
+    request_ids.begin_request()
     execute_from_command_line(sys.argv)

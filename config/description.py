@@ -8,8 +8,13 @@ Companies open support tickets and register webhooks.
 
 **Authentication.** Every request carries `Authorization: Bearer <API token>`.
 
-**Errors.** Every answer is JSON. Management paths answer `statusCode`, `error`, `message` and, when
-fields are wrong, `errors`. Paths under `/ship/` answer `meta` "error" and the same inside `error`.
+**Errors.** Every answer is JSON. Management paths answer `statusCode`, `error`, `message`, `code`
+and, when fields are wrong, `errors`. Paths under `/ship/` answer `meta` "error" and the same inside
+`error`, where `code` is the status and `reason` the word. Let programs go by that word: messages
+may be reworded.
+
+**Traces.** Every answer has `X-Request-Id`: the request's own, if it is 1 to 128 of
+`A-Z a-z 0-9 . _ -`, else a new one. Name it when you ask about a request.
 
 **Strictness.** Unknown fields are refused by name. Numbers are not strings: `"5"`, `true` and `5.0`
 are not integers. Bodies are at most 1 MiB.

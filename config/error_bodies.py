@@ -3,11 +3,32 @@
 from http import HTTPStatus
 from typing import Any
 
+# The code of a refusal that no view makes, by its status. Where an exception states its own, that
+# one is told (docs/errors.md).
+STATUS_CODES = {
+    400: "malformed_request",
+    401: "not_authenticated",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "body_timeout",
+    413: "body_too_large",
+    414: "address_too_long",
+    415: "unsupported_media_type",
+    417: "expectation_failed",
+    429: "too_many_connections",
+    431: "headers_too_large",
+    500: "internal_error",
+    503: "overloaded",
+}
 
-def body(path: str, status: int, message: str, **extra: Any) -> dict[str, Any]:
-    """The error body of the face that `path` belongs to."""
+
+def body(path: str, status: int, message: str, *, code: str = "", **extra: Any) -> dict[str, Any]:
+    """The error body of the face that `path` belongs to; `code` is the word for programs (N11)."""
     phrase = HTTPStatus(status).phrase
+    code = code or STATUS_CODES[status]
     if path.startswith("/ship/"):
-        error = {"code": status, "description": phrase, "message": message, **extra}
-        return {"meta": "error", "error": error}
-    return {"statusCode": status, "error": phrase, "message": message, **extra}
+        # There `code` is the status already.
+        told = {"code": status, "description": phrase, "message": message, "reason": code}
+        return {"meta": "error", "error": {**told, **extra}}
+    return {"statusCode": status, "error": phrase, "message": message, "code": code, **extra}

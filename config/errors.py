@@ -16,6 +16,25 @@ from config.error_bodies import body
 
 logger = logging.getLogger(__name__)
 
+# What REST framework calls what is wrong with a field, and what companies are told.
+# Other words are told as they are.
+FIELD_CODES = {
+    "invalid": "wrong_type",
+    "not_a_list": "wrong_type",
+    "null": "not_null",
+    "min_value": "too_small",
+    "max_value": "too_large",
+    "min_length": "too_short",
+    "empty": "too_short",
+    "max_length": "too_long",
+    "max_bytes": "too_long",
+    "max_string_length": "too_long",
+    "null_characters_not_allowed": "invalid_characters",
+    "surrogate_characters_not_allowed": "invalid_characters",
+}
+# Of a request with any of them.
+WRONG_FIELDS = "invalid_request"
+
 NOT_FOUND = "Not found."
 BROKEN = "Something went wrong on our side. Try again in a moment."
 AWAY = "The service cannot reach its database. Try again in a few seconds."
@@ -30,7 +49,8 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
         error = exceptions.PermissionDenied()
     elif isinstance(error, OperationalError | InterfaceError):
         logger.exception("cannot reach the database: %s", path)
-        return Response(body(path, 503, AWAY), status=503, headers={"Retry-After": "5"})
+        away = body(path, 503, AWAY, code="database_unavailable")
+        return Response(away, status=503, headers={"Retry-After": "5"})
     if not isinstance(error, exceptions.APIException):
         return None
     headers = {}
@@ -38,25 +58,26 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
         headers["WWW-Authenticate"] = header
     if (wait := getattr(error, "wait", None)) is not None:
         headers["Retry-After"] = str(max(1, int(wait)))
-    message, extra = message_and_fields(error)
-    return Response(
-        body(path, error.status_code, message, **extra), status=error.status_code, headers=headers
-    )
+    told = body(path, error.status_code, **members(error))
+    return Response(told, status=error.status_code, headers=headers)
 
 
-def message_and_fields(error: exceptions.APIException) -> tuple[str, dict[str, Any]]:
+def members(error: exceptions.APIException) -> dict[str, Any]:
+    """What the answer tells of a refusal: its message, its code, and what it adds."""
     if isinstance(error, exceptions.ValidationError):
         errors = list(flat(error.detail))
-        first = ": ".join(part for part in errors[0].values() if part)
+        first = ": ".join(part for part in (errors[0]["field"], errors[0]["message"]) if part)
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        return first + more, {"errors": errors}
-    if isinstance(error, Refusal):
-        return str(error.detail), error.extra
-    return str(error.detail), {}
+        return {"message": first + more, "code": WRONG_FIELDS, "errors": errors}
+    # REST framework's own refusals go by their status; ours state a code.
+    stated = str(getattr(error.detail, "code", ""))
+    code = "" if stated == error.default_code else stated
+    extra = error.extra if isinstance(error, Refusal) else {}
+    return {"message": str(error.detail), "code": code, **extra}
 
 
 def flat(detail: Any, field: str = "") -> Any:
-    """Nested validation errors as (field, message) pairs: `documents[0].field_id`."""
+    """Nested validation errors one by one, each with its place: `documents[0].field_id`."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
             if name == "non_field_errors":
@@ -71,7 +92,8 @@ def flat(detail: Any, field: str = "") -> Any:
             if not nested or inner:
                 yield from flat(inner, f"{field}[{position}]" if nested else field)
     else:
-        yield {"field": field, "message": str(detail)}
+        code = getattr(detail, "code", "invalid")
+        yield {"field": field, "message": str(detail), "code": FIELD_CODES.get(code, code)}
 
 
 def error_response(request: HttpRequest, status: int, message: str) -> HttpResponse:

@@ -19,10 +19,12 @@ from django.db import close_old_connections
 from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
-from config import database
+from companies.request_ids import named
+from config import database, logs
 from config.door.connections import Connection
 from config.door.crowd import Crowd
 from config.door.front import FrontDoor
+from config.door.refusals import given_id
 from config.startup import refuse_unsafe_settings
 
 # A client is told of a database that hangs while it still waits.
@@ -45,6 +47,7 @@ class Worker(ThreadWorker):
     def init_process(self) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        logs.name_requests_in(self.log.error_log)
         super().init_process()
 
     def run(self) -> None:
@@ -118,5 +121,5 @@ class Worker(ThreadWorker):
 
     def fail(self, connection: Any, error: Exception, request: Any = None) -> None:
         """Answer what is not HTTP, or an application that broke before its answer."""
-        with suppress(OSError):
+        with suppress(OSError), named(given_id(request)):
             self.handle_error(request, connection.sock, connection.client, error)

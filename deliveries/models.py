@@ -41,6 +41,7 @@ class Event(models.Model):
     # every event type that tells it; null where an earlier version stored the event.
     fact_id = models.UUIDField(null=True)
     sequence = models.BigIntegerField(null=True)
+    request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: none caused it
 
     class Meta:
         db_table = "deliveries_event"

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
+from companies import request_ids
 from deliveries import doorbell, statements
 from webhooks.models import Webhook
 
@@ -43,9 +44,9 @@ WITH news AS (
     ORDER BY position) AS heard
 ), event AS (
   INSERT INTO deliveries_event (id, company_id, type_id, shipment_id, tracking_number, body,
-    created_at, fact_id, sequence)
+    created_at, fact_id, sequence, request_id)
   SELECT id, company_id, type_id, shipment_id, tracking_number, convert_to(body, 'UTF8'),
-    now(), fact_id, min(id) OVER (PARTITION BY fact_id)
+    now(), fact_id, min(id) OVER (PARTITION BY fact_id), %s::varchar
   FROM numbered ORDER BY id
   RETURNING id, company_id, type_id, shipment_id, created_at
 ), wakeup AS (
@@ -99,7 +100,8 @@ def publish(news: Sequence[News]) -> int:
     ]
     with statements.cursor() as cursor:
         # One JSON text costs a fraction of arrays, which are quoted word by word.
-        cursor.execute(PUBLISH, [json.dumps(rows), list({item.company_id for item in news})])
+        companies = list({item.company_id for item in news})
+        cursor.execute(PUBLISH, [json.dumps(rows), companies, request_ids.current()])
         made = cursor.rowcount
     if made:
         transaction.on_commit(doorbell.ring_engine, robust=True)

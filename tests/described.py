@@ -69,6 +69,11 @@ def examples(part: Schema) -> dict[str, Any]:
     return {name: example["value"] for name, example in shown.items()}
 
 
+def code_of(refusal: Any) -> str:
+    """The word for programs, whichever face has refused."""
+    return refusal["error"]["reason"] if refusal.get("meta") == "error" else refusal["code"]
+
+
 def conforms(value: Any, schema: Schema) -> None:
     """Fails on what the schema does not allow, and on members that it does not name."""
     whole = {**strict(schema), "components": components()}

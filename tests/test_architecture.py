@@ -15,6 +15,7 @@ LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "
 # They decide without a database, a framework or a broker, and can be read as tables.
 PURE = [
     "companies/ids",
+    "companies/request_ids",
     "companies/strict_json",
     "companies/texts",
     "companies/times",

@@ -21,9 +21,10 @@ from tickets.sla.due_dates import set_for_new_ticket
 class InvalidTicket(ValueError):
     """The ticket does not meet the requirements of its type; `field` is the wrong one."""
 
-    def __init__(self, field: str, message: str) -> None:
+    def __init__(self, field: str, message: str, *, code: str) -> None:
         super().__init__(message)
         self.field = field
+        self.code = code
 
 
 class TicketExists(Exception):
@@ -70,11 +71,19 @@ def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
     """The type, if it takes a ticket of what is given. Raises InvalidTicket (T13, T14, N27)."""
     found = TicketType.objects.filter(pk=type_id).first()
     if found is None:
-        raise InvalidTicket("type_id", f"There is no ticket type {type_id}.")
+        raise InvalidTicket(
+            "type_id",
+            f"There is no ticket type {type_id}; GET /tickets/types lists them.",
+            code="unknown_ticket_type",
+        )
     if not found.active:
-        raise InvalidTicket("type_id", f"Ticket type {type_id} is no longer offered.")
+        raise InvalidTicket(
+            "type_id",
+            f"Ticket type {type_id} is no longer offered.",
+            code="ticket_type_retired",
+        )
     if field := rules.missing_field(found.reference, found.reference_required, given):
-        raise InvalidTicket(field, f'Required for tickets of type "{found.name}".')
+        raise InvalidTicket(field, f'Required for tickets of type "{found.name}".', code="required")
     return found
 
 

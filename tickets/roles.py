@@ -35,6 +35,7 @@ LEAD = {
     "tickets.assign_ticket",
     "tickets.export_ticket",
     *each("view change", "tickets", "agent"),
+    "tickets.change_tickettype",
     *each("view add change delete", "tickets", "shift absence slatarget filingrule"),
     *each("view add change delete", "tickets", "calendar workinghours holiday"),
     *each("add change delete", "desk", "macro"),

@@ -6,6 +6,7 @@ No database here. The decisions are T13 to T16.
 import re
 from collections.abc import Mapping
 from datetime import date
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 # What a type's reference means among the fields of a ticket.
@@ -25,14 +26,25 @@ def missing_field(reference: str, required: bool, given: Mapping[str, object]) -
     return field if field and required and not given.get(field) else None
 
 
-def wrong_value(type: str | None, value: str | None) -> str | None:
-    """What is wrong with the value of a document of this type, in words (decision T16)."""
+class WrongValue(NamedTuple):
+    """What is wrong with a value: in words, and as the code for programs."""
+
+    message: str
+    code: str
+
+
+NO_DATE = WrongValue("Send a date as YYYY-MM-DD.", code="invalid_date")
+NO_URL = WrongValue("Send an http or https URL.", code="invalid_url")
+
+
+def wrong_value(type: str | None, value: str | None) -> WrongValue | None:
+    """What is wrong with the value of a document of this type (decision T16)."""
     if value is None:
         return None
     if type == "date" and not is_date(value):
-        return "Send a date as YYYY-MM-DD."
+        return NO_DATE
     if type == "file" and not is_web_address(value):
-        return "Send an http or https URL."
+        return NO_URL
     return None
 
 

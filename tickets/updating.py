@@ -22,6 +22,10 @@ class TicketClosed(Exception):
 class RatingRefused(Exception):
     """The ticket cannot be rated, or not again."""
 
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
 
 @transaction.atomic
 def update_ticket(
@@ -99,7 +103,7 @@ def rate(company: Company, ticket_id: int, *, rating: int, comment: str = "") ->
     """Keep what the company thinks of a decision. Raises Ticket.DoesNotExist, RatingRefused."""
     ticket = company.tickets.hold(ticket_id)
     if ticket.status not in TERMINAL:
-        raise RatingRefused("Only a decided ticket can be rated.")
+        raise RatingRefused("Only a decided ticket can be rated.", code="ticket_not_decided")
     if Rating.objects.filter(ticket=ticket).exists():
-        raise RatingRefused("The ticket has already been rated.")
+        raise RatingRefused("The ticket has already been rated.", code="already_rated")
     Rating.objects.create(ticket=ticket, rating=rating, comment=comment, created_at=timezone.now())

@@ -60,7 +60,8 @@ def register_webhook(
     """
     event_type = registry.get(type_id)
     if event_type is None:
-        raise UnknownType("Unknown webhook type; GET /webhook-types lists them.")
+        known = ", ".join(str(each.id) for each in registry)
+        raise UnknownType(f"Send one of {known}; GET /webhook-types says what they tell of.")
     targets.check_target(url, target_policy.current_policy())
     lock_webhooks(company)
     check_unused(company, type_id, url)

@@ -20,11 +20,15 @@ class BearerToken(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Company, ApiToken]:
         token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
         if not token:
-            raise AuthenticationFailed("Send the header Authorization: Bearer <API token>.")
+            raise AuthenticationFailed(
+                "Send the header Authorization: Bearer <API token>.", code="not_authenticated"
+            )
         now = timezone.now()
         found = live_token(token, now)
         if found is None:
-            raise AuthenticationFailed("This API token is unknown, expired or revoked.")
+            raise AuthenticationFailed(
+                "This API token is unknown, expired or revoked.", code="invalid_token"
+            )
         record_token_use(found, now)
         return found.company, found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 
 from companies.ids import LARGEST_ID
@@ -18,6 +19,19 @@ from companies.texts import is_blank
 LONGEST_TEXT_BYTES = 64 * 1024
 # So many are named. A body of unknown fields alone would make an answer four times its size.
 MOST_UNKNOWN = 100
+
+
+UNKNOWN_FIELD = ErrorDetail("Unknown field.", code="unknown_field")
+
+
+class WrongField(serializers.ValidationError):
+    """A 400 about one field; about the whole body where `field` is empty.
+
+    `code` is what programs go by (decision N11): a new one needs its row in docs/errors.md.
+    """
+
+    def __init__(self, field: str, message: str, *, code: str) -> None:
+        super().__init__({field or "non_field_errors": [message]}, code=code)
 
 
 class Body(serializers.Serializer[Any]):
@@ -36,9 +50,9 @@ class Body(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, Mapping):
-            raise serializers.ValidationError({"non_field_errors": ["Send a JSON object."]})
+            raise WrongField("", "Send a JSON object.", code="wrong_type")
         names = (name for name in data if name not in self.fields)
-        unknown = {name: ["Unknown field."] for name in islice(names, MOST_UNKNOWN)}
+        unknown = {name: [UNKNOWN_FIELD] for name in islice(names, MOST_UNKNOWN)}
         try:
             values: dict[str, Any] = super().to_internal_value(data)
         except serializers.ValidationError as error:
@@ -72,11 +86,11 @@ class Integer(serializers.IntegerField):
 class Flag(serializers.IntegerField):
     """1 or 0, as integers; true and false are rejected (decision E5)."""
 
-    default_error_messages = {"invalid": "Send 1 or 0."}
+    default_error_messages = {"invalid_choice": "Send 1 or 0."}
 
     def to_internal_value(self, data: Any) -> bool:
         if type(data) is not int or data not in (0, 1):
-            self.fail("invalid")
+            self.fail("invalid_choice")
         return data == 1
 
     def to_representation(self, value: Any) -> int:

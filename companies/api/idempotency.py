@@ -17,10 +17,15 @@ from companies.old_rows import delete_in_steps
 
 KEPT_FOR = timedelta(hours=24)
 LONGEST_KEY = 255
+NO_KEY = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
 
 
 class BadKey(ValueError):
     """The key is invalid, or was used for a different request."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Running(RuntimeError):
@@ -35,7 +40,7 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
     a 5xx are not stored, because a retry may succeed. Raises BadKey and Running.
     """
     if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
-        raise BadKey("Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.")
+        raise BadKey(NO_KEY, code="idempotency_key_invalid")
     text = f"{request.method} {request.path}\n".encode() + request._request.body
     fingerprint = hashlib.sha256(text).hexdigest()
     with transaction.atomic():
@@ -44,7 +49,10 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
         kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
         if kept and kept.created_at > timezone.now() - KEPT_FOR:
             if kept.fingerprint != fingerprint:
-                raise BadKey("This Idempotency-Key was used for a different request.")
+                raise BadKey(
+                    "This Idempotency-Key was used for a different request.",
+                    code="idempotency_key_reused",
+                )
             return Response(kept_body(kept), status=kept.status, headers=kept.headers)
         with transaction.atomic():
             response = answer()

@@ -38,6 +38,10 @@ class StrictJSONParser(BaseParser):
         try:
             return load_json(body.decode("utf-8"), deepest=DEEPEST)
         except UnicodeDecodeError as error:
-            raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
+            raise ParseError(
+                f"The body is not UTF-8 (byte {error.start}).", code="invalid_json"
+            ) from error
         except BadJSON as error:
-            raise ParseError(f"The body is not valid JSON: {error}.") from error
+            raise ParseError(
+                f"The body is not valid JSON: {error}.", code="invalid_json"
+            ) from error

@@ -20,9 +20,18 @@ class FlagValue(serializers.ChoiceField):
         super().__init__(choices=[0, 1], **options)
 
 
+class Code(serializers.RegexField):
+    """What a program goes by (decision N11). No enum: a new code must break no client."""
+
+    def __init__(self, **options: Any) -> None:
+        about = "Stable, for programs; the messages are for people and may change."
+        super().__init__("^[a-z][a-z0-9_]*$", help_text=about, **options)
+
+
 def shape(
     name: str,
     base: Shape = serializers.Serializer,
+    /,
     **fields: serializers.Field[Any, Any, Any, Any],
 ) -> Shape:
     """Make a serializer class of these fields, which may be named `data` or `errors`.
@@ -43,6 +52,7 @@ class FieldError(serializers.Serializer[Any]):
         help_text="For example documents[0].field_id; empty when the error concerns the whole body."
     )
     message = serializers.CharField()
+    code = Code()
 
 
 class Error(serializers.Serializer[Any]):
@@ -51,9 +61,7 @@ class Error(serializers.Serializer[Any]):
     statusCode = serializers.IntegerField()
     error = serializers.CharField()
     message = serializers.CharField()
-    code = serializers.CharField(
-        required=False, help_text="What a program may go by, where the description names one."
-    )
+    code = Code()
 
 
 InvalidRequest = shape(
@@ -70,9 +78,7 @@ ShippingErrorBody = shape(
     code=serializers.IntegerField(),
     description=serializers.CharField(),
     message=serializers.CharField(),
-    reason=serializers.CharField(
-        required=False, help_text="What a program may go by, where the description names one."
-    ),
+    reason=Code(),
     errors=FieldError(
         many=True, required=False, help_text="Every invalid field; of unknown ones the first 100."
     ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 from django.http import HttpRequest
 from django.utils.cache import patch_vary_headers
@@ -14,12 +14,16 @@ from rest_framework.views import APIView
 from companies.api import idempotency
 from companies.api.requests import CompanyRequest
 
+TOO_MANY_REQUESTS = "Too many requests in this minute. Wait for the next one."
+
 
 class Refusal(APIException):
-    """An error response. `extra` adds members to its body."""
+    """An error response. `code` is what programs go by (decision N11): a new one needs its row in
+    docs/errors.md. `extra` adds members to the body.
+    """
 
-    def __init__(self, message: str, **extra: Any) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, code: str, **extra: Any) -> None:
+        super().__init__(message, code)
         self.extra = extra
 
 
@@ -38,8 +42,8 @@ class LimitReached(Refusal):
 
     status_code = 429
 
-    def __init__(self, message: str, *, wait: float, **extra: Any) -> None:
-        super().__init__(message, **extra)
+    def __init__(self, message: str, *, code: str, wait: float, **extra: Any) -> None:
+        super().__init__(message, code=code, **extra)
         self.wait = wait
 
 
@@ -60,6 +64,9 @@ class CompanyView(APIView):
             negotiator=self.get_content_negotiator(),
             parser_context=self.get_parser_context(request),
         )
+
+    def throttled(self, request: Request, wait: float | None) -> NoReturn:
+        raise LimitReached(TOO_MANY_REQUESTS, code="rate_limit", wait=wait or 1)
 
     def finalize_response(
         self, request: Request, response: Response, *args: Any, **kwargs: Any
@@ -94,8 +101,8 @@ def idempotent(handler: Handler) -> Handler:
         try:
             return idempotency.answer_once(request, key, answer)
         except idempotency.BadKey as error:
-            raise Unprocessable(str(error)) from error
+            raise Unprocessable(str(error), code=error.code) from error
         except idempotency.Running as error:
-            raise StillRunning(str(error)) from error
+            raise StillRunning(str(error), code="idempotency_key_busy") from error
 
     return once

@@ -215,8 +215,7 @@ class FrontDoor:
             self.drop(connection)
             return
         request = connection.incoming.request
-        path = request.path if request else ""
-        write_error(connection.sock, status, status.phrase, message, path)
+        write_error(connection.sock, status, status.phrase, message, request)
         self.end(connection)
 
     def end(self, connection: Connection) -> None:

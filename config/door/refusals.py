@@ -5,24 +5,34 @@ from typing import Any
 
 from gunicorn import util
 
+from companies import request_ids
 from config.error_bodies import body
 
 # Worth another try, after so many seconds.
 PASSING = {429: "Retry-After: 5\r\n", 503: "Retry-After: 5\r\n"}
 
 
-def write_error(sock: Any, status_int: int, reason: str, mesg: str, path: str = "") -> None:
+def given_id(request: Any) -> str:
+    """The id that a client has given its request, as far as its head was read."""
+    headers: dict[str, str] = dict(request.headers) if request is not None else {}
+    return headers.get(request_ids.HEADER.upper(), "")
+
+
+def write_error(sock: Any, status_int: int, reason: str, mesg: str, request: Any = None) -> None:
     """Answer what never reaches Django (decision E3); the connection is closed behind it."""
     status = status_int
     if status == 501:
         # A transfer coding that nobody knows: what is wrong with a request is a 400 here.
         status = 400
-    text = json.dumps(body(path, status, mesg or reason))
+    text = json.dumps(body(request.path if request else "", status, mesg or reason))
+    # Gunicorn names no request; its worker has set the one at work.
+    request_id = request_ids.accepted(given_id(request)) or request_ids.current()
     head = (
         f"HTTP/1.1 {status} {reason}\r\n"
         f"{PASSING.get(status, '')}"
         "Connection: close\r\n"
         "Content-Type: application/json\r\n"
+        f"{request_ids.HEADER}: {request_id or request_ids.new()}\r\n"
         f"Content-Length: {len(text)}\r\n\r\n"
     )
     sock.sendall((head + text).encode("ascii"))

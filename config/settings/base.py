@@ -78,6 +78,8 @@ INSTALLED_APPS = [
     "config",
 ]
 MIDDLEWARE = [
+    # The first, so that no answer is without one.
+    "config.requests.RequestIds",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.compression.GzipDesk",

@@ -61,6 +61,10 @@ AttemptRow = shape(
 
 class DeliveryDetailRow(DeliveryRow):
     webhook_id = serializers.IntegerField()
+    request_id = serializers.CharField(
+        allow_null=True,
+        help_text="The X-Request-Id of the request that caused the event, if one did.",
+    )
     body = serializers.CharField(allow_null=True, help_text="The exact body that we send.")
     log = AttemptRow(many=True)
 
@@ -177,6 +181,7 @@ one_delivery = extend_schema_view(
             "data": {
                 **ROW,
                 "webhook_id": 7,
+                "request_id": "0b8f6f1d3c5e4b7a9d2c1e0f8a7b6c5d",
                 "body": '{"type":"tracking.simple","created_at":"2026-01-02T00:00:00.000Z"}',
                 "log": [ATTEMPT],
             }
@@ -185,10 +190,10 @@ one_delivery = extend_schema_view(
     )
 )
 
-TOO_OFTEN = (
-    "Too many requests in this minute; or, with the code `redelivery_limit`, a delivery was asked"
-    f" for {MOST_A_DAY} times today. Try again after Retry-After seconds."
-)
+TOO_OFTEN = {
+    "redelivery_limit": f"A delivery can be asked for again {MOST_A_DAY} times a day; the day ends"
+    " at midnight UTC."
+}
 
 redeliver = extend_schema_view(
     post=operation(
@@ -199,7 +204,11 @@ redeliver = extend_schema_view(
         f" Each can be asked for {MOST_A_DAY} times a day (UTC), here and by `recover` together.",
         answer=Done,
         shows={"data": True},
-        errors={404: None, 422: "The webhook of this delivery is deleted.", 429: TOO_OFTEN},
+        errors={
+            404: None,
+            422: {"webhook_deleted": "The webhook of this delivery is deleted."},
+            429: TOO_OFTEN,
+        },
         idempotent=True,
     )
 )

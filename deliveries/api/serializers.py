@@ -3,7 +3,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from companies.api.bodies import Body, Text
+from companies.api.bodies import Body, Text, Word
 from companies.times import read_time
 from deliveries.models import State
 
@@ -18,7 +18,7 @@ class Moment(Text):
         try:
             return read_time(super().to_internal_value(data))
         except ValueError as error:
-            raise serializers.ValidationError(str(error)) from error
+            raise serializers.ValidationError(str(error), code="invalid_time") from error
 
 
 class Window(Body):
@@ -31,7 +31,7 @@ class Window(Body):
 class LogQuery(Body):
     """The query of a webhook's delivery log. Every value comes as text."""
 
-    state = serializers.ChoiceField(choices=list(STATES), required=False)
+    state = Word(choices=list(STATES), required=False)
     since = Moment(required=False)
     until = Moment(required=False)
     tracking_number = Text(required=False, max_length=100)

@@ -3,9 +3,9 @@ from uuid import UUID
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, LimitReached, Unprocessable, idempotent
 from deliveries import redelivery
@@ -36,7 +36,7 @@ class WebhookDeliveries(CompanyView):
         try:
             deliveries, cursor = log.log_page(webhook, **query.validated_data)
         except log.BadCursor as error:
-            raise ValidationError({"cursor": [str(error)]}) from error
+            raise WrongField("cursor", str(error), code="invalid_cursor") from error
         return Response({"data": log.delivery_rows(deliveries), "next_cursor": cursor})
 
 
@@ -59,7 +59,7 @@ class Redeliver(CompanyView):
     def post(self, request: CompanyRequest, delivery_id: UUID) -> Response:
         delivery = delivery_of(request, delivery_id)
         if delivery.webhook.deleted_at is not None:
-            raise Unprocessable("The webhook of this delivery is deleted.")
+            raise Unprocessable("The webhook of this delivery is deleted.", code="webhook_deleted")
         try:
             redelivery.ask_again(delivery.pk)
         except redelivery.AskedTooOften as error:
@@ -81,4 +81,4 @@ class Recover(CompanyView):
 
 
 def too_often(error: redelivery.AskedTooOften) -> LimitReached:
-    return LimitReached(str(error), wait=error.wait, code="redelivery_limit")
+    return LimitReached(str(error), code="redelivery_limit", wait=error.wait)

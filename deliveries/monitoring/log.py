@@ -112,6 +112,7 @@ def delivery_detail(delivery: Delivery) -> dict[str, Any]:
     return {
         **delivery_row(delivery, event),
         "webhook_id": delivery.webhook_id,
+        "request_id": event.request_id if event else None,
         "body": bytes(event.body).decode() if event else None,
         "log": [
             {

@@ -35,6 +35,15 @@ class TicketTypeAdmin(ModelAdmin):
         "open_tickets",
     )
     list_filter = ("active", "reference")
+    fieldsets = (
+        (None, {"fields": ("id", "name", "description")}),
+        ("What it is about", {"fields": ("reference", "reference_required", "active")}),
+        ("What companies are asked for", {"fields": ("inputs", "files")}),
+        (
+            "What AI assistants go by",
+            {"fields": ("assistants_blocked", "use_case", "assistant_notes")},
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TicketType]:
         own = Ticket.objects.open().filter(type=OuterRef("pk")).order_by().values("type")
@@ -51,8 +60,14 @@ class TicketTypeAdmin(ModelAdmin):
     def get_readonly_fields(
         self, request: HttpRequest, obj: TicketType | None = None
     ) -> tuple[str, ...]:
+        if obj is None:
+            return ()
         # Tickets point at the id, incidences at the name.
-        return ("id", "name") if obj else ()
+        fixed: tuple[str, ...] = ("id", "name")
+        if not self.has_add_permission(request):
+            # What types there are is the operator's; what is said of them the leads' too.
+            fixed += ("reference", "reference_required", "active")
+        return fixed
 
     def has_delete_permission(self, request: HttpRequest, obj: TicketType | None = None) -> bool:
         return False

@@ -86,6 +86,7 @@ def delivery_parts(delivery: Delivery) -> dict[str, Any]:
     return {
         "event": event_type_name(event),
         "tracking_number": event.tracking_number if event else None,
+        "request_id": event.request_id if event else None,
         "raw": raw and raw[:LONGEST_BODY],
         "cut": len(raw or "") > LONGEST_BODY,
         "pretty": raw and indented_json(raw),

@@ -96,8 +96,8 @@ CONFIG = (
     Mutant(
         "says-what-the-database-said",
         ERRORS,
-        "Response(body(path, 503, AWAY), status=503",
-        "Response(body(path, 503, str(error)), status=503",
+        "body(path, 503, AWAY, code",
+        "body(path, 503, str(error), code",
         "An error tells where the database is.",
     ),
     Mutant(
@@ -117,8 +117,8 @@ CONFIG = (
     Mutant(
         "first-error-only",
         ERRORS,
-        'return first + more, {"errors": errors}',
-        'return first + more, {"errors": errors[:1]}',
+        '"code": WRONG_FIELDS, "errors": errors}',
+        '"code": WRONG_FIELDS, "errors": errors[:1]}',
         "Of three wrong fields one is named.",
     ),
     Mutant(

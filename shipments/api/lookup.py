@@ -15,8 +15,8 @@ def find_shipments(company: Company, numbers: Sequence[str]) -> list[Shipment]:
     Always two queries.
     """
     place = {number: at for at, number in reversed([*enumerate(numbers)])}
-    oldest_first = TrackingUpdate.objects.order_by("occurred_at", "pk")
+    newest_first = TrackingUpdate.objects.order_by("-occurred_at", "-pk")
     found = company.shipments.filter(tracking_number__in=place).prefetch_related(
-        Prefetch("updates", queryset=oldest_first)
+        Prefetch("updates", queryset=newest_first)
     )
     return sorted(found, key=lambda shipment: (place[shipment.tracking_number], shipment.pk))

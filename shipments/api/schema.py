@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import SHIPPING, operation
+from companies.api.refusals import SHIPPING
+from companies.api.schema import operation
 from companies.api.shapes import Time, shape
 from shipments.api.serializers import SendSample, TrackShipments
 
@@ -22,14 +23,14 @@ class ShipmentRow(serializers.Serializer[Any]):
     company = serializers.CharField()
     companyId = serializers.IntegerField()
     carrier = serializers.CharField()
-    carrierId = serializers.IntegerField(allow_null=True)
+    carrierId = serializers.IntegerField(help_text="0 where we know none.")
     shipmentId = serializers.IntegerField()
     trackingNumber = serializers.CharField()
     status = serializers.CharField()
     createdAt = Time()
     shippedAt = Time(allow_null=True)
     deliveredAt = Time(allow_null=True)
-    eventHistory = EventRow(many=True)
+    eventHistory = EventRow(many=True, help_text="Newest first.")
 
 
 Tracked = shape(
@@ -37,6 +38,18 @@ Tracked = shape(
     meta=serializers.ChoiceField(choices=["generaltrack"]),
     data=ShipmentRow(many=True),
 )
+
+
+class GuideRow(serializers.Serializer[Any]):
+    id = serializers.IntegerField(help_text="The shipment_id of a ticket.")
+    tracking_number = serializers.CharField()
+    carrier = serializers.CharField()
+    carrier_id = serializers.IntegerField(help_text="0 where we know none.")
+    status = serializers.CharField()
+    status_id = serializers.IntegerField(help_text="Always 0: statuses are names here.")
+
+
+Guides = shape("Guides", data=GuideRow(many=True, help_text="Empty where it is unknown."))
 
 
 SampleResult = shape(
@@ -92,6 +105,29 @@ general_track = extend_schema_view(
     )
 )
 
+guide = extend_schema_view(
+    get=operation(
+        "readGuide",
+        "Find a shipment of yours by its tracking number.",
+        tag=TAG,
+        about="The list is empty where the number is unknown, or another company's. Where several"
+        " shipments have it, the newest comes first.",
+        answer=Guides,
+        shows={
+            "data": [
+                {
+                    "id": 4101,
+                    "tracking_number": "TEST0004101",
+                    "carrier": "acme",
+                    "carrier_id": 3,
+                    "status": "Delivered",
+                    "status_id": 0,
+                }
+            ]
+        },
+    )
+)
+
 webhook_test = extend_schema_view(
     post=operation(
         "testWebhook",
@@ -113,9 +149,10 @@ webhook_test = extend_schema_view(
             "data": {"delivered": True, "status": 200, "error": None, "duration_ms": 83},
         },
         errors={
-            429: "Too many requests in this minute; or, with the reason `test_send_limit`, as many"
-            " test sends are on their way as there may be: two of yours, or eight of all companies."
-            " Try again after Retry-After seconds."
+            429: {
+                "test_send_limit": "2 of your test sends are on their way. Try again when they have"
+                " ended."
+            }
         },
         face=SHIPPING,
     )

@@ -3,9 +3,9 @@ from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, LimitReached
 from deliveries import sample_delivery
@@ -30,6 +30,18 @@ class GeneralTrack(CompanyView):
         return Response({"meta": "generaltrack", "data": data})
 
 
+@schema.guide
+class Guide(CompanyView):
+    """What a client asks that knows a tracking number and needs the id (decision N10)."""
+
+    def get(self, request: CompanyRequest, tracking_number: str) -> Response:
+        # PostgreSQL takes no NUL.
+        known = "\x00" not in tracking_number
+        numbers = [tracking_number] if known else []
+        found = request.company.shipments.filter(tracking_number__in=numbers).order_by("-pk")
+        return Response({"data": [guide_payload(each) for each in found.defer("order", "heard")]})
+
+
 @schema.webhook_test
 class WebhookTest(CompanyView):
     """Ignores Idempotency-Key: a caller who repeats the request wants to send again."""
@@ -46,9 +58,9 @@ class WebhookTest(CompanyView):
                 url=body["webhook_url"],
             )
         except BadTarget as error:
-            raise ValidationError({"webhook_url": [str(error)]}) from error
+            raise WrongField("webhook_url", str(error), code="target_not_allowed") from error
         except sample_delivery.TooManyTestSends as error:
-            raise LimitReached(str(error), wait=error.wait, reason="test_send_limit") from error
+            raise LimitReached(str(error), code="test_send_limit", wait=error.wait) from error
         return Response({"meta": "webhooktest", "data": asdict(result)})
 
 
@@ -57,7 +69,7 @@ def shipment_payload(shipment: Shipment, company_name: str) -> dict[str, Any]:
         "company": company_name,
         "companyId": shipment.company_id,
         "carrier": shipment.carrier_name,
-        "carrierId": shipment.carrier_id,
+        "carrierId": shipment.carrier_id or 0,
         "shipmentId": shipment.pk,
         "trackingNumber": shipment.tracking_number,
         "status": shipment.status,
@@ -65,6 +77,17 @@ def shipment_payload(shipment: Shipment, company_name: str) -> dict[str, Any]:
         "shippedAt": format_moment(shipment.shipped_at),
         "deliveredAt": format_moment(shipment.delivered_at),
         "eventHistory": [update_payload(update) for update in shipment.updates.all()],
+    }
+
+
+def guide_payload(shipment: Shipment) -> dict[str, Any]:
+    return {
+        "id": shipment.pk,
+        "tracking_number": shipment.tracking_number,
+        "carrier": shipment.carrier_name,
+        "carrier_id": shipment.carrier_id or 0,
+        "status": shipment.status,
+        "status_id": 0,
     }
 
 

@@ -51,6 +51,7 @@ def test_says_how_to_sign_in(company: Company) -> None:
         "statusCode": 401,
         "error": "Unauthorized",
         "message": "Send the header Authorization: Bearer <API token>.",
+        "code": "not_authenticated",
     }
 
 

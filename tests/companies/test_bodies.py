@@ -54,11 +54,12 @@ def test_names_every_wrong_field_at_once(api: APIClient) -> None:
         "statusCode": 400,
         "error": "Bad Request",
         "message": "colour: Unknown field. (and 3 more)",
+        "code": "invalid_request",
         "errors": [
-            {"field": "colour", "message": "Unknown field."},
-            {"field": "type_id", "message": "Send an integer."},
-            {"field": "url", "message": "Send a string."},
-            {"field": "active", "message": "Send 1 or 0."},
+            {"field": "colour", "message": "Unknown field.", "code": "unknown_field"},
+            {"field": "type_id", "message": "Send an integer.", "code": "wrong_type"},
+            {"field": "url", "message": "Send a string.", "code": "wrong_type"},
+            {"field": "active", "message": "Send 1 or 0.", "code": "invalid_choice"},
         ],
     }
 

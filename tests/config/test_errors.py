@@ -40,6 +40,7 @@ def test_a_database_away_is_a_503_that_says_when_to_come_back(
         "statusCode": 503,
         "error": "Service Unavailable",
         "message": "The service cannot reach its database. Try again in a few seconds.",
+        "code": "database_unavailable",
     }
 
 
@@ -78,6 +79,7 @@ def test_a_foreign_host_name_is_refused_in_json(client: Client, db: None) -> Non
         "statusCode": 400,
         "error": "Bad Request",
         "message": "The request is malformed.",
+        "code": "malformed_request",
     }
 
 

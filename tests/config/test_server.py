@@ -90,6 +90,16 @@ def test_answers_broken_requests_in_json(port: int, status: int, raw: bytes) -> 
     assert answer.status == status
     assert answer.headers["Content-Type"] == "application/json"
     assert json.loads(answer.text)["statusCode"] == status
+    assert len(answer.headers["X-Request-Id"]) == 32
+
+
+def test_a_refusal_before_the_application_names_the_request_of_the_client(port: int) -> None:
+    answer = exchange(
+        port, POST + b"X-Request-Id: mine-7\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n"
+    )
+
+    assert (answer.status, answer.headers["X-Request-Id"]) == (400, "mine-7")
+    assert json.loads(answer.text)["code"] == "malformed_request"
 
 
 def test_a_client_that_sends_20_mb_gets_to_read_why_not(port: int) -> None:

@@ -238,7 +238,7 @@ def test_refuses_a_time_that_cannot_be_given_in_utc(
 
     for answer in (listed, recovered):
         assert answer.status_code == 400
-        assert answer.json()["errors"] == [{"field": name, "message": why}]
+        assert answer.json()["errors"] == [{"field": name, "message": why, "code": "invalid_time"}]
 
 
 @pytest.mark.parametrize("time", ["2026-01-01T00:00:00+14:00", "2026-01-01T00:00:00-15:59"])

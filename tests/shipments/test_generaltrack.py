@@ -20,7 +20,7 @@ def ask(api: APIClient, *numbers: Any) -> Any:
     return api.post(PATH, {"trackingNumbers": numbers}).json()
 
 
-def test_answers_a_shipment_with_its_history_oldest_first(
+def test_answers_a_shipment_with_its_history_newest_first(
     api: APIClient, company: Company, feed: Feed
 ) -> None:
     feed(
@@ -48,20 +48,20 @@ def test_answers_a_shipment_with_its_history_oldest_first(
                 "shippedAt": "2026-01-02 00:00:00",
                 "deliveredAt": "2026-01-05 00:00:00",
                 "eventHistory": [
-                    {"timestamp": "2026-01-02 00:00:00", "location": "", "description": "Left"},
+                    {"timestamp": "2026-01-05 00:00:00", "location": "", "description": "At door"},
                     {
                         "timestamp": "2026-01-04 15:30:00",
                         "location": "León",
                         "description": "Delivered",
                     },
-                    {"timestamp": "2026-01-05 00:00:00", "location": "", "description": "At door"},
+                    {"timestamp": "2026-01-02 00:00:00", "location": "", "description": "Left"},
                 ],
             }
         ],
     }
 
 
-def test_answers_what_is_not_known_yet_with_null(
+def test_answers_what_is_not_known_yet_with_null_or_zero(
     api: APIClient, company: Company, feed: Feed
 ) -> None:
     feed(shipment(5, company.pk))
@@ -69,7 +69,7 @@ def test_answers_what_is_not_known_yet_with_null(
     (found,) = ask(api, "TEST0000005")["data"]
 
     assert (found["status"], found["eventHistory"]) == ("Created", [])
-    assert (found["carrierId"], found["shippedAt"], found["deliveredAt"]) == (None, None, None)
+    assert (found["carrierId"], found["shippedAt"], found["deliveredAt"]) == (0, None, None)
 
 
 def test_answers_in_the_order_asked_and_each_number_once(

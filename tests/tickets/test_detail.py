@@ -66,7 +66,7 @@ def test_shows_a_ticket_whole(api: APIClient, company: Company) -> None:
             "comment_created_at": SHOWN,
         },
         "allComments": [],
-        "rating": {"evaluated": False, "rating": None, "comment": None},
+        "rating": {"evaluated": 0, "rating": None, "comment": None},
         "history": [{"from": None, "to": 1, "actor": "company", "at": SHOWN}],
     }
 

@@ -27,6 +27,7 @@ def test_refuses_a_second_ticket_and_names_the_first(
         "statusCode": 409,
         "error": "Conflict",
         "message": MESSAGE,
+        "code": "duplicate_ticket",
         "ticket_id": first.pk,
     }
     assert Ticket.objects.count() == 1

@@ -19,7 +19,7 @@ def test_keeps_what_a_company_thinks_of_a_decision(
 
     assert (answer.status_code, answer.json()) == (200, {"data": True, "message": "Successful."})
     (row,) = api.get(f"/company/tickets/{ticket.pk}").json()["data"]
-    assert row["rating"] == {"evaluated": True, "rating": 4, "comment": "Quick."}
+    assert row["rating"] == {"evaluated": 1, "rating": 4, "comment": "Quick."}
 
 
 @pytest.mark.parametrize("status", sorted(OPEN))
@@ -55,4 +55,4 @@ def test_shows_that_nothing_was_rated(api: APIClient, company: Company) -> None:
 
     (row,) = api.get(f"/company/tickets/{ticket.pk}").json()["data"]
 
-    assert row["rating"] == {"evaluated": False, "rating": None, "comment": None}
+    assert row["rating"] == {"evaluated": 0, "rating": None, "comment": None}

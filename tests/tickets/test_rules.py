@@ -71,4 +71,4 @@ def test_checks_the_value_of_a_document(
     answer = rules.wrong_value(type, value)
 
     assert (answer is None) == (problem is None)
-    assert problem is None or problem in answer
+    assert problem is None or problem in answer.message

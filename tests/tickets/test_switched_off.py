@@ -119,7 +119,11 @@ def test_a_retired_type_is_not_offered_and_its_tickets_go_on(
     refused = api.post("/company/tickets", {"type_id": 2})
     assert refused.status_code == 400
     assert refused.json()["errors"] == [
-        {"field": "type_id", "message": "Ticket type 2 is no longer offered."}
+        {
+            "field": "type_id",
+            "message": "Ticket type 2 is no longer offered.",
+            "code": "ticket_type_retired",
+        }
     ]
     assert Ticket.objects.count() == 1
     body = {"ticket_status_id": 10, "comments": "We ask for our money."}

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, time
 from typing import Any
 
 from django.db.models import Count
-from rest_framework.exceptions import ValidationError
 
+from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
 from tickets.api.representation import comment_row, history_rows, ticket_row
@@ -23,7 +23,7 @@ def list_tickets(company: Company, query: dict[str, Any]) -> dict[str, Any]:
 
     `query` is what ListQuery reads. The counts ignore its status. `next_cursor` asks for the
     rows behind the last one and is null at the end; unlike `page` it costs the same however
-    deep the list is, and rows that appear meanwhile shift nothing. Raises ValidationError.
+    deep the list is, and rows that appear meanwhile shift nothing. Raises WrongField.
     """
     found = matching(company, query)
     by_status = dict(found.order_by().values_list("status").annotate(n=Count("*")))
@@ -78,7 +78,7 @@ def statuses(query: dict[str, Any]) -> frozenset[Status]:
 def last_seen(company: Company, ticket_id: int) -> Ticket:
     last = company.tickets.filter(pk=ticket_id).first()
     if last is None:
-        raise ValidationError({"cursor": ["Send the next_cursor of an answer."]})
+        raise WrongField("cursor", "Send the next_cursor of an answer.", code="invalid_cursor")
     return last
 
 
@@ -95,7 +95,10 @@ def one_page(found: TicketQuerySet, query: dict[str, Any], total: int) -> tuple[
 
 
 def related(tickets: TicketQuerySet) -> TicketQuerySet:
-    return tickets.select_related("type", "rating").prefetch_related("documents")
+    # What a type says to programs is not part of a row.
+    types = ("type__inputs", "type__files", "type__use_case", "type__assistant_notes")
+    found = tickets.select_related("type", "rating").prefetch_related("documents")
+    return found.defer(*types)
 
 
 def describe_ticket(company: Company, ticket_id: int, *, with_comments: bool) -> dict[str, Any]:

@@ -60,9 +60,9 @@ def ticket_row(
 
 def rating(ticket: Ticket) -> dict[str, Any]:
     if not hasattr(ticket, "rating"):
-        return {"evaluated": False, "rating": None, "comment": None}
+        return {"evaluated": 0, "rating": None, "comment": None}
     return {
-        "evaluated": True,
+        "evaluated": 1,
         "rating": ticket.rating.rating,
         "comment": ticket.rating.comment,
     }
@@ -102,9 +102,35 @@ def type_row(ticket_type: TicketType) -> dict[str, Any]:
         "id": ticket_type.pk,
         "name": ticket_type.name,
         "description": ticket_type.description,
-        "rules": {"reference": ticket_type.reference, "inputs": []},
+        "rules": {
+            "reference": ticket_type.reference,
+            "inputs": ticket_type.inputs,
+            "files": ticket_type.files,
+            "mcp_context": assistant_context(ticket_type),
+        },
         "type": ticket_type.reference,
         "active": int(ticket_type.active),
+    }
+
+
+def assistant_context(ticket_type: TicketType) -> dict[str, Any]:
+    """What an AI assistant goes by when it chooses a type; the names are its clients'."""
+    about_shipment = ticket_type.reference == TicketType.Reference.SHIPMENT
+    return {
+        "is_blocked": ticket_type.assistants_blocked,
+        "use_case": ticket_type.use_case or ticket_type.description,
+        "requires_guide": about_shipment and ticket_type.reference_required,
+        "agent_notes": [
+            note.strip() for note in ticket_type.assistant_notes.splitlines() if note.strip()
+        ],
+    }
+
+
+def filter_options(types: Iterable[TicketType]) -> dict[str, Any]:
+    """What the list of tickets can be filtered by."""
+    return {
+        "statuses": [{"value": status.value, "lang": status.slug} for status in Status],
+        "types": [{"value": one.pk, "lang": one.name} for one in types],
     }
 
 

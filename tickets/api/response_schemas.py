@@ -52,7 +52,7 @@ class CommentRow(serializers.Serializer[Any]):
 
 
 class TicketRating(serializers.Serializer[Any]):
-    evaluated = serializers.BooleanField()
+    evaluated = FlagValue()
     rating = serializers.IntegerField(min_value=1, max_value=5, allow_null=True)
     comment = serializers.CharField(allow_null=True)
 
@@ -129,26 +129,6 @@ TicketDetail = shape(
 CommentList = shape(
     "CommentList",
     data=CommentRow(many=True),
-)
-
-
-class Rules(serializers.Serializer[Any]):
-    reference = serializers.ChoiceField(choices=REFERENCES)
-    inputs = serializers.ListField(child=serializers.DictField())
-
-
-class TypeRow(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    description = serializers.CharField(allow_blank=True)
-    rules = Rules()
-    type = serializers.ChoiceField(choices=REFERENCES)
-    active = FlagValue()
-
-
-TypeList = shape(
-    "TypeList",
-    data=TypeRow(many=True),
 )
 
 

@@ -1,7 +1,8 @@
 """How the endpoints of tickets are described (GET /schema)."""
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_view
+from drf_spectacular.utils import extend_schema_view
 
+from companies.api.refusals import OwnRefusals
 from companies.api.schema import header, operation
 from companies.api.shapes import Done
 from tickets.api.response_schemas import (
@@ -11,7 +12,6 @@ from tickets.api.response_schemas import (
     TicketDetail,
     TicketList,
     TicketRated,
-    TypeList,
 )
 from tickets.api.serializers import (
     AddComment,
@@ -32,28 +32,17 @@ LIMITED = " ".join(
     if sources != OPEN
 )
 IGNORED = f"{joined(labels(TERMINAL), 'and')} tickets ignore the request."
-CLOSED = f"The ticket is {joined(labels(TERMINAL), 'or')} and closed to comments."
+CLOSED = {"ticket_closed": "The ticket is closed to comments."}
 CHANGED = header(
     "X-Ticket-Changed",
     "1 if the request changed the ticket, 0 if it was ignored.",
     [200],
     {"type": "integer", "enum": [0, 1]},
 )
-DUPLICATE = OpenApiResponse(
+DUPLICATE = OwnRefusals(
+    {"duplicate_ticket": "A ticket has already been created for this shipment."},
     DuplicateTicket,
-    f"A ticket of this type and shipment is {joined(labels(BLOCKING), 'or')}; or the first"
-    " request with this Idempotency-Key is still running.",
-    [
-        OpenApiExample(
-            "duplicate",
-            {
-                "statusCode": 409,
-                "error": "Conflict",
-                "message": "A ticket has already been created for this shipment.",
-                "ticket_id": 41,
-            },
-        )
-    ],
+    {"ticket_id": 41},
 )
 COMMENT = {
     "id": 12,
@@ -87,7 +76,7 @@ ROW = {
     "utc_created_at": "2026-01-02 00:00:00",
     "last_comment": None,
     "allComments": [],
-    "rating": {"evaluated": False, "rating": None, "comment": None},
+    "rating": {"evaluated": 0, "rating": None, "comment": None},
 }
 OPENED = {"from": None, "to": 1, "actor": "company", "at": "2026-01-02 00:00:00"}
 
@@ -110,7 +99,8 @@ tickets = extend_schema_view(
         "Open a ticket.",
         tag=TAG,
         about="GET /tickets/types says what each type requires: `guide` means"
-        " shipment_id, `credit` means credit_id, `legal-credit` means documents.",
+        " shipment_id, `credit` means credit_id, `legal-credit` means documents. A ticket of the"
+        f" same type and shipment that is {joined(labels(BLOCKING), 'or')} is a duplicate.",
         body=OpenTicket,
         sends={
             "damaged": {
@@ -165,7 +155,7 @@ ticket_comments = extend_schema_view(
         "Reply on a ticket.",
         tag=TAG,
         about=f"A reply can move a ticket from {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} to"
-        f" {Status.FOLLOW_UP.label}.",
+        f" {Status.FOLLOW_UP.label}. {joined(labels(TERMINAL), 'and')} tickets are closed.",
         body=AddComment,
         sends={"reply": {"comment": "Here is the invoice."}},
         answer=Done,
@@ -187,28 +177,6 @@ comments = extend_schema_view(
     )
 )
 
-types = extend_schema_view(
-    get=operation(
-        "listTicketTypes",
-        "List the ticket types.",
-        tag=TAG,
-        answer=TypeList,
-        shows={
-            "data": [
-                {
-                    "id": 5,
-                    "name": "damaged",
-                    "description": "The shipment arrived damaged.",
-                    "rules": {"reference": "guide", "inputs": []},
-                    "type": "guide",
-                    "active": 1,
-                }
-            ]
-        },
-        errors={400: None},
-    )
-)
-
 ratings = extend_schema_view(
     post=operation(
         "rateTicket",
@@ -220,7 +188,10 @@ ratings = extend_schema_view(
         shows={"data": True, "message": "Successful."},
         errors={
             404: None,
-            422: "The ticket has not been decided yet, or it has already been rated.",
+            422: {
+                "ticket_not_decided": "Only a decided ticket can be rated.",
+                "already_rated": "The ticket has already been rated.",
+            },
         },
         idempotent=True,
     )

@@ -6,10 +6,11 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 
 from companies import strict_json
-from companies.api.bodies import Body, Integer, Text, Word
+from companies.api.bodies import Body, Integer, Text, Word, WrongField
 from tickets import rules
 from tickets.models import Document
 from tickets.status_words import joined, listed
@@ -18,20 +19,29 @@ from tickets.statuses import MOVES, By, Status
 DEEPEST_DATA = 20
 MOST_DOCUMENTS = 100
 LARGEST_PAGE = 100
+GIVEN_TWICE = ErrorDetail("This parameter is given more than once.", code="given_twice")
 
 
 @extend_schema_field({"type": "string", "contentMediaType": "application/json"})
 class Data(Text):
     """A string that holds a JSON object, kept as the company wrote it (decision T10)."""
 
+    default_error_messages = {
+        # REST framework takes single braces for places to fill.
+        "invalid": 'Send a JSON object as a string, such as "{{\\"content\\":\\"lamp\\"}}".',
+        "blank": "Send a JSON object as a string; an empty text is none.",
+    }
+
     def to_internal_value(self, data: Any) -> str:
         text: str = super().to_internal_value(data)
         try:
             value = strict_json.load_json(text, deepest=DEEPEST_DATA)
         except strict_json.BadJSON as error:
-            raise serializers.ValidationError(f"This is not valid JSON: {error}.") from error
+            raise serializers.ValidationError(
+                f"This is not valid JSON: {error}.", code="invalid_json"
+            ) from error
         if not isinstance(value, dict):
-            raise serializers.ValidationError("Send a JSON object as a string.")
+            self.fail("invalid")
         return text
 
 
@@ -43,7 +53,7 @@ class CompanyStatus(Integer):
         number = super().to_internal_value(data)
         if number not in MOVES[By.COMPANY]:
             known = joined(sorted(MOVES[By.COMPANY]), "or")
-            raise serializers.ValidationError(f"Send {known}.")
+            raise serializers.ValidationError(f"Send {known}.", code="invalid_choice")
         return Status(number)
 
 
@@ -55,7 +65,7 @@ class DocumentItem(Body):
 
     def validate(self, item: dict[str, Any]) -> dict[str, Any]:
         if problem := rules.wrong_value(item.get("type"), item.get("value")):
-            raise serializers.ValidationError({"value": problem})
+            raise WrongField("value", problem.message, code=problem.code)
         return item
 
 
@@ -111,7 +121,7 @@ class Switch(Word):
 class Day(Text):
     def to_internal_value(self, data: Any) -> Any:
         if not rules.is_date(data):
-            raise serializers.ValidationError("Send a date as YYYY-MM-DD.")
+            raise serializers.ValidationError("Send a date as YYYY-MM-DD.", code="invalid_date")
         return date.fromisoformat(data)
 
 
@@ -120,7 +130,9 @@ class StatusNumber(QueryInteger):
     def to_internal_value(self, data: Any) -> Status:
         number = super().to_internal_value(data)
         if number not in set(Status):
-            raise serializers.ValidationError("There is no such status.")
+            raise serializers.ValidationError(
+                f"Send {joined(sorted(Status), 'or')}.", code="invalid_choice"
+            )
         return Status(number)
 
 
@@ -132,7 +144,7 @@ class Query(Body):
         sent = request.query_params
         query = cls(data=sent.dict())
         query.is_valid()
-        twice = {name: ["Send it once."] for name in sent if len(sent.getlist(name)) > 1}
+        twice = {name: [GIVEN_TWICE] for name in sent if len(sent.getlist(name)) > 1}
         if twice or query.errors:
             raise serializers.ValidationError({**query.errors, **twice})
         values: dict[str, Any] = query.validated_data
@@ -141,6 +153,10 @@ class Query(Body):
 
 class NoQuery(Query):
     pass
+
+
+class TypesQuery(Query):
+    id = QueryInteger(required=False, help_text="Only this type.")
 
 
 class DetailQuery(Query):
@@ -169,5 +185,5 @@ class ListQuery(DetailQuery):
             ("page", "cursor"),
         ):
             if one in query and other in query:
-                raise serializers.ValidationError({other: f"Send either {one} or {other}."})
+                raise WrongField(other, f"Send either {one} or {other}.", code="not_together")
         return query

@@ -7,6 +7,7 @@ urlpatterns = [
     path("company/tickets/<id:ticket_id>", views.OneTicket.as_view()),
     path("company/tickets/<id:ticket_id>/comments", views.TicketComments.as_view()),
     path("company/tickets/comments/<id:ticket_id>", views.Comments.as_view()),
+    path("tickets/filters-options", views.FilterOptions.as_view()),
     path("tickets/types", views.Types.as_view()),
     path("tickets/ratings/<id:ticket_id>", views.Ratings.as_view()),
 ]

@@ -4,12 +4,12 @@ from django.http import Http404
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from companies.api.bodies import errors_of
+from companies.api.bodies import WrongField, errors_of
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from tickets import opening, updating
-from tickets.api import queries, schema
-from tickets.api.representation import type_row
+from tickets.api import queries, schema, type_schema
+from tickets.api.representation import filter_options, type_row
 from tickets.api.serializers import (
     AddComment,
     DetailQuery,
@@ -17,6 +17,7 @@ from tickets.api.serializers import (
     NoQuery,
     OpenTicket,
     RateTicket,
+    TypesQuery,
     UpdateTicket,
 )
 from tickets.changes.actors import Actor
@@ -43,9 +44,11 @@ class Tickets(CompanyView):
         try:
             ticket = opening.open_ticket(request.company, actor(request), **opening_body(request))
         except opening.InvalidTicket as error:
-            raise ValidationError({error.field: [str(error)]}) from error
+            raise WrongField(error.field, str(error), code=error.code) from error
         except opening.TicketExists as error:
-            raise Conflict(str(error), ticket_id=error.ticket_id) from error
+            raise Conflict(
+                str(error), code="duplicate_ticket", ticket_id=error.ticket_id
+            ) from error
         return Response({"id": ticket.pk})
 
 
@@ -60,8 +63,8 @@ def opening_body(request: CompanyRequest) -> dict[str, Any]:
         try:
             opening.find_type(request.data["type_id"], request.data)
         except opening.InvalidTicket as error:
-            more = {error.field: [str(error)]}
-            raise ValidationError({**more, **errors_of(wrong)}) from error
+            more = WrongField(error.field, str(error), code=error.code)
+            raise ValidationError({**errors_of(more), **errors_of(wrong)}) from error
         raise
 
 
@@ -101,7 +104,7 @@ class TicketComments(CompanyView):
         except Ticket.DoesNotExist as error:
             raise Http404 from error
         except updating.TicketClosed as error:
-            raise Unprocessable(str(error)) from error
+            raise Unprocessable(str(error), code="ticket_closed") from error
         return changed_response(changed)
 
 
@@ -115,11 +118,22 @@ class Comments(CompanyView):
             raise Http404 from error
 
 
-@schema.types
+@type_schema.types
 class Types(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
+        query = TypesQuery.read(request)
+        types = TicketType.objects.offered()
+        if "id" in query:
+            types = types.filter(pk=query["id"])
+        return Response({"data": [type_row(one) for one in types]})
+
+
+@type_schema.filter_options
+class FilterOptions(CompanyView):
+    def get(self, request: CompanyRequest) -> Response:
         NoQuery.read(request)
-        return Response({"data": [type_row(one) for one in TicketType.objects.offered()]})
+        # Also the types that are no longer offered: their tickets are still in the list.
+        return Response(filter_options(TicketType.objects.only("name")))
 
 
 @schema.ratings
@@ -131,5 +145,5 @@ class Ratings(CompanyView):
         except Ticket.DoesNotExist as error:
             raise Http404 from error
         except updating.RatingRefused as error:
-            raise Unprocessable(str(error)) from error
+            raise Unprocessable(str(error), code=error.code) from error
         return Response({"data": True, "message": "Successful."})

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from companies import request_ids
 from tickets.changes.actors import Actor
 from tickets.history_codes import PUBLIC, Kind
 from tickets.models import HistoryEntry, Ticket
@@ -36,5 +37,6 @@ def record_history(
         reason=reason,
         data=data or {},
         public=public,
+        request_id=request_ids.current(),
         created_at=timezone.now(),
     )

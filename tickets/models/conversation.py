@@ -59,6 +59,8 @@ class HistoryEntry(models.Model):
     data = models.JSONField(default=dict, db_column="changes")
     # The company is shown moves; what is kept for agents stays with agents.
     public = models.BooleanField(default=True)
+    # Of the request or command that caused it; null where none is known.
+    request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - an id is never empty
     created_at = models.DateTimeField()
 
     objects = HistoryQuerySet.as_manager()

@@ -1,4 +1,44 @@
+from typing import Any
+
+from django.core.exceptions import ValidationError
 from django.db import models
+
+# What an input of a type may be in a form.
+ELEMENTS = ("input", "select")
+# The members of each entry, and which it must have.
+INPUT = {"name": str, "el": str, "required": bool, "type": str, "label": str, "options": list}
+FILE = {"name": str, "description": str, "type": str, "required": bool}
+
+
+def check_inputs(value: Any) -> None:
+    """Raises ValidationError for what is no list of inputs."""
+    check_entries(value, INPUT, {"name", "el", "required"})
+    for entry in value:
+        if entry["el"] not in ELEMENTS:
+            raise ValidationError(f'"el" is one of {", ".join(ELEMENTS)}.')
+        if not all(isinstance(option, str) for option in entry.get("options", ())):
+            raise ValidationError('"options" is a list of texts.')
+
+
+def check_files(value: Any) -> None:
+    """Raises ValidationError for what is no list of files."""
+    check_entries(value, FILE, {"name"})
+
+
+def check_entries(value: Any, members: dict[str, type], required: set[str]) -> None:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise ValidationError("Write a JSON list of objects, as the example shows.")
+    for entry in value:
+        if missing := sorted(required - entry.keys()):
+            raise ValidationError(f"Each entry needs {', '.join(missing)}.")
+        for name, given in entry.items():
+            kind = members.get(name)
+            if kind is None:
+                known = ", ".join(members)
+                raise ValidationError(f'An entry has no "{name}": there are {known}.')
+            if type(given) is not kind:
+                words = {str: "a text", bool: "true or false", list: "a list"}
+                raise ValidationError(f'"{name}" is {words[kind]}.')
 
 
 class TicketTypeQuerySet(models.QuerySet["TicketType"]):
@@ -26,11 +66,52 @@ class TicketType(models.Model):
     # A PO box ticket may name its package, and need not.
     reference_required = models.BooleanField(default=True)
     active = models.BooleanField(default=True)
+    # What clients show in a form, and what assistants go by. We demand none of it.
+    inputs = models.JSONField(
+        blank=True,
+        default=list,
+        db_default=[],
+        validators=[check_inputs],
+        help_text="What companies are asked for with a ticket of this type, as a JSON list:"
+        ' [{"name": "content", "el": "input", "required": true, "label": "What is in it?"}].'
+        " A select also has options, a list of texts.",
+    )
+    files = models.JSONField(
+        blank=True,
+        default=list,
+        db_default=[],
+        validators=[check_files],
+        help_text="What companies are asked to send with it, as a JSON list:"
+        ' [{"name": "Photo of the damage", "description": "The box from outside."}].',
+    )
+    assistants_blocked = models.BooleanField(
+        default=False,
+        db_default=False,
+        verbose_name="closed to AI assistants",
+        help_text="Assistants that companies use open no tickets of this type.",
+    )
+    use_case = models.CharField(
+        max_length=300,
+        blank=True,
+        db_default="",
+        help_text="For AI assistants: when to choose this type. Empty: the description.",
+    )
+    assistant_notes = models.TextField(
+        blank=True,
+        db_default="",
+        verbose_name="notes for AI assistants",
+        help_text="One per line: what to mind, and what this type is not for.",
+    )
 
     objects = TicketTypeQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
+
+    def clean(self) -> None:
+        # Validators are not asked about null, {} and an empty text.
+        self.inputs = self.inputs or []
+        self.files = self.files or []
 
     def __str__(self) -> str:
         return self.name.replace("_", " ")

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_view
+from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
+from companies.api.refusals import OwnRefusals
 from companies.api.schema import operation
 from companies.api.shapes import Done, Error, FlagValue, Time, shape
 from webhooks.api.serializers import (
@@ -133,14 +134,9 @@ InUse = shape(
 )
 
 
-def in_use(about: str) -> OpenApiResponse:
-    example = {
-        "statusCode": 409,
-        "error": "Conflict",
-        "message": "This URL already receives events of this type.",
-        "webhook_id": 7,
-    }
-    return OpenApiResponse(InUse, about, [OpenApiExample("in use", example)])
+IN_USE = OwnRefusals(
+    {"webhook_exists": "This URL already receives events of this type."}, InUse, {"webhook_id": 7}
+)
 
 
 webhook_types = extend_schema_view(
@@ -181,11 +177,10 @@ webhooks = extend_schema_view(
             },
         },
         errors={
-            409: in_use(
-                "Your webhook `webhook_id` has this type and URL; or the first request with this"
-                " Idempotency-Key is still running."
-            ),
-            422: "You have as many webhooks as a company can have (code `webhook_limit`).",
+            409: IN_USE,
+            422: {
+                "webhook_limit": "A company can have 100 webhooks. Delete one to register another."
+            },
         },
         idempotent=True,
     ),
@@ -213,7 +208,7 @@ one_webhook = extend_schema_view(
         },
         answer=Done,
         shows={"data": True},
-        errors={404: None, 409: in_use("Your webhook `webhook_id` has this type and URL.")},
+        errors={404: None, 409: IN_USE},
     ),
     delete=operation(
         "deleteWebhook",
@@ -238,7 +233,7 @@ webhook_secret = extend_schema_view(
             "meta": "secret_rotated",
             "data": {"id": 7, "secret": SECRET, "activates_at": "2026-01-03 00:00:00"},
         },
-        errors={404: None, 422: "Webhooks of this type are not signed."},
+        errors={404: None, 422: {"webhook_not_signed": "Webhooks of this type are not signed."}},
         idempotent=True,
     )
 )

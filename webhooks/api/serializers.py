@@ -19,7 +19,9 @@ class AuthToken(Text):
     def to_internal_value(self, data: Any) -> str:
         text: str = super().to_internal_value(data)
         if not all("!" <= character <= "~" for character in text):
-            raise serializers.ValidationError("Send visible ASCII characters, without spaces.")
+            raise serializers.ValidationError(
+                "Send visible ASCII characters, without spaces.", code="invalid_characters"
+            )
         return text
 
 
@@ -84,7 +86,7 @@ class ChangeWebhook(Body):
     def validate(self, body: dict[str, Any]) -> dict[str, Any]:
         if not body:
             names = "url, active, auth_token and max_in_flight"
-            raise serializers.ValidationError(f"Send at least one of {names}.")
+            raise serializers.ValidationError(f"Send at least one of {names}.", code="required")
         return body
 
 

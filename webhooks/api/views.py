@@ -3,9 +3,9 @@ from typing import Any
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from companies.encryption import UnreadableSecret
@@ -51,6 +51,10 @@ def masked_token(webhook: Webhook) -> str | None:
     return f"…{token[-4:]}" if token else None
 
 
+def url_in_use(error: services.AlreadyRegistered) -> Conflict:
+    return Conflict(str(error), code="webhook_exists", webhook_id=error.webhook_id)
+
+
 @schema.webhook_types
 class WebhookTypes(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
@@ -79,11 +83,11 @@ class Webhooks(CompanyView):
         try:
             webhook = services.register_webhook(request.company, **RegisterWebhook.read(request))
         except services.UnknownType as error:
-            raise ValidationError({"type_id": [str(error)]}) from error
+            raise WrongField("type_id", str(error), code="invalid_choice") from error
         except BadTarget as error:
-            raise ValidationError({"url": [str(error)]}) from error
+            raise WrongField("url", str(error), code="target_not_allowed") from error
         except services.AlreadyRegistered as error:
-            raise Conflict(str(error), webhook_id=error.webhook_id) from error
+            raise url_in_use(error) from error
         except services.TooManyWebhooks as error:
             raise Unprocessable(str(error), code="webhook_limit") from error
         data = {
@@ -111,9 +115,9 @@ class OneWebhook(CompanyView):
         except services.UnknownWebhook as error:
             raise Http404 from error
         except BadTarget as error:
-            raise ValidationError({"url": [str(error)]}) from error
+            raise WrongField("url", str(error), code="target_not_allowed") from error
         except services.AlreadyRegistered as error:
-            raise Conflict(str(error), webhook_id=error.webhook_id) from error
+            raise url_in_use(error) from error
         return Response({"data": True})
 
     def delete(self, request: CompanyRequest, webhook_id: int) -> Response:
@@ -135,7 +139,7 @@ class WebhookSecret(CompanyView):
         except services.UnknownWebhook as error:
             raise Http404 from error
         except services.NotSigned as error:
-            raise Unprocessable(str(error)) from error
+            raise Unprocessable(str(error), code="webhook_not_signed") from error
         data = {
             "id": webhook.pk,
             "secret": webhook.next_secret,
