@@ -32,13 +32,14 @@ class Event(models.Model):
         Company, on_delete=models.PROTECT, db_constraint=False, related_name="+"
     )
     type_id = models.PositiveSmallIntegerField()
-    # The order key: what happened to one shipment is told in order (decision W22).
+    # What it is about. A ticket's event names the ticket, and the ticket's shipment if it has one.
     shipment_id = models.BigIntegerField(null=True)
+    ticket_id = models.BigIntegerField(null=True)
     tracking_number = models.CharField(max_length=100, blank=True)
     body = models.BinaryField()
     created_at = models.DateTimeField()
-    # What happened, and when in the order of its shipment (decision N3). Both are the same for
-    # every event type that tells it; null where an earlier version stored the event.
+    # What happened, and its place in the order (decision N3). The same for every event type that
+    # tells it; null where an earlier version stored the event.
     fact_id = models.UUIDField(null=True)
     sequence = models.BigIntegerField(null=True)
 
@@ -75,7 +76,9 @@ class Delivery(models.Model):
     webhook = models.ForeignKey(
         Webhook, on_delete=models.PROTECT, db_constraint=False, related_name="deliveries"
     )
-    shipment_id = models.BigIntegerField(null=True)
+    # The order key (decision W22): a shipment's id, or a ticket's with a minus before it. On disk
+    # it has the name that it had while only shipments had an order.
+    subject = models.BigIntegerField(null=True, db_column="shipment_id")
     state = models.PositiveSmallIntegerField(choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Answered or failed.")
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
