@@ -11,6 +11,7 @@ from companies.models import Company
 from companies.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
+from tickets.changes.news import telling
 from tickets.changes.writes import add_comment, change_status, replace_data
 from tickets.history_codes import Kind, NotMoved
 from tickets.models import Rating, Ticket
@@ -32,7 +33,7 @@ class RatingRefused(Exception):
     """The ticket cannot be rated, or not again."""
 
 
-@transaction.atomic
+@telling
 def update_ticket(
     company: Company,
     ticket_id: int,
@@ -81,7 +82,7 @@ def relevant(ticket: Ticket, text: str, data: str | None) -> bool:
     return bool(import_string(settings.RELEVANCE_CHECK)(ticket, text, data))
 
 
-@transaction.atomic
+@telling
 def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> UpdateOutcome:
     """Add the company's comment; on In review it brings the ticket back to an agent.
 
