@@ -4,7 +4,7 @@ A delivery that is pulled forward is due now and keeps its own next try. Should 
 for that one, at the same place on the ladder. Nothing is pulled ahead of a Retry-After.
 
 Rows are walked in the order of their events, a part at a time, so that the older of two events of
-a shipment is never pulled after the newer one.
+a shipment or ticket is never pulled after the newer one.
 """
 
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from companies.checks import SETTINGS
 
-# An attempt that may take longer would hold back its shipment, and its claim six times as long.
+# An attempt that may take longer would hold back its subject, and its claim six times as long.
 LONGEST_TIMEOUT_SECONDS = 60
 # Each is a process of every worker.
 MOST_LOOPS = 100

@@ -25,15 +25,18 @@ class News:
     body: bytes
     # The fact's own: give it to every event that tells this fact (decision N3).
     fact_id: UUID = field(default_factory=uuid4)
+    # Of an event about a ticket. Such events are in order by ticket, the others by shipment.
+    ticket_id: int | None = None
 
 
 # An event without a listener is not stored. The identity follows the order of the rows, and
-# with it the order in which a shipment's events are sent (decision W22). A fact's place in that
-# order is its first event's.
+# with it the order in which the events of a shipment or ticket are sent (decision W22). A fact's
+# place in that order is its first event's.
 PUBLISH = """
 WITH news AS (
   SELECT * FROM json_to_recordset(%s::json) AS n(company_id bigint, type_id smallint,
-    shipment_id bigint, tracking_number text, body text, fact_id uuid, position integer)
+    shipment_id bigint, ticket_id bigint, tracking_number text, body text, fact_id uuid,
+    position integer)
 ), listener AS (
   SELECT id, company_id, type_id FROM webhooks_webhook
   WHERE deleted_at IS NULL AND company_id = ANY(%s::bigint[])
@@ -43,12 +46,12 @@ WITH news AS (
     WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM listener)
     ORDER BY position) AS heard
 ), event AS (
-  INSERT INTO deliveries_event (id, company_id, type_id, shipment_id, tracking_number, body,
-    created_at, fact_id, sequence, request_id)
-  SELECT id, company_id, type_id, shipment_id, tracking_number, convert_to(body, 'UTF8'),
-    now(), fact_id, min(id) OVER (PARTITION BY fact_id), %s::varchar
+  INSERT INTO deliveries_event (id, company_id, type_id, shipment_id, ticket_id,
+    tracking_number, body, created_at, fact_id, sequence, request_id)
+  SELECT id, company_id, type_id, shipment_id, ticket_id, tracking_number,
+    convert_to(body, 'UTF8'), now(), fact_id, min(id) OVER (PARTITION BY fact_id), %s::varchar
   FROM numbered ORDER BY id
-  RETURNING id, company_id, type_id, shipment_id, created_at
+  RETURNING id, company_id, type_id, coalesce(-ticket_id, shipment_id) AS subject, created_at
 ), wakeup AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT id, clock_timestamp() FROM listener
@@ -56,9 +59,14 @@ WITH news AS (
 )
 INSERT INTO deliveries_delivery
   (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)
-SELECT deliveries_uuid(), event.id, listener.id, event.shipment_id, 0, 0, 0,
+SELECT deliveries_uuid(), event.id, listener.id, event.subject, 0, 0, 0,
   clock_timestamp(), '', event.created_at
 FROM event JOIN listener USING (company_id, type_id)
+"""
+
+HEARD = """
+SELECT EXISTS (SELECT FROM webhooks_webhook
+  WHERE company_id = %s::bigint AND type_id = %s::smallint AND deleted_at IS NULL)
 """
 
 
@@ -78,6 +86,14 @@ def listening_types(company_ids: Collection[int]) -> set[tuple[int, int]]:
     )
 
 
+def is_heard(company_id: int, type_id: int) -> bool:
+    """Whether a webhook of the company listens to the type: the same for one event at a time."""
+    with statements.cursor() as cursor:
+        cursor.execute(HEARD, [company_id, type_id])
+        (heard,) = cursor.fetchone() or (False,)
+    return bool(heard)
+
+
 def publish(news: Sequence[News]) -> int:
     """Write an event and its deliveries for each of `news`; returns how many deliveries.
 
@@ -91,6 +107,7 @@ def publish(news: Sequence[News]) -> int:
             "company_id": item.company_id,
             "type_id": item.type,
             "shipment_id": item.shipment_id,
+            "ticket_id": item.ticket_id,
             "tracking_number": item.tracking_number,
             "body": item.body.decode(),
             "fact_id": str(item.fact_id),

@@ -102,7 +102,7 @@ def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) 
 
     What was given up begins anew. What waits for a retry keeps its place on the ladder, and is not
     sent before the time that a Retry-After asked for. What is due, or waits behind an older event
-    of its shipment, goes when its turn comes.
+    of its subject, goes when its turn comes.
 
     What has been asked for too often today keeps its own time and is not counted. Raises
     AskedTooOften where that is all there is.

@@ -41,6 +41,30 @@ class Kind(StrEnum):
 PUBLIC = frozenset({Kind.OPENED, Kind.MOVED})
 
 
+class TicketChange(StrEnum):
+    """What an event says of a ticket (decision N5).
+
+    Where one request does several of these, it is told as the one that comes first here.
+    """
+
+    APPEAL_DECIDED = "appeal_decided"
+    APPEALED = "appealed"
+    OPENED = "opened"
+    MOVED = "moved"
+    DOCUMENTS_REQUESTED = "documents_requested"
+    # A comment that the company reads, and nothing else.
+    REPLIED = "replied"
+
+
+# Which entries companies hear of. All others are between agents, or come with a comment that is
+# news by itself.
+NEWS = {
+    Kind.OPENED: TicketChange.OPENED,
+    Kind.MOVED: TicketChange.MOVED,
+    Kind.DOCUMENTS_REQUESTED: TicketChange.DOCUMENTS_REQUESTED,
+}
+
+
 class Rule(StrEnum):
     """How an agent was chosen for a ticket, or a ticket for an agent."""
 

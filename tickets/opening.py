@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from companies.models import Company
@@ -12,6 +11,7 @@ from tickets import rules
 from tickets.assignment.automatic import assign
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
+from tickets.changes.news import tell_news, telling
 from tickets.history_codes import Kind
 from tickets.incidences import link_incidences
 from tickets.models import Document, Ticket, TicketType
@@ -35,7 +35,7 @@ class TicketExists(Exception):
         self.ticket_id = ticket_id
 
 
-@transaction.atomic
+@telling
 def open_ticket(
     company: Company,
     actor: Actor,
@@ -63,6 +63,7 @@ def open_ticket(
         )
     record_history(ticket, actor, Kind.OPENED)
     link_incidences(ticket)
+    tell_news()
     assign(ticket)
     return ticket
 

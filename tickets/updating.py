@@ -1,5 +1,7 @@
 """What a company does to its open tickets: change, comment, rate (decisions T2 to T10)."""
 
+from typing import NamedTuple
+
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -9,10 +11,18 @@ from companies.models import Company
 from companies.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
+from tickets.changes.news import telling
 from tickets.changes.writes import add_comment, change_status, replace_data
 from tickets.history_codes import Kind, NotMoved
 from tickets.models import Rating, Ticket
 from tickets.statuses import FOLLOWED_UP_BY_COMMENT, TERMINAL, By, Status, allows
+
+
+class UpdateOutcome(NamedTuple):
+    """Whether a request changed anything, and the ticket's status after it (decision N12)."""
+
+    changed: bool
+    status: Status
 
 
 class TicketClosed(Exception):
@@ -27,7 +37,7 @@ class RatingRefused(Exception):
         self.code = code
 
 
-@transaction.atomic
+@telling
 def update_ticket(
     company: Company,
     ticket_id: int,
@@ -36,16 +46,16 @@ def update_ticket(
     to: Status,
     text: str = "",
     data: str | None = None,
-) -> bool:
+) -> UpdateOutcome:
     """Move the company's ticket if that may be, and take the message and variables it brings.
 
-    Returns whether anything changed: a decided ticket ignores it all (decision T4), an open one
-    keeps what came with a move that cannot be (decision T5). Raises Ticket.DoesNotExist.
+    A decided ticket ignores it all (decision T4), an open one keeps what came with a move that
+    cannot be (decision T5). Raises Ticket.DoesNotExist.
     """
     ticket = company.tickets.hold(ticket_id)
     was = Status(ticket.status)
     if was in TERMINAL:
-        return False
+        return UpdateOutcome(False, was)
     refused = None if to == was else why_not_moved(ticket, to, text, data)
     moves = to != was and refused is None
     changed = replace_data(ticket, data)
@@ -59,7 +69,7 @@ def update_ticket(
         record_history(ticket, actor, Kind.DATA_CHANGED, data=changed)
     if spoken:
         add_comment(ticket, actor, text)
-    return moves or bool(changed) or spoken
+    return UpdateOutcome(moves or bool(changed) or spoken, Status(ticket.status))
 
 
 def why_not_moved(ticket: Ticket, to: Status, text: str, data: str | None) -> NotMoved | None:
@@ -76,18 +86,18 @@ def relevant(ticket: Ticket, text: str, data: str | None) -> bool:
     return bool(import_string(settings.RELEVANCE_CHECK)(ticket, text, data))
 
 
-@transaction.atomic
-def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> bool:
+@telling
+def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> UpdateOutcome:
     """Add the company's comment; on In review it brings the ticket back to an agent.
 
-    Returns whether there was anything to add (decision T7). Raises Ticket.DoesNotExist and
-    TicketClosed, which a decided ticket answers to an empty comment too.
+    An empty one changes nothing (decision T7). Raises Ticket.DoesNotExist and TicketClosed, which
+    a decided ticket answers to an empty comment too.
     """
     ticket = company.tickets.hold(ticket_id)
     if ticket.status in TERMINAL:
         raise TicketClosed("The ticket is closed to comments.")
     if is_blank(text):
-        return False
+        return UpdateOutcome(False, Status(ticket.status))
     if ticket.status in FOLLOWED_UP_BY_COMMENT:
         if relevant(ticket, text, None):
             change_status(ticket, Status.FOLLOW_UP, actor)
@@ -95,7 +105,7 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> bool:
             held_back = {"to": Status.FOLLOW_UP.value, "why": NotMoved.NOTHING_NEW.value}
             record_history(ticket, actor, Kind.MOVE_REFUSED, data=held_back)
     add_comment(ticket, actor, text)
-    return True
+    return UpdateOutcome(True, Status(ticket.status))
 
 
 @transaction.atomic

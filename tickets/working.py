@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from companies.texts import is_blank
 from tickets.changes.actors import Actor, actor_for
 from tickets.changes.history import record_history
+from tickets.changes.news import telling
 from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
 from tickets.history_codes import Kind
 from tickets.models import Ticket
@@ -35,7 +35,7 @@ class AgentReply:
     key: UUID | None = None
 
 
-@transaction.atomic
+@telling
 def answer(reply: AgentReply) -> None:
     """Write, move, or both in one go. The text is said once: as the move's reason, if it has one.
 
@@ -62,7 +62,7 @@ def answer(reply: AgentReply) -> None:
         write_on(ticket, actor, reply.text, public=reply.public, requested=asked)
 
 
-@transaction.atomic
+@telling
 def move(
     ticket_id: int,
     to: Status,
@@ -98,7 +98,7 @@ def move_held(
         add_comment(ticket, actor, reason)
 
 
-@transaction.atomic
+@telling
 def write(ticket_id: int, text: str, *, user: User, public: bool) -> None:
     """Add a reply that the company reads, or a note that it does not.
 

@@ -19,7 +19,10 @@ SIGNED_HEADERS: dict[str, tuple[str, Schema]] = {
         "Identifies what happened; the same for every webhook and event type that tells it.",
         {**TEXT, "format": "uuid"},
     ),
-    "X-Webhook-Sequence": ("Grows with everything that happens to the same shipment.", NUMBER),
+    "X-Webhook-Sequence": (
+        "Grows with everything that happens to the same shipment, or to the same ticket.",
+        NUMBER,
+    ),
     "X-Webhook-Timestamp": ("Time of this attempt, in milliseconds since 1970.", NUMBER),
     "X-Webhook-Signature": (
         "`v1=` and the HMAC-SHA256 of timestamp, dot, event, dot, body.",

@@ -30,6 +30,9 @@ class DeliveryRow(serializers.Serializer[Any]):
         choices=ERRORS, allow_null=True, help_text="Why there was no response."
     )
     shipment_id = serializers.IntegerField(allow_null=True)
+    ticket_id = serializers.IntegerField(
+        allow_null=True, help_text="The ticket that the event tells of, if it tells of one."
+    )
     tracking_number = serializers.CharField(allow_null=True, allow_blank=True)
     created_at = Time()
     finished_at = Time(allow_null=True)
@@ -121,6 +124,7 @@ ROW = {
     "last_status": 500,
     "last_error": None,
     "shipment_id": 4101,
+    "ticket_id": None,
     "tracking_number": "TEST0004101",
     "created_at": "2026-01-02 00:00:00",
     "finished_at": "2026-01-06 03:00:05",

@@ -1,4 +1,4 @@
-"""Which deliveries are sent next: in order within a shipment.
+"""Which deliveries are sent next: in order within a subject, which is a shipment or a ticket.
 
 A claim is a loan on the row's own columns. It ends when its loop is lost or its lease has run out,
 and its mark is the fence that a late writer fails at. Time is the database's, so workers whose
@@ -21,7 +21,7 @@ LEASE_TIMEOUTS = 6
 # the next crash is no other's fault. After MOST_CRASHES it is set aside (setting_aside).
 SUSPECT_CRASHES = 2
 MOST_CRASHES = 3
-# A shipment's later events wait this long at most for one that keeps failing (decision W22).
+# A subject's later events wait this long at most for one that keeps failing (decision W22).
 HOLD_SECONDS = 3600
 # What waits behind an attempt in flight is woken when that is recorded; should that be missed,
 # it is looked at again after this.
@@ -30,11 +30,12 @@ LONGEST_PARK_SECONDS = 300
 
 # A loop that was given up claims nothing. The lock is taken on the row's own columns (SKIP LOCKED
 # looks at them again once it has it); what else must hold is asked of the locked rows. One that
-# must wait for an earlier delivery of its shipment is parked behind it, so that the front of the
+# must wait for an earlier delivery of its subject is parked behind it, so that the front of the
 # queue never fills with such rows. First attempts go before retries; one retry goes along in any
 # case, since it may be what the first attempts have to wait behind. A retry that was pulled forward
-# holds back its shipment, however long it has been failing: all of it is sent in order. An event of
-# a version that knew no facts is a fact of its own, and its number is its id.
+# holds back its subject, however long it has been failing: all of it is sent in order. An event of
+# a version that knew no facts is a fact of its own, and its number is its id. The subject is in the
+# column shipment_id.
 CLAIM = """
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
@@ -147,7 +148,7 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspect: bool = True) -> Claim
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
-        for webhook_id, found, suspects, _, id, shipment_id, attempts, step, *rest, _ in cursor:
+        for webhook_id, found, suspects, _, id, subject, attempts, step, *rest, _ in cursor:
             if suspects or found >= rooms[webhook_id]:
                 more.add(webhook_id)
             if id is not None:
@@ -156,7 +157,7 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspect: bool = True) -> Claim
                     Claimed(
                         id,
                         webhook_id,
-                        shipment_id,
+                        subject,
                         attempts,
                         step,
                         pulled,

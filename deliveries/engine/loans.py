@@ -9,13 +9,14 @@ Headers = list[tuple[str, str]]
 class Claimed(NamedTuple):
     """A delivery on loan. `id`, `claim` and `fact_id` are UUIDs as text: only ever passed on.
 
-    `crashes`: loops in a row that were lost with it. `pulled`: it is sent before its own next try.
+    `subject`: what it tells of, in order. `crashes`: loops in a row that were lost with it.
+    `pulled`: it is sent before its own next try.
     `claimed_at` is of this process's monotonic clock.
     """
 
     id: str
     webhook_id: int
-    shipment_id: int | None
+    subject: int | None
     attempts: int
     step: int
     pulled: bool

@@ -48,7 +48,7 @@ class AttemptResult:
 
 
 # Only a row that this claim still holds is changed: a worker that comes back late is too late.
-# A finished delivery moves to the partition of its week, and the next of its shipment, parked
+# A finished delivery moves to the partition of its week, and the next of its subject, parked
 # behind it, becomes due. What becomes due, now or later, has its wake-up; for retries one per
 # webhook and second. Rows are named by ANY, so that they are looked up whatever the planner
 # believes of the table's size; and a sum has no index, so that nobody looks for the next among

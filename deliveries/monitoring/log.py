@@ -79,9 +79,15 @@ def read_cursor(cursor: str) -> tuple[datetime, int]:
         raise BadCursor("This is not a valid cursor for this list.") from error
 
 
+def ticket_of(delivery: Delivery) -> int | None:
+    """The ticket that it tells of, if it tells of one."""
+    return -delivery.subject if delivery.subject is not None and delivery.subject < 0 else None
+
+
 def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
     """A delivery in the log. The event may be past its retention while the delivery is not."""
-    waiting = delivery.state == State.WAITING
+    waiting, ticket_id = delivery.state == State.WAITING, ticket_of(delivery)
+    shipment_id = delivery.subject if ticket_id is None else event and event.shipment_id
     return {
         "id": str(delivery.pk),
         "event": registry.name(event.type_id) if event else None,
@@ -90,7 +96,8 @@ def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
         "due_at": format_time(delivery.due_at) if waiting else None,
         "last_status": delivery.last_status,
         "last_error": delivery.last_error or None,
-        "shipment_id": delivery.shipment_id,
+        "shipment_id": shipment_id,
+        "ticket_id": ticket_id,
         "tracking_number": event.tracking_number if event else None,
         "created_at": format_time(delivery.created_at),
         "finished_at": format_time(delivery.finished_at),

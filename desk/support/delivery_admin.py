@@ -66,7 +66,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
         "webhook",
-        "shipment_id",
+        "about",
         "state_label",
         "attempts",
         "outcome",
@@ -80,7 +80,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         "id",
         "webhook",
         "company",
-        "shipment_id",
+        "about",
         "state_label",
         "attempts",
         "due_at",
@@ -196,6 +196,10 @@ class DeliveryAdmin(ReadOnlyAdmin):
             "delivery_id": delivery_id,
         }
         return TemplateResponse(request, "admin/deliveries/delivery/signature.html", context)
+
+    @admin.display
+    def about(self, delivery: Delivery) -> str:
+        return delivery_details.subject_words(delivery)
 
     @admin.display(description="state")
     def state_label(self, delivery: Delivery) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from deliveries.http.answers import Failure
 from deliveries.models import Attempt, Delivery, Event, State
+from deliveries.monitoring.log import ticket_of
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
@@ -33,6 +34,14 @@ def attempt_outcome(status: int | None, error: str) -> str:
     return f"Answered {status}." if 200 <= status < 300 else f"Answered {status}, not 2xx."
 
 
+def subject_words(delivery: Delivery) -> str:
+    """What it tells of: a shipment or a ticket, by its number."""
+    if delivery.subject is None:
+        return ""
+    ticket_id = ticket_of(delivery)
+    return f"shipment {delivery.subject}" if ticket_id is None else f"ticket {ticket_id}"
+
+
 def recent_deliveries(webhook: Webhook) -> list[dict[str, Any]]:
     """Its last deliveries, newest first."""
     deliveries = list(webhook.deliveries.order_by("-created_at", "-event_id")[:SHOWN])
@@ -46,6 +55,7 @@ def delivery_lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
         shown.append(
             {
                 "delivery": delivery,
+                "about": subject_words(delivery),
                 "state": State(delivery.state).label.replace("_", " "),
                 "event": event_type_name(event),
                 "event_id": delivery.event_id,

@@ -75,10 +75,12 @@ def files(
     company: Company, shipment: Shipment | None, ticket: Ticket | None = None
 ) -> dict[str, bytes]:
     """Name and content of each file; the manifest has the digest of all the others."""
-    events = lookup.events_of(shipment.tracking_number, company) if shipment else []
+    found = lookup.events_of(shipment.tracking_number, company) if shipment else []
+    # What we and the company write to each other is no carrier's business.
+    events = [event for event in found if event.ticket_id is None]
     webhooks = {one.pk: one for one in lookup.webhooks_of(company)}
     deliveries = lookup.deliveries_of(events[: lookup.MOST_EVENTS], list(webhooks))
-    cut = len(events) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
+    cut = len(found) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
     deliveries = deliveries[: lookup.MOST_DELIVERIES][::-1]
     bodies = Event.objects.filter(
         pk__in={one.event_id for one in deliveries},

@@ -8,6 +8,7 @@ from django.db import connection
 
 from companies.models import Company
 from deliveries.models import Delivery, Event
+from deliveries.monitoring import log
 from shipments.models import Shipment
 from webhooks.models import Webhook
 
@@ -84,8 +85,9 @@ def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
             company, says=[f"There is no delivery {delivery_id}, or it has been deleted."]
         )
     found = EventMatches(delivery.webhook.company, [delivery], [delivery.webhook])
-    if delivery.shipment_id is not None:
-        own = Shipment.objects.filter(pk=delivery.shipment_id, company=found.company)
+    (row,) = log.delivery_rows([delivery])
+    if row["shipment_id"] is not None:
+        own = Shipment.objects.filter(pk=row["shipment_id"], company=found.company)
         found.shipment = own.first()
     return found
 

@@ -18,8 +18,8 @@ SHIPMENTS = (
     Mutant(
         "history-backwards",
         "shipments/api/lookup.py",
+        'order_by("-occurred_at", "-pk")',
         'order_by("occurred_at", "pk")',
-        'order_by("-occurred_at", "pk")',
         "A parcel's history reads backwards.",
     ),
     Mutant(

@@ -7,7 +7,8 @@ CHANGING = "tickets/updating.py"
 INCIDENCES = "tickets/incidences.py"
 OPENING = "tickets/opening.py"
 QUERIES = "tickets/api/queries.py"
-SHOWN = "tickets/api/representation.py"
+NEWS = "tickets/changes/news.py"
+SHOWN = "tickets/changes/shown.py"
 STATUSES = "tickets/statuses.py"
 
 TICKETS = (
@@ -92,8 +93,8 @@ TICKETS = (
     Mutant(
         "leads-are-told-apart",
         SHOWN,
-        "By.AGENT.value if entry.by == By.LEAD else entry.by",
-        "entry.by",
+        "By.AGENT.value if by == By.LEAD else By(by).value",
+        "By(by).value",
         "History has an actor that is documented nowhere.",
     ),
     Mutant(
@@ -137,6 +138,57 @@ TICKETS = (
         "company.tickets.hold(ticket_id)\n    if ticket.status not in TERMINAL:",
         "Ticket.objects.hold(ticket_id)\n    if ticket.status not in TERMINAL:",
         "A company rates another's ticket.",
+    ),
+    Mutant(
+        "notes-are-told",
+        "tickets/changes/writes.py",
+        """    if public:
+        ticket.updated_at = now
+        due = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
+        ticket.save(update_fields=["updated_at", *due])
+        news""",
+        """    if public:
+        ticket.updated_at = now
+        due = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
+        ticket.save(update_fields=["updated_at", *due])
+    if True:
+        news""",
+        "A company reads what agents write to each other.",
+    ),
+    Mutant(
+        "requests-are-told-twice",
+        NEWS,
+        "if (known := noted.get(ticket.pk)) is not None:",
+        "if (known := noted.pop(ticket.pk, None)) is not None and tell_news() is not None:",
+        "A move that brings a comment is told without it.",
+    ),
+    Mutant(
+        "the-last-write-is-told",
+        NEWS,
+        "weightiest = min(first.change, change, key=list(TicketChange).index)",
+        "weightiest = change",
+        "A move with a comment is told as a reply.",
+    ),
+    Mutant(
+        "times-of-news-stand-still",
+        NEWS,
+        'ticket.save(update_fields=["last_event_at"])',
+        "pass",
+        "Two events of a ticket have one time: receivers cannot sort them.",
+    ),
+    Mutant(
+        "news-of-tickets-has-no-order",
+        NEWS,
+        "        ticket_id=ticket.pk,\n",
+        "",
+        "A ticket is Accepted before it is In review, at the receiver.",
+    ),
+    Mutant(
+        "tracking-number-of-another-company",
+        "tickets/changes/ticket_updated.py",
+        "Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)",
+        "Shipment.objects.filter(pk=ticket.shipment_id)",
+        "Whoever guesses the id of a shipment is sent its tracking number.",
     ),
     Mutant(
         "thanks-reopens",

@@ -40,6 +40,7 @@ def test_answers_with_the_first_answers_own_headers_too(api: APIClient, company:
     )
 
     assert first["X-Ticket-Changed"] == again["X-Ticket-Changed"] == "1"
+    assert first["X-Ticket-Status"] == again["X-Ticket-Status"] == "1"
     assert again["Content-Type"] == first["Content-Type"]
     assert Comment.objects.count() == 1
 

@@ -267,7 +267,7 @@ def test_one_delivery_that_cannot_be_rendered_harms_no_other(
     render = rendering.render
 
     def fail_once(delivery: Claimed, *given: object) -> Request:
-        if delivery.shipment_id == 3:
+        if delivery.subject == 3:
             raise MemoryError("for a test")
         return render(delivery, *given)
 

@@ -138,7 +138,7 @@ def claimed(webhook_id: int) -> Claimed:
     return Claimed(
         id="",
         webhook_id=webhook_id,
-        shipment_id=None,
+        subject=None,
         attempts=0,
         step=0,
         pulled=False,

@@ -34,7 +34,7 @@ def test_lists_the_newest_first(api: APIClient, company: Company) -> None:
     assert [each["shipment_id"] for each in log["data"]] == [2, 1, 0]
     assert log["next_cursor"] is None
     oldest = log["data"][-1]
-    delivery = Delivery.objects.get(shipment_id=0)
+    delivery = Delivery.objects.get(subject=0)
     assert oldest == {
         "id": str(delivery.pk),
         "event": "tracking.simple",
@@ -44,6 +44,7 @@ def test_lists_the_newest_first(api: APIClient, company: Company) -> None:
         "last_status": 204,
         "last_error": None,
         "shipment_id": 0,
+        "ticket_id": None,
         "tracking_number": "TRACK0",
         "created_at": delivery.created_at.strftime("%Y-%m-%d %H:%M:%S"),
         "finished_at": delivery.finished_at.strftime("%Y-%m-%d %H:%M:%S"),

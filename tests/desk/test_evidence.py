@@ -242,6 +242,22 @@ def test_a_missing_event_leads_to_the_evidence_of_its_shipment(
     assert of_shipment(4101) in desk.get(FIND, query).content.decode()
 
 
+def test_the_news_of_a_ticket_is_found_and_is_no_evidence(desk: Client, ticket: Ticket) -> None:
+    webhook = build.webhook(ticket.company, 6)
+    about = {"tracking_number": "TEST0004101", "type": 6, "ticket_id": ticket.pk}
+    publishing.publish([build.news(ticket.company, 4101, **about)])
+    delivery = Delivery.objects.get(webhook=webhook)
+
+    by_number = desk.get(FIND, {"tracking_number": "TEST0004101"}).content.decode()
+    by_id = desk.get(FIND, {"delivery_id": str(delivery.pk)}).content.decode()
+    page = desk.get(f"/admin/deliveries/delivery/{delivery.pk}/change/").content.decode()
+
+    assert f"ticket {ticket.pk}" in by_number
+    assert of_shipment(4101) in by_id
+    assert f"ticket {ticket.pk}" in page
+    assert [one["event"] for one in record(desk, ticket)["deliveries"]] == ["tracking.simple"]
+
+
 def test_a_company_alone_leads_to_no_shipment_s_evidence(desk: Client, ticket: Ticket) -> None:
     assert "/evidence/" not in desk.get(FIND, {"company": "Acme"}).content.decode()
 

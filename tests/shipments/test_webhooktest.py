@@ -92,6 +92,7 @@ def test_an_unregistered_url_gets_tracking_simple_without_authorization(
         (3, {"type": "tracking.simple", "data": {"tracking_number": "NEW1"}}),
         (4, {"type": "ecommerceTracking", "data": {"order_data": {"order_number": "1001"}}}),
         (5, {"type": "surcharge", "data": {"surcharge_data": {"amount": 10, "currency": "MXN"}}}),
+        (6, {"type": "ticket.updated", "data": {"change": "moved", "tracking_number": "NEW1"}}),
     ],
 )
 def test_sends_the_type_that_is_registered_made_up_where_nothing_is_known(

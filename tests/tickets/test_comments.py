@@ -40,8 +40,9 @@ def test_adds_a_comment_and_leaves_the_status(
 def test_brings_a_ticket_in_review_back_to_an_agent(api: APIClient, company: Company) -> None:
     ticket = build.ticket(company, status=6)
 
-    assert post(api, ticket, {"comment": "The box was wet."}).status_code == 200
+    answer = post(api, ticket, {"comment": "The box was wet."})
 
+    assert (answer.status_code, answer["X-Ticket-Status"]) == (200, "5")
     assert ticket.status == Status.FOLLOW_UP
     assert Comment.objects.get().status == Status.FOLLOW_UP
     line = HistoryEntry.objects.get()
@@ -55,7 +56,7 @@ def test_stores_a_courtesy_and_leaves_the_ticket_in_review(
 
     answer = post(api, ticket, {"comment": "Thank you! 👍"})
 
-    assert answer["X-Ticket-Changed"] == "1"
+    assert (answer["X-Ticket-Changed"], answer["X-Ticket-Status"]) == ("1", "6")
     assert ticket.status == Status.IN_REVIEW
     assert Comment.objects.get().text == "Thank you! 👍"
     line = HistoryEntry.objects.get()
@@ -90,7 +91,7 @@ def test_answers_an_empty_comment_and_stores_nothing(
     answer = post(api, ticket, body)
 
     assert (answer.status_code, answer.json()) == (200, {"data": True})
-    assert answer["X-Ticket-Changed"] == "0"
+    assert (answer["X-Ticket-Changed"], answer["X-Ticket-Status"]) == ("0", "6")
     assert ticket.status == 6
     assert not Comment.objects.exists()
     assert not HistoryEntry.objects.exists()

@@ -92,6 +92,7 @@ class Desk(RuleBasedStateMachine):
         model = self.models[ticket]
         if model.closed:
             assert answer["X-Ticket-Changed"] == "0"
+            assert answer["X-Ticket-Status"] == str(model.status)
             return
         before = (model.status, model.data, len(model.comments))
         comes_back = model.status in (IN_REVIEW, INCOMPLETE) and not model.says_nothing(text, data)
@@ -103,6 +104,7 @@ class Desk(RuleBasedStateMachine):
             model.comments.append(text)
         changed = before != (model.status, model.data, len(model.comments))
         assert answer["X-Ticket-Changed"] == str(int(changed))
+        assert answer["X-Ticket-Status"] == str(model.status)
 
     @rule(ticket=tickets, text=TEXTS)
     def comment(self, ticket: int, text: str) -> None:

@@ -16,6 +16,7 @@ def put(api: APIClient, ticket: Ticket, to: int, **body: Any) -> str:
     answer = api.put(f"/company/tickets/{ticket.pk}", {"ticket_status_id": to, **body})
     assert (answer.status_code, answer.json()) == (200, {"data": True})
     ticket.refresh_from_db()
+    assert answer["X-Ticket-Status"] == str(ticket.status)
     return answer["X-Ticket-Changed"]
 
 

@@ -77,5 +77,6 @@ def test_lists_the_catalogue(api: APIClient) -> None:
         (3, "tracking.simple"),
         (4, "ecommerceTracking"),
         (5, "surcharge"),
+        (6, "ticket.updated"),
     ]
     assert all(set(each) == {"id", "name", "description"} for each in types)

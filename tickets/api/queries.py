@@ -10,7 +10,8 @@ from django.db.models import Count
 from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
-from tickets.api.representation import comment_row, history_rows, ticket_row
+from tickets.api.representation import history_rows, ticket_row
+from tickets.changes.shown import comment_row
 from tickets.models import Comment, Ticket
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN, TERMINAL, Status

@@ -1,16 +1,12 @@
-"""How companies are shown tickets, comments and types (decisions, section 5)."""
+"""How companies are shown tickets, their history and types."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 from shipments.models import Shipment
+from tickets.changes.shown import comment_type, format_utc, shown_actor
 from tickets.models import Comment, HistoryEntry, Ticket, TicketType
-from tickets.statuses import By, Status
-
-TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-# An agent's name is not the company's business.
-DESK = "Support"
+from tickets.statuses import Status
 
 
 def ticket_row(
@@ -68,29 +64,12 @@ def rating(ticket: Ticket) -> dict[str, Any]:
     }
 
 
-def comment_row(comment: Comment, company_name: str) -> dict[str, Any]:
-    return {
-        "id": comment.pk,
-        "type": comment_type(comment),
-        "status_id": comment.status,
-        "status_name": Status(comment.status).slug,
-        "description": comment.text,
-        "created_by_name": company_name if comment.by == By.COMPANY else DESK,
-        "created_at": format_utc(comment.created_at),
-        "utc_created_at": format_utc(comment.created_at),
-    }
-
-
-def comment_type(comment: Comment) -> str:
-    return "client" if comment.by == By.COMPANY else "admin"
-
-
 def history_rows(entries: Iterable[HistoryEntry]) -> list[dict[str, Any]]:
     return [
         {
             "from": entry.was,
             "to": entry.now,
-            "actor": By.AGENT.value if entry.by == By.LEAD else entry.by,
+            "actor": shown_actor(entry.by),
             "at": format_utc(entry.created_at),
         }
         for entry in entries
@@ -132,8 +111,3 @@ def filter_options(types: Iterable[TicketType]) -> dict[str, Any]:
         "statuses": [{"value": status.value, "lang": status.slug} for status in Status],
         "types": [{"value": one.pk, "lang": one.name} for one in types],
     }
-
-
-def format_utc(time: datetime) -> str:
-    """In UTC, as the service keeps all its times."""
-    return time.strftime(TIME_FORMAT)

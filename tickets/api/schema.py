@@ -39,6 +39,12 @@ CHANGED = header(
     [200],
     {"type": "integer", "enum": [0, 1]},
 )
+STATUS_AFTER = header(
+    "X-Ticket-Status",
+    "The id of the ticket's status after the request.",
+    [200],
+    {"type": "integer", "enum": [status.value for status in Status]},
+)
 DUPLICATE = OwnRefusals(
     {"duplicate_ticket": "A ticket has already been created for this shipment."},
     DuplicateTicket,
@@ -144,7 +150,7 @@ one_ticket = extend_schema_view(
         sends={"follow up": {"ticket_status_id": 5, "comments": "Here is the invoice."}},
         answer=Done,
         shows={"data": True},
-        headers=[CHANGED],
+        headers=[CHANGED, STATUS_AFTER],
         errors={404: None},
     ),
 )
@@ -160,7 +166,7 @@ ticket_comments = extend_schema_view(
         sends={"reply": {"comment": "Here is the invoice."}},
         answer=Done,
         shows={"data": True},
-        headers=[CHANGED],
+        headers=[CHANGED, STATUS_AFTER],
         errors={404: None, 422: CLOSED},
         idempotent=True,
     )

@@ -29,9 +29,13 @@ def actor(request: CompanyRequest) -> Actor:
     return Actor(By.COMPANY, request.token.prefix)
 
 
-def changed_response(changed: bool) -> Response:
-    """An ignored request gets the same answer as one that was heeded, told apart by a header."""
-    return Response({"data": True}, headers={"X-Ticket-Changed": str(int(changed))})
+def changed_response(outcome: updating.UpdateOutcome) -> Response:
+    """An ignored request gets the same answer as one that was heeded: headers tell what it did."""
+    headers = {
+        "X-Ticket-Changed": str(int(outcome.changed)),
+        "X-Ticket-Status": str(int(outcome.status)),
+    }
+    return Response({"data": True}, headers=headers)
 
 
 @schema.tickets
@@ -81,7 +85,7 @@ class OneTicket(CompanyView):
     def put(self, request: CompanyRequest, ticket_id: int) -> Response:
         body = UpdateTicket.read(request)
         try:
-            changed = updating.update_ticket(
+            outcome = updating.update_ticket(
                 request.company,
                 ticket_id,
                 actor(request),
@@ -91,7 +95,7 @@ class OneTicket(CompanyView):
             )
         except Ticket.DoesNotExist as error:
             raise Http404 from error
-        return changed_response(changed)
+        return changed_response(outcome)
 
 
 @schema.ticket_comments
@@ -100,12 +104,12 @@ class TicketComments(CompanyView):
     def post(self, request: CompanyRequest, ticket_id: int) -> Response:
         text = AddComment.read(request)["comment"]
         try:
-            changed = updating.comment(request.company, ticket_id, actor(request), text)
+            outcome = updating.comment(request.company, ticket_id, actor(request), text)
         except Ticket.DoesNotExist as error:
             raise Http404 from error
         except updating.TicketClosed as error:
             raise Unprocessable(str(error), code="ticket_closed") from error
-        return changed_response(changed)
+        return changed_response(outcome)
 
 
 @schema.comments

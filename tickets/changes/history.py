@@ -5,8 +5,9 @@ from typing import Any
 from django.utils import timezone
 
 from companies import request_ids
+from tickets.changes import news
 from tickets.changes.actors import Actor
-from tickets.history_codes import PUBLIC, Kind
+from tickets.history_codes import NEWS, PUBLIC, Kind
 from tickets.models import HistoryEntry, Ticket
 from tickets.statuses import Status
 
@@ -20,13 +21,15 @@ def record_history(
     reason: str = "",
     data: dict[str, Any] | None = None,
 ) -> HistoryEntry:
-    """Write what happened, in the transaction in which it happened.
+    """Write what happened, in the transaction in which it happened, and note what is news of it.
 
     `data` has the facts that the kind asks for; `reason` is what a person wrote, and nothing
     else. `was` is for moves: everything else happens in the ticket's present status. Companies
     are shown when a ticket was opened and moved.
     """
     public = kind in PUBLIC
+    if kind in NEWS:
+        news.note_news(ticket, actor, NEWS[kind], was=was)
     return HistoryEntry.objects.create(
         ticket=ticket,
         by=actor.by,

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from tickets.changes import variables
+from tickets.changes import news, variables
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
-from tickets.history_codes import Kind
+from tickets.history_codes import Kind, TicketChange
 from tickets.models import Comment, Ticket
 from tickets.sla import due_dates
 from tickets.statuses import By, Status, allows
@@ -69,7 +69,7 @@ def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:
 def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None:
     """Add a comment. Called after the move it comes with: it carries the status of then."""
     now = timezone.now()
-    Comment.objects.create(
+    comment = Comment.objects.create(
         ticket=ticket,
         by=By.COMPANY if actor.by == By.COMPANY else By.AGENT,
         actor=actor.name,
@@ -82,6 +82,7 @@ def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True)
         ticket.updated_at = now
         due = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
         ticket.save(update_fields=["updated_at", *due])
+        news.note_news(ticket, actor, TicketChange.REPLIED, comment=comment)
 
 
 def save_change(ticket: Ticket, *fields: str) -> None:

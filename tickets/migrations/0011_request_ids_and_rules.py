@@ -9,7 +9,7 @@ import tickets.models.types
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tickets", "0007_phone_keys")]
+    dependencies = [("tickets", "0008_last_event_at")]
 
     operations = [
         migrations.AddField(

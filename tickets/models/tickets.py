@@ -113,6 +113,8 @@ class Ticket(models.Model):
     version = models.PositiveIntegerField(default=1, editable=False)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    # `created_at` of its last event (decision N2); null while none was published but its first.
+    last_event_at = models.DateTimeField(null=True, editable=False)
 
     objects = TicketQuerySet.as_manager()
 

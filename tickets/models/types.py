@@ -108,10 +108,10 @@ class TicketType(models.Model):
     class Meta:
         ordering = ["id"]
 
+    def __str__(self) -> str:
+        return self.name.replace("_", " ")
+
     def clean(self) -> None:
         # Validators are not asked about null, {} and an empty text.
         self.inputs = self.inputs or []
         self.files = self.files or []
-
-    def __str__(self) -> str:
-        return self.name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""Rows are the queue. Migration 0001 says how the tables lie on disk.
+"""Events, deliveries and attempts. Migration 0001 says how the tables lie on disk.
 
 Why: decision page engine-finished-deliveries-leave-the-queue.
 """
@@ -32,13 +32,14 @@ class Event(models.Model):
         Company, on_delete=models.PROTECT, db_constraint=False, related_name="+"
     )
     type_id = models.PositiveSmallIntegerField()
-    # The order key: what happened to one shipment is told in order (decision W22).
+    # What it is about. A ticket's event names the ticket, and the ticket's shipment if it has one.
     shipment_id = models.BigIntegerField(null=True)
+    ticket_id = models.BigIntegerField(null=True)
     tracking_number = models.CharField(max_length=100, blank=True)
     body = models.BinaryField()
     created_at = models.DateTimeField()
-    # What happened, and when in the order of its shipment (decision N3). Both are the same for
-    # every event type that tells it; null where an earlier version stored the event.
+    # What happened, and its place in the order (decision N3). The same for every event type that
+    # tells it; null where an earlier version stored the event.
     fact_id = models.UUIDField(null=True)
     sequence = models.BigIntegerField(null=True)
     request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: none caused it
@@ -76,7 +77,9 @@ class Delivery(models.Model):
     webhook = models.ForeignKey(
         Webhook, on_delete=models.PROTECT, db_constraint=False, related_name="deliveries"
     )
-    shipment_id = models.BigIntegerField(null=True)
+    # The order key (decision W22): a shipment's id, or a ticket's with a minus before it. On disk
+    # it has the name that it had while only shipments had an order.
+    subject = models.BigIntegerField(null=True, db_column="shipment_id")
     state = models.PositiveSmallIntegerField(choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Answered or failed.")
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
@@ -132,117 +135,3 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number}"
-
-
-class Health(models.Model):
-    """How a webhook's receiver has been doing. Written when that changes, not per delivery."""
-
-    webhook = models.OneToOneField(
-        Webhook, on_delete=models.CASCADE, primary_key=True, related_name="health"
-    )
-    failures = models.PositiveIntegerField(default=0, help_text="Consecutive failures.")
-    rests = models.PositiveIntegerField(default=0, help_text="Deliveries since the last success.")
-    failing_since = models.DateTimeField(null=True)
-    resting_until = models.DateTimeField(null=True)
-    # The part of a rest that the receiver asked for (Retry-After).
-    asked_until = models.DateTimeField(null=True)
-    # Retries of what was stored before then are pulled forward (deliveries.catching_up).
-    catch_up_before = models.DateTimeField(null=True)
-    last_success_at = models.DateTimeField(null=True)
-
-    class Meta:
-        verbose_name_plural = "health"
-
-    def __str__(self) -> str:
-        return f"health of webhook {self.pk}"
-
-
-class Wakeup(models.Model):
-    """From when on a webhook is to be looked at (deliveries.engine.lanes)."""
-
-    # Not unique on disk, where the table has no key: rows are added, and deleted by their place.
-    webhook_id = models.BigIntegerField(primary_key=True)
-    due_at = models.DateTimeField()
-
-    class Meta:
-        db_table = "deliveries_wakeup"
-
-    def __str__(self) -> str:
-        return f"wake-up of webhook {self.webhook_id}"
-
-
-class TakenLane(models.Model):
-    """A webhook that an engine loop works on just now."""
-
-    webhook_id = models.BigIntegerField(primary_key=True)
-    loop_id = models.UUIDField()
-
-    class Meta:
-        db_table = "deliveries_lane"
-
-    def __str__(self) -> str:
-        return f"webhook {self.webhook_id}"
-
-
-class Loop(models.Model):
-    """An engine loop and its lease (deliveries.engine.leases)."""
-
-    id = models.UUIDField(primary_key=True)
-    host = models.CharField(max_length=255)
-    process_id = models.IntegerField()
-    started_at = models.DateTimeField()
-    lease_until = models.DateTimeField()
-    # Given up by the other loops: what it worked on is theirs.
-    lost = models.BooleanField()
-
-    class Meta:
-        db_table = "deliveries_loop"
-
-    def __str__(self) -> str:
-        return f"loop {self.process_id} on {self.host}"
-
-
-class Pulse(models.Model):
-    """How a periodic task goes (deliveries.upkeep.periodic), by the name of its function."""
-
-    name = models.CharField(max_length=50, primary_key=True)
-    # When a worker last began it because beat, or somebody else, had rung through the broker.
-    at = models.DateTimeField(null=True)
-    begun_at = models.DateTimeField(null=True)
-    done_at = models.DateTimeField(null=True, help_text="The last success.")
-    # Of the run at work, if any.
-    run = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
-    tries = models.PositiveSmallIntegerField(db_default=0, help_text="Begun since that success.")
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Mail(models.Model):
-    """An email that is still to be sent (deliveries.mailing)."""
-
-    # Part of the Message-ID, so that a repeat can be recognised.
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    address = models.EmailField()
-    subject = models.CharField(max_length=200)
-    text = models.TextField()
-    created_at = models.DateTimeField()
-    due_at = models.DateTimeField(db_index=True)
-    tries = models.PositiveSmallIntegerField(default=0, help_text="Begun.")
-
-    def __str__(self) -> str:
-        return self.subject
-
-
-class SampleSend(models.Model):
-    """A test send in flight (deliveries.sample_delivery)."""
-
-    company_id = models.BigIntegerField()
-    # The web process whose thread waits for it.
-    process = models.CharField(max_length=300)
-    # It has certainly ended by then, whatever became of its process.
-    until = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"test send of company {self.company_id}"

@@ -1,0 +1,20 @@
+"""Rows are the queue: its tables, and what the engine keeps beside them."""
+
+from deliveries.models.engine import Health, Loop, Pulse, TakenLane, Wakeup
+from deliveries.models.outgoing import Mail, SampleSend
+from deliveries.models.queue import OPEN, Attempt, Delivery, Event, State
+
+__all__ = [
+    "OPEN",
+    "Attempt",
+    "Delivery",
+    "Event",
+    "Health",
+    "Loop",
+    "Mail",
+    "Pulse",
+    "SampleSend",
+    "State",
+    "TakenLane",
+    "Wakeup",
+]

@@ -1,0 +1,90 @@
+"""What the engine knows of receivers and of itself."""
+
+from django.db import models
+
+from webhooks.models import Webhook
+
+
+class Health(models.Model):
+    """How a webhook's receiver has been doing. Written when that changes, not per delivery."""
+
+    webhook = models.OneToOneField(
+        Webhook, on_delete=models.CASCADE, primary_key=True, related_name="health"
+    )
+    failures = models.PositiveIntegerField(default=0, help_text="Consecutive failures.")
+    rests = models.PositiveIntegerField(default=0, help_text="Deliveries since the last success.")
+    failing_since = models.DateTimeField(null=True)
+    resting_until = models.DateTimeField(null=True)
+    # The part of a rest that the receiver asked for (Retry-After).
+    asked_until = models.DateTimeField(null=True)
+    # Retries of what was stored before then are pulled forward (deliveries.catching_up).
+    catch_up_before = models.DateTimeField(null=True)
+    last_success_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "health"
+
+    def __str__(self) -> str:
+        return f"health of webhook {self.pk}"
+
+
+class Wakeup(models.Model):
+    """From when on a webhook is to be looked at (deliveries.engine.lanes)."""
+
+    # Not unique on disk, where the table has no key: rows are added, and deleted by their place.
+    webhook_id = models.BigIntegerField(primary_key=True)
+    due_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "deliveries_wakeup"
+
+    def __str__(self) -> str:
+        return f"wake-up of webhook {self.webhook_id}"
+
+
+class TakenLane(models.Model):
+    """A webhook that an engine loop works on just now."""
+
+    webhook_id = models.BigIntegerField(primary_key=True)
+    loop_id = models.UUIDField()
+
+    class Meta:
+        db_table = "deliveries_lane"
+
+    def __str__(self) -> str:
+        return f"webhook {self.webhook_id}"
+
+
+class Loop(models.Model):
+    """An engine loop and its lease (deliveries.engine.leases)."""
+
+    id = models.UUIDField(primary_key=True)
+    host = models.CharField(max_length=255)
+    process_id = models.IntegerField()
+    started_at = models.DateTimeField()
+    lease_until = models.DateTimeField()
+    # Given up by the other loops: what it worked on is theirs.
+    lost = models.BooleanField()
+
+    class Meta:
+        db_table = "deliveries_loop"
+
+    def __str__(self) -> str:
+        return f"loop {self.process_id} on {self.host}"
+
+
+class Pulse(models.Model):
+    """How a periodic task goes (deliveries.upkeep.periodic), by the name of its function."""
+
+    name = models.CharField(max_length=50, primary_key=True)
+    # When a worker last began it because beat, or somebody else, had rung through the broker.
+    at = models.DateTimeField(null=True)
+    begun_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True, help_text="The last success.")
+    # Of the run at work, if any.
+    run = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(db_default=0, help_text="Begun since that success.")
+
+    def __str__(self) -> str:
+        return self.name

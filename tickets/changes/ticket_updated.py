@@ -1,0 +1,156 @@
+"""The event type about a ticket: its payload, schema and sample (decision N5).
+
+The order of the keys is part of the body, which is signed and stored as bytes (decision W10).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from companies.models import Company
+from shipments.event_types.samples import DESCRIPTION
+from shipments.models import Shipment
+from tickets.changes.requested_documents import requested_documents_of
+from tickets.changes.shown import comment_row, shown_actor
+from tickets.history_codes import TicketChange
+from tickets.models import Comment, Ticket, TicketType
+from tickets.statuses import By, Status
+from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
+from webhooks.event_types import EventType, Payload, Schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketStory:
+    """What happened to a ticket in one request. `was` is its status before; None: it is new."""
+
+    ticket: Ticket
+    change: TicketChange
+    by: By
+    was: int | None
+    # The last that the company reads.
+    comment: Comment | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TicketEvent(EventType):
+    tag: str = "Tickets"
+
+    def payload(
+        self,
+        story: TicketStory,
+        at: datetime,
+        *,
+        tracking_number: str | None,
+        requested: list[dict[str, Any]],
+    ) -> Payload:
+        """Never an agent's name, a note between agents, or who works on the ticket."""
+        ticket, comment = story.ticket, story.comment
+        data = {
+            "ticket_id": ticket.pk,
+            "ticket_type_id": ticket.type_id,
+            "ticket_type_name": ticket.type.name,
+            "ticket_status_id": int(ticket.status),
+            "ticket_status_name": Status(ticket.status).slug,
+            "previous_status_id": None if story.was is None else int(story.was),
+            "change": story.change.value,
+            "by": shown_actor(story.by),
+            "comment": comment and comment_row(comment, ticket.company.name),
+            "requested_documents": requested,
+            "shipment_id": ticket.shipment_id,
+            "tracking_number": tracking_number,
+        }
+        return envelope(self.name, at, data)
+
+    def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
+        """How the company's newest ticket about the shipment was last moved, or one made up."""
+        own = Shipment.objects.filter(company=company_id, tracking_number=tracking_number)
+        tickets = Ticket.objects.filter(company=company_id, shipment_id__in=own.values("pk"))
+        ticket = tickets.select_related("company", "type").order_by("-pk").first()
+        if ticket is None:
+            story, requested = made_up_story(company_id, now), []
+        else:
+            story, requested = last_move(ticket), requested_documents_of(ticket)
+        return self.payload(story, now, tracking_number=tracking_number, requested=requested)
+
+
+def last_move(ticket: Ticket) -> TicketStory:
+    entry = ticket.history.filter(public=True).order_by("-pk").first()
+    if entry is None or entry.was is None:
+        return TicketStory(ticket=ticket, change=TicketChange.OPENED, by=By.COMPANY, was=None)
+    return TicketStory(ticket=ticket, change=TicketChange.MOVED, by=By(entry.by), was=entry.was)
+
+
+def made_up_story(company_id: int, now: datetime) -> TicketStory:
+    status = Status.IN_REVIEW
+    return TicketStory(
+        ticket=Ticket(
+            id=1,
+            company=Company(id=company_id),
+            type=TicketType(id=5, name="damaged"),
+            status=status,
+            shipment_id=1,
+        ),
+        change=TicketChange.MOVED,
+        by=By.AGENT,
+        was=Status.PENDING,
+        comment=Comment(id=1, by=By.AGENT, text=DESCRIPTION, status=status, created_at=now),
+    )
+
+
+def tracking_number_of(ticket: Ticket) -> str | None:
+    """That of its company's own shipment: another's stays a number (decision T12)."""
+    if ticket.shipment_id is None:
+        return None
+    own = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
+    return own.values_list("tracking_number", flat=True).first()
+
+
+def or_null(schema: Schema) -> Schema:
+    """The schema of a value that may be missing."""
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+STATUS: Schema = {"type": "integer", "enum": [status.value for status in Status]}
+SLUG: Schema = {"type": "string", "enum": [status.slug for status in Status]}
+SHOWN_TIME: Schema = {"type": "string", "description": "YYYY-MM-DD HH:MM:SS, UTC."}
+COMMENT = object_schema(
+    id=NUMBER,
+    type={"type": "string", "enum": ["client", "admin"]},
+    status_id=STATUS,
+    status_name=SLUG,
+    description=TEXT,
+    created_by_name=TEXT,
+    created_at=SHOWN_TIME,
+    utc_created_at=SHOWN_TIME,
+)
+TICKET_UPDATED = TicketEvent(
+    id=6,
+    name="ticket.updated",
+    signed=True,
+    description="A ticket was opened, moved or answered, or documents were requested.",
+    schema=envelope_schema(
+        "ticket.updated",
+        object_schema(
+            ticket_id=NUMBER,
+            ticket_type_id=NUMBER,
+            ticket_type_name=TEXT,
+            ticket_status_id=STATUS,
+            ticket_status_name=SLUG,
+            previous_status_id={
+                "type": ["integer", "null"],
+                "enum": [*STATUS["enum"], None],
+                "description": "Its status before; null where it was opened.",
+            },
+            change={"type": "string", "enum": [change.value for change in TicketChange]},
+            by={"type": "string", "enum": [By.COMPANY.value, By.AGENT.value, By.SYSTEM.value]},
+            comment={**or_null(COMMENT), "description": "What was written with it."},
+            requested_documents={
+                "type": "array",
+                "items": object_schema(id=NUMBER, name=TEXT, fulfilled={"type": "boolean"}),
+                "description": "All that you have been asked for on this ticket.",
+            },
+            shipment_id=or_null(NUMBER),
+            tracking_number=or_null(TEXT),
+        ),
+    ),
+)
