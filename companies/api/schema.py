@@ -72,6 +72,7 @@ ERRORS = {
         "The first request with this Idempotency-Key is still running.",
         "The first request with this Idempotency-Key is still running.",
     ),
+    410: ("What was asked for is no longer stored.", "No longer stored."),
     413: ("The body is larger than 1 MiB.", "The body is larger than 1 MiB."),
     415: (
         "The body is not application/json, or it is compressed.",
@@ -99,7 +100,7 @@ def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> O
     )
 
 
-COUNTED = (200, 400, 404, 409, 413, 415, 422, 429)
+COUNTED = (200, 400, 404, 409, 410, 413, 415, 422, 429)
 ANSWER_HEADERS = [
     header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", COUNTED),
     header("RateLimit-Remaining", "Requests left in this window.", COUNTED),

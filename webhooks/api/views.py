@@ -1,3 +1,4 @@
+from base64 import b64encode
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
-from companies.encryption import UnreadableSecret
+from companies.encryption import SecretText, UnreadableSecret
 from webhooks import services
 from webhooks.api import schema
 from webhooks.api.serializers import (
@@ -21,6 +22,13 @@ from webhooks.event_types import registry
 from webhooks.models import Webhook
 from webhooks.targets import BadTarget
 
+# Which field a refusal of the services is about.
+FIELDS: dict[type[ValueError], str] = {
+    services.UnknownType: "type_id",
+    services.NotSigned: "standard_headers",
+    services.OtherKind: "url",
+    BadTarget: "url",
+}
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 
@@ -31,10 +39,11 @@ def webhook_payload(webhook: Webhook) -> dict[str, Any]:
         "id": webhook.pk,
         "type": webhook.type_name,
         "type_id": webhook.type_id,
-        "url": webhook.url,
+        "url": webhook.url or None,
         "auth_token": masked_token(webhook),
         "active": int(webhook.active),
         "max_in_flight": webhook.max_in_flight,
+        "standard_headers": int(webhook.standard_headers),
         "paused_reason": webhook.paused_reason or None,
         "secret_activates_at": rotates.strftime(TIME_FORMAT) if rotates else None,
         "created_at": webhook.created_at.strftime(TIME_FORMAT),
@@ -49,6 +58,24 @@ def masked_token(webhook: Webhook) -> str | None:
     except UnreadableSecret:
         return "…"
     return f"…{token[-4:]}" if token else None
+
+
+def shown_secret(secret: str | None) -> dict[str, str]:
+    """A secret where it is shown: as our headers are signed with it, and for Standard Webhooks."""
+    if not secret:
+        return {}
+    return {"secret": secret, "standard_secret": standard_secret(secret)}
+
+
+def standard_secret(secret: str) -> SecretText:
+    """The same key as libraries for Standard Webhooks take it."""
+    return SecretText(f"whsec_{b64encode(secret.encode()).decode()}")
+
+
+def refused_fields(error: ValueError) -> ValidationError:
+    """A 400 for what a service refused, at the field that it refused."""
+    field = next(field for kind, field in FIELDS.items() if isinstance(error, kind))
+    return ValidationError({field: [str(error)]})
 
 
 @schema.webhook_types
@@ -78,10 +105,8 @@ class Webhooks(CompanyView):
     def post(self, request: CompanyRequest) -> Response:
         try:
             webhook = services.register_webhook(request.company, **RegisterWebhook.read(request))
-        except services.UnknownType as error:
-            raise ValidationError({"type_id": [str(error)]}) from error
-        except BadTarget as error:
-            raise ValidationError({"url": [str(error)]}) from error
+        except tuple(FIELDS) as error:
+            raise refused_fields(error) from error
         except services.AlreadyRegistered as error:
             raise Conflict(str(error), webhook_id=error.webhook_id) from error
         except services.TooManyWebhooks as error:
@@ -89,11 +114,10 @@ class Webhooks(CompanyView):
         data = {
             "id": webhook.pk,
             "type": webhook.type_name,
-            "url": webhook.url,
+            "url": webhook.url or None,
             "active": int(webhook.active),
+            **shown_secret(webhook.secret),
         }
-        if webhook.secret:
-            data["secret"] = webhook.secret
         return Response({"meta": "webhook_created", "data": data})
 
 
@@ -110,8 +134,8 @@ class OneWebhook(CompanyView):
             services.change_webhook(request.company, webhook_id, **ChangeWebhook.read(request))
         except services.UnknownWebhook as error:
             raise Http404 from error
-        except BadTarget as error:
-            raise ValidationError({"url": [str(error)]}) from error
+        except tuple(FIELDS) as error:
+            raise refused_fields(error) from error
         except services.AlreadyRegistered as error:
             raise Conflict(str(error), webhook_id=error.webhook_id) from error
         return Response({"data": True})
@@ -138,7 +162,7 @@ class WebhookSecret(CompanyView):
             raise Unprocessable(str(error)) from error
         data = {
             "id": webhook.pk,
-            "secret": webhook.next_secret,
+            **shown_secret(webhook.next_secret),
             "activates_at": webhook.next_secret_at and webhook.next_secret_at.strftime(TIME_FORMAT),
         }
         return Response({"meta": "secret_rotated", "data": data})
