@@ -205,13 +205,14 @@ def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
 
 
 def unusable(stock: Stock, operation: Operation, *given: Any) -> Any:
-    """A bad key, where one is read; else a webhook whose secret is lost."""
+    """A bad key, where one is read; else a webhook without a URL whose secret is lost."""
     if operation.idempotent:
         return bad_key(stock, operation, *given)
     webhook = Webhook.objects.get(pk=stock.ids["acme"]["webhook_id"])
     publishing.publish([build.news(webhook.company)])
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE webhooks_webhook SET secret = 'lost' WHERE id = %s", [webhook.pk])
+        lose = "UPDATE webhooks_webhook SET secret = 'lost', url = '' WHERE id = %s"
+        cursor.execute(lose, [webhook.pk])
     return stock.send(operation)
 
 

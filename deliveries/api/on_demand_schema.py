@@ -9,6 +9,7 @@ from companies.api.schema import operation
 from companies.api.shapes import Error, Time, shape
 from deliveries.api.schema import ID, TAG
 from deliveries.api.serializers import StreamQuery
+from deliveries.on_demand import advice
 from webhooks.api.shapes import TypeName
 
 FACT_ID = "0c5e2a4e-4b1a-4a5f-8a43-0a6f1f9f2b77"
@@ -34,6 +35,28 @@ StreamedEvents = shape(
     "StreamedEvents",
     data=StreamedEvent(many=True),
     next_cursor=serializers.CharField(help_text="Send it as `after` to go on; always there."),
+)
+
+
+class TrialVerdict(serializers.Serializer[Any]):
+    delivered = serializers.BooleanField(help_text="The receiver answered 2xx.")
+    status = serializers.IntegerField(allow_null=True)
+    error = serializers.CharField(allow_null=True)
+    duration_ms = serializers.IntegerField()
+    rejects_tampered = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether it refused a body that was changed after signing. null: not tried, as"
+        " the type is unsigned or the first request failed; or not answered.",
+    )
+    advice = serializers.ListField(
+        child=serializers.CharField(), help_text="What to do, a sentence each; empty: all is well."
+    )
+
+
+WebhookTested = shape(
+    "WebhookTested",
+    meta=serializers.ChoiceField(choices=["webhook_tested"]),
+    data=TrialVerdict(),
 )
 
 EVENT = {
@@ -82,6 +105,35 @@ webhook_events = extend_schema_view(
             ),
             422: "We can no longer read the webhook's secret: make a new one (code"
             " `webhook_unreadable`).",
+        },
+    )
+)
+
+webhook_trial = extend_schema_view(
+    post=operation(
+        "tryWebhook",
+        "Send a signed sample to a webhook, and the same with one byte changed.",
+        tag=TAG,
+        about="Both carry all headers of a delivery, and X-Webhook-Test: 1. They are no deliveries."
+        " Unsigned types get one request, without X-Webhook headers.",
+        answer=WebhookTested,
+        shows={
+            "meta": "webhook_tested",
+            "data": {
+                "delivered": True,
+                "status": 200,
+                "error": None,
+                "duration_ms": 83,
+                "rejects_tampered": False,
+                "advice": [advice.ACCEPTS_TAMPERED],
+            },
+        },
+        errors={
+            404: None,
+            422: "The webhook has no URL (code `webhook_without_url`), or its URL is no longer"
+            " allowed.",
+            429: "Too many requests in this minute; or as many test sends are on their way as may"
+            " be (code `test_send_limit`). Try again after Retry-After seconds.",
         },
     )
 )

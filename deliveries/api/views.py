@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from uuid import UUID
 
 from django.http import Http404
@@ -13,8 +14,10 @@ from deliveries.api import on_demand_schema, schema
 from deliveries.api.serializers import LogQuery, StreamQuery, Window
 from deliveries.models import Delivery
 from deliveries.monitoring import log
-from deliveries.on_demand import stream
+from deliveries.on_demand import signed_test, stream
+from deliveries.on_demand.sample_delivery import TooManyTestSends
 from webhooks.models import Webhook
+from webhooks.targets import BadTarget
 
 
 class Expired(Refusal):
@@ -62,6 +65,25 @@ class WebhookEvents(CompanyView):
         except stream.CannotSign as error:
             raise Unprocessable(str(error), code="webhook_unreadable") from error
         return Response({"data": events, "next_cursor": cursor})
+
+
+@on_demand_schema.webhook_trial
+class WebhookTrial(CompanyView):
+    """Ignores Idempotency-Key: a caller who repeats the request wants to send again."""
+
+    rate = "send"
+
+    def post(self, request: CompanyRequest, webhook_id: int) -> Response:
+        webhook = webhook_of(request, webhook_id)
+        try:
+            verdict = signed_test.try_webhook(webhook)
+        except signed_test.CannotTest as error:
+            raise Unprocessable(str(error), code=error.code) from error
+        except BadTarget as error:
+            raise Unprocessable(f"This webhook's URL is no longer allowed. {error}") from error
+        except TooManyTestSends as error:
+            raise LimitReached(str(error), wait=error.wait, code="test_send_limit") from error
+        return Response({"meta": "webhook_tested", "data": asdict(verdict)})
 
 
 @schema.webhook_health
