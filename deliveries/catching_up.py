@@ -87,6 +87,11 @@ def note_mended(webhook_id: int, *, everything: bool) -> None:
     """End its rest; with `everything` have the engine pull its retries forward."""
     with statements.cursor() as cursor:
         cursor.execute(MENDED, {"webhook": webhook_id, "all": everything})
+    ring_on_commit()
+
+
+def ring_on_commit() -> None:
+    """Have the engine look for what is due once this transaction is committed."""
     transaction.on_commit(doorbell.ring_engine, robust=True)
 
 

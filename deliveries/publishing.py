@@ -29,22 +29,50 @@ class News:
     ticket_id: int | None = None
 
 
+# Events get their numbers before they are committed, so a higher one may be seen first. Whoever
+# publishes therefore says from which number on its own can be, before it draws any: a shared
+# advisory lock, which ends with the transaction and whose key holds the number that was the newest.
+# Nobody waits for it, and the first one of a transaction bounds all that it publishes later. Behind
+# the tag, 48 bits are left for the number.
+LOCK_TAG = 7_303
+NEWEST = (
+    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM deliveries_event_id_seq"
+)
+# The number comes first and the locks second: what is numbered up to it and not committed has its
+# lock by then. A transaction gives up its locks only once others see what it wrote.
+SETTLED = f"""
+WITH newest AS MATERIALIZED ({NEWEST})
+SELECT least(newest.number, (
+  SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
+  WHERE newest.number IS NOT NULL AND locktype = 'advisory' AND objsubid = 1
+    AND classid::bigint >> 16 = {LOCK_TAG} AND pid <> pg_backend_pid()
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())))
+FROM newest
+"""  # noqa: S608 - our own text
+
 # An event without a listener is not stored. The identity follows the order of the rows, and
 # with it the order in which the events of a shipment or ticket are sent (decision W22). A fact's
 # place in that order is its first event's.
-PUBLISH = """
-WITH news AS (
+PUBLISH = f"""
+WITH newest AS MATERIALIZED ({NEWEST}), fence AS MATERIALIZED (
+  SELECT CASE WHEN coalesce(current_setting('deliveries.publishing', true), '') = ''
+    THEN pg_advisory_xact_lock_shared({LOCK_TAG}::bigint << 48 | number)::text
+      || set_config('deliveries.publishing', 'on', true)
+    ELSE '' END AS up
+  FROM newest
+), news AS (
   SELECT * FROM json_to_recordset(%s::json) AS n(company_id bigint, type_id smallint,
     shipment_id bigint, ticket_id bigint, tracking_number text, body text, fact_id uuid,
     position integer)
 ), listener AS (
-  SELECT id, company_id, type_id FROM webhooks_webhook
+  SELECT id, company_id, type_id, url <> '' AS sent FROM webhooks_webhook
   WHERE deleted_at IS NULL AND company_id = ANY(%s::bigint[])
 ), numbered AS MATERIALIZED (
   SELECT nextval('deliveries_event_id_seq') AS id, heard.* FROM (
     SELECT * FROM news
     WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM listener)
     ORDER BY position) AS heard
+  WHERE (SELECT up FROM fence) IS NOT NULL
 ), event AS (
   INSERT INTO deliveries_event (id, company_id, type_id, shipment_id, ticket_id,
     tracking_number, body, created_at, fact_id, sequence, request_id)
@@ -55,14 +83,14 @@ WITH news AS (
 ), wakeup AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT id, clock_timestamp() FROM listener
-  WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM event)
+  WHERE sent AND (company_id, type_id) IN (SELECT company_id, type_id FROM event)
 )
 INSERT INTO deliveries_delivery
   (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)
 SELECT deliveries_uuid(), event.id, listener.id, event.subject, 0, 0, 0,
   clock_timestamp(), '', event.created_at
-FROM event JOIN listener USING (company_id, type_id)
-"""
+FROM event JOIN listener USING (company_id, type_id) WHERE listener.sent
+"""  # noqa: S608 - our own text
 
 HEARD = """
 SELECT EXISTS (SELECT FROM webhooks_webhook
@@ -98,7 +126,7 @@ def publish(news: Sequence[News]) -> int:
     """Write an event and its deliveries for each of `news`; returns how many deliveries.
 
     Call it inside the transaction that writes the fact. A paused webhook gets its deliveries
-    too: they wait until it is resumed.
+    too: they wait until it is resumed. One without a URL gets none: its company reads the events.
     """
     if not news:
         return 0
@@ -123,3 +151,24 @@ def publish(news: Sequence[News]) -> int:
     if made:
         transaction.on_commit(doorbell.ring_engine, robust=True)
     return made
+
+
+def newest_number() -> int:
+    """The number of the newest event, committed or not; `settings.NEWEST_EVENT_NUMBER`."""
+    return ask_number(NEWEST)
+
+
+def settled_number() -> int:
+    """Up to this number nothing can be added any more: what is there is seen by the next statement.
+
+    It stays behind a transaction that has published and has not ended, whoever's it is, and waits
+    for nothing else.
+    """
+    return ask_number(SETTLED)
+
+
+def ask_number(statement: str) -> int:
+    with statements.cursor() as cursor:
+        cursor.execute(statement)
+        (number,) = cursor.fetchone() or (0,)
+        return int(number)

@@ -9,12 +9,13 @@ from django.db import OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
-from deliveries import catching_up, doorbell
+from deliveries import catching_up
 from deliveries.catching_up import Place
 from deliveries.models import Delivery, State
 
 BATCH = 1_000
 MOST_A_DAY = catching_up.MOST_A_DAY
+STATES = {state.label: state for state in State}
 
 
 class AskedTooOften(Exception):
@@ -117,7 +118,7 @@ def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) 
         place = Place(part[-1].created_at, part[-1].event_id)
     if spent and not count:
         raise AskedTooOften
-    transaction.on_commit(doorbell.ring_engine, robust=True)
+    catching_up.ring_on_commit()
     return count
 
 
@@ -148,7 +149,7 @@ def ask_again(delivery_id: UUID) -> None:
     Raises AskedTooOften.
     """
     reopen([delivery_id], counted=True)
-    transaction.on_commit(doorbell.ring_engine, robust=True)
+    catching_up.ring_on_commit()
 
 
 def redeliver(delivery_ids: Iterable[UUID]) -> int:
@@ -161,7 +162,7 @@ def redeliver(delivery_ids: Iterable[UUID]) -> int:
     ids = list(delivery_ids)
     for start in range(0, len(ids), BATCH):
         again += reopen(ids[start : start + BATCH])
-        transaction.on_commit(doorbell.ring_engine, robust=True)
+        catching_up.ring_on_commit()
     return again
 
 
@@ -188,6 +189,10 @@ def count_asked(cursor: CursorWrapper, ids: list[UUID]) -> list[UUID]:
     if not asked:
         raise AskedTooOften
     return asked
+
+
+def has_delivery(delivery_id: UUID) -> bool:
+    return Delivery.objects.filter(pk=delivery_id).exists()
 
 
 def find_deliveries(

@@ -21,6 +21,7 @@ from faults import (
     scenarios,
     stand_stills,
     storms,
+    streaming,
     tickets,
     two_beats,
     upgrade,
@@ -198,5 +199,9 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
         {"only": "", "seconds": 10.0, "backlog": 100_000, "tickets": 100_000},
     ),
     "storm": (storm, {"shipments": 500, "updates": 10_000, "kills": 12, "seed": 1}),
+    "stream": (
+        streaming.stream,
+        {"writers": 16, "seconds": 20.0, "kills": 4, "seed": 1},
+    ),
     "restarts": (restarts, {"events": 10_000, "per-second": 200.0, "times": 5}),
 }

@@ -85,10 +85,10 @@ def base64_inside(plain: bytes) -> Iterator[str]:
 
 
 def secrets_in(answer: Any) -> Iterator[str]:
-    """The members of an answer that are called a secret."""
+    """The members of an answer that are called secrets."""
     if isinstance(answer, dict):
         for name, inner in answer.items():
-            if name == "secret" and isinstance(inner, str):
+            if name in ("secret", "standard_secret") and isinstance(inner, str):
                 yield inner
             else:
                 yield from secrets_in(inner)

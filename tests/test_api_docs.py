@@ -9,8 +9,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import sample_delivery
 from deliveries.http.answers import Reply
+from deliveries.on_demand import sample_delivery
 from tests import builders as build
 from tests.described import Operation, operations
 from tickets.models import TicketType

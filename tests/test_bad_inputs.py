@@ -9,9 +9,9 @@ from pytest_django import Settings
 
 from companies import services
 from companies.models import Company
-from deliveries import sample_delivery
 from deliveries.http.answers import Reply
 from deliveries.http.transport import Request
+from deliveries.on_demand import sample_delivery
 from tests import builders as build
 from tests.corpora import BadInput, bad_inputs
 from tests.corpora.checks import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
 from django.http import HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -22,9 +22,10 @@ from companies.api.views import CompanyView
 from companies.models import Company
 from config.door.front import TOO_SLOW
 from config.door.refusals import write_error
-from deliveries import publishing, sample_delivery
+from deliveries import publishing
 from deliveries.http.answers import Reply
 from deliveries.models import Attempt, Delivery
+from deliveries.on_demand import sample_delivery
 from shipments.models import TrackingUpdate
 from tests import builders as build
 from tests.conftest import signed_in
@@ -212,15 +213,32 @@ def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
     return answer
 
 
+def unusable(stock: Stock, operation: Operation, *given: Any) -> Any:
+    """A bad key, where one is read; else a webhook without a URL whose secret is lost."""
+    if operation.idempotent:
+        return bad_key(stock, operation, *given)
+    webhook = Webhook.objects.get(pk=stock.ids["acme"]["webhook_id"])
+    publishing.publish([build.news(webhook.company)])
+    with connection.cursor() as cursor:
+        lose = "UPDATE webhooks_webhook SET secret = 'lost', url = '' WHERE id = %s"
+        cursor.execute(lose, [webhook.pk])
+    return stock.send(operation)
+
+
+def expired(stock: Stock, operation: Operation, *_: Any) -> Any:
+    return stock.send(operation, {"after": "1-1"})
+
+
 PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], Any]] = {
     "400": wrong,
     "401": anonymous,
     "404": foreign,
     "408": late,
     "409": conflicting,
+    "410": expired,
     "413": large,
     "415": compressed,
-    "422": bad_key,
+    "422": unusable,
     "429": too_many,
     "503": away,
 }

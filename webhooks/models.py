@@ -15,11 +15,11 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 
 
 class Webhook(models.Model):
-    """A URL to which a company's events of one type are sent."""
+    """Where a company's events of one type go; without a URL they are fetched (decision N6)."""
 
     company = models.ForeignKey(Company, on_delete=models.PROTECT, related_name="webhooks")
     type_id = models.PositiveSmallIntegerField("type")
-    url = models.CharField(max_length=2048)
+    url = models.CharField(max_length=2048, blank=True, help_text="Empty: its events are fetched.")
     active = models.BooleanField(default=True)
     paused_reason = models.CharField(
         max_length=300,
@@ -31,6 +31,11 @@ class Webhook(models.Model):
     max_in_flight = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="Never more requests at once; empty: as the engine finds."
     )
+    standard_headers = models.BooleanField(
+        default=False, db_default=False, help_text="Also sign as Standard Webhooks has it."
+    )
+    # The number of the newest event when it was registered: its stream begins behind that one.
+    begins_after = models.BigIntegerField(default=0, db_default=0, editable=False)
     auth_token = EncryptedTextField(null=True, editable=False)
     secret = EncryptedTextField(null=True, editable=False)
     # The new secret after a rotation, until next_secret_at (decision W9).
@@ -55,6 +60,11 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return f"webhook {self.pk}"
+
+    @property
+    def fetched(self) -> bool:
+        """Whether nothing is sent and its company fetches the events (decision N6)."""
+        return not self.url
 
     @property
     def type_name(self) -> str:

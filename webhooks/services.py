@@ -42,63 +42,78 @@ class TooManyWebhooks(Exception):
 class NotSigned(ValueError):
     """Webhooks of this type have no secret."""
 
+    def __init__(self, type_name: str) -> None:
+        super().__init__(f"Webhooks of type {type_name} are not signed.")
+
+
+class OtherKind(ValueError):
+    """A webhook that is sent to a URL cannot become one that is fetched, nor the other way."""
+
 
 @transaction.atomic
 def register_webhook(
     company: Company,
     *,
     type_id: int,
-    url: str,
+    url: str | None,
     active: bool = True,
     auth_token: str | None = None,
     max_in_flight: int | None = None,
+    standard_headers: bool = False,
 ) -> Webhook:
-    """Create a webhook (decision N4).
+    """Create a webhook (decision N4); one without a URL is fetched (decision N6).
 
     `max_in_flight`: never more requests to it at once; None leaves it to the engine. Raises
-    UnknownType, AlreadyRegistered, TooManyWebhooks, and webhooks.targets.BadTarget (decision W23).
+    UnknownType, NotSigned for `standard_headers`, AlreadyRegistered, TooManyWebhooks, and
+    webhooks.targets.BadTarget (decision W23).
     """
     event_type = registry.get(type_id)
     if event_type is None:
         known = ", ".join(str(each.id) for each in registry)
         raise UnknownType(f"Send one of {known}; GET /webhook-types says what they tell of.")
-    targets.check_target(url, target_policy.current_policy())
+    if standard_headers and not event_type.signed:
+        raise NotSigned(event_type.name)
+    if url is not None:
+        targets.check_target(url, target_policy.current_policy())
     lock_webhooks(company)
-    check_unused(company, type_id, url)
+    if url is not None:
+        check_unused(company, type_id, url)
     if company.webhooks.present().count() >= settings.WEBHOOKS_PER_COMPANY:
         raise TooManyWebhooks(settings.WEBHOOKS_PER_COMPANY)
     return Webhook.objects.create(
         company=company,
         type_id=type_id,
-        url=url,
+        url=url or "",
         active=active,
         auth_token=auth_token,
         max_in_flight=max_in_flight,
+        standard_headers=standard_headers,
         secret=make_secret() if event_type.signed else None,
+        begins_after=import_string(settings.NEWEST_EVENT_NUMBER)(),
     )
 
 
 @transaction.atomic
 def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook:
-    """Set `url`, `active`, `auth_token` and `max_in_flight`, as far as given. An error changes
-    nothing.
+    """Set `url`, `active`, `auth_token`, `max_in_flight` and `standard_headers`, as far as given.
+    An error changes nothing.
 
-    Raises UnknownWebhook, AlreadyRegistered, and webhooks.targets.BadTarget.
+    Raises UnknownWebhook, NotSigned, OtherKind, AlreadyRegistered, and webhooks.targets.BadTarget.
     """
     if "url" in changes:
         lock_webhooks(company)
     webhook = lock_webhook(company, webhook_id)
+    if changes.get("standard_headers") and not webhook.signed:
+        raise NotSigned(webhook.type_name)
     if "url" in changes:
-        targets.check_target(changes["url"], target_policy.current_policy())
-        if changes["url"] != webhook.url:
-            check_unused(company, webhook.type_id, changes["url"])
+        changes["url"] = check_new_url(webhook, changes["url"])
     if "active" in changes:
         changes.update(activation(webhook, changes["active"]))
     resumed = not webhook.active and changes.get("active", False)
     for name, value in changes.items():
         setattr(webhook, name, value)
     webhook.save(update_fields=[*changes, "updated_at"])
-    if resumed:
+    if resumed and not webhook.fetched:
         import_string(settings.WEBHOOK_RESUMED)(webhook.pk)
     return webhook
 
@@ -129,7 +144,7 @@ def resume_company(company_id: int) -> None:
     """
     webhooks = Webhook.objects.present().filter(company=company_id, active=True)
     webhooks.update(resumed_at=timezone.now())
-    for webhook_id in webhooks.order_by("pk").values_list("pk", flat=True):
+    for webhook_id in webhooks.exclude(url="").order_by("pk").values_list("pk", flat=True):
         import_string(settings.WEBHOOK_RESUMED)(webhook_id)
 
 
@@ -154,7 +169,7 @@ def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta)
     """
     webhook = lock_webhook(company, webhook_id)
     if not webhook.signed:
-        raise NotSigned(f"Webhooks of type {webhook.type_name} are not signed.")
+        raise NotSigned(webhook.type_name)
     now = timezone.now()
     secret = make_secret()
     try:
@@ -181,6 +196,22 @@ def lock_webhooks(company: Company) -> None:
     """
     # no_key: others may insert rows that refer to the company.
     list(Company.objects.select_for_update(no_key=True).filter(pk=company.pk).values_list("pk"))
+
+
+def check_new_url(webhook: Webhook, url: str | None) -> str:
+    """The URL as it is stored. Raises OtherKind, BadTarget and AlreadyRegistered."""
+    if url is None and webhook.fetched:
+        return ""
+    if url is None:
+        raise OtherKind(
+            "This webhook keeps a URL. To fetch events, register another with url null."
+        )
+    if webhook.fetched:
+        raise OtherKind("This webhook has no URL and gets none. Register another with the URL.")
+    targets.check_target(url, target_policy.current_policy())
+    if url != webhook.url:
+        check_unused(webhook.company, webhook.type_id, url)
+    return url
 
 
 def check_unused(company: Company, type_id: int, url: str) -> None:

@@ -44,7 +44,7 @@ def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> O
     )
 
 
-COUNTED = (200, 400, 404, 409, 413, 415, 422, 429)
+COUNTED = (200, 400, 404, 409, 410, 413, 415, 422, 429)
 ANSWER_HEADERS = [
     OpenApiParameter(
         request_ids.HEADER,

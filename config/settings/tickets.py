@@ -8,5 +8,7 @@ RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_som
 INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
 # Who hears of a webhook that is resumed, in its transaction. Webhooks do not know deliveries.
 WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
-# The same of a company that is active again. Companies do not know webhooks.
+# Who knows behind which event the stream of a new webhook begins (decision N6).
+NEWEST_EVENT_NUMBER = "deliveries.publishing.newest_number"
+# Who hears of a company that is active again, in its transaction. Companies do not know webhooks.
 COMPANY_RESUMED = "webhooks.services.resume_company"

@@ -29,6 +29,16 @@ SIGNED_HEADERS: dict[str, tuple[str, Schema]] = {
         {**TEXT, "pattern": "^v1=[a-f0-9]{64}$"},
     ),
 }
+# Only where the webhook asks for them, or the request is a test.
+OPTIONAL_HEADERS: dict[str, tuple[str, Schema]] = {
+    "X-Webhook-Test": ("`1` on a test request.", {**TEXT, "enum": ["1"]}),
+    "webhook-id": ("The X-Webhook-Id, where the webhook has standard_headers.", TEXT),
+    "webhook-timestamp": ("Time of this attempt, in seconds since 1970.", NUMBER),
+    "webhook-signature": (
+        "`v1,` and the base64 HMAC-SHA256 of id, dot, timestamp, dot, body.",
+        {**TEXT, "pattern": "^v1,[A-Za-z0-9+/]{43}=$"},
+    ),
+}
 
 
 def with_webhooks(result: Schema, **_: Any) -> Schema:
@@ -39,7 +49,7 @@ def with_webhooks(result: Schema, **_: Any) -> Schema:
 
 def received(event_type: EventType) -> Schema:
     """What a receiver of events of this type is sent, and answers."""
-    headers = SENT_HEADERS | (SIGNED_HEADERS if event_type.signed else {})
+    headers = SENT_HEADERS | (SIGNED_HEADERS | OPTIONAL_HEADERS if event_type.signed else {})
     return {
         "summary": event_type.description,
         "tags": [event_type.tag],
@@ -47,7 +57,7 @@ def received(event_type: EventType) -> Schema:
             {
                 "name": name,
                 "in": "header",
-                "required": name != "Authorization",
+                "required": name in SIGNED_HEADERS,
                 "description": about,
                 "schema": schema,
             }

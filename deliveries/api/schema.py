@@ -10,7 +10,7 @@ from companies.api.shapes import Done, Time, shape
 from deliveries.api.serializers import STATES, LogQuery, Window
 from deliveries.http.answers import Failure
 from deliveries.redelivery import MOST_A_DAY
-from webhooks.api.schema import TypeName
+from webhooks.api.shapes import TypeName
 
 TAG = "Deliveries"
 ERRORS = [failure.value for failure in Failure if failure is not Failure.NOT_SENT]
@@ -228,7 +228,14 @@ recover = extend_schema_view(
         sends={"a morning": {"since": "2026-01-02T06:00:00Z", "until": "2026-01-02T12:00:00Z"}},
         answer=Recovered,
         shows={"data": {"redelivered": 12}},
-        errors={404: None, 429: TOO_OFTEN},
+        errors={
+            404: None,
+            422: {
+                "webhook_without_url": "This webhook has no URL, so nothing is sent:"
+                " GET /webhooks/7/events has its events."
+            },
+            429: TOO_OFTEN,
+        },
         idempotent=True,
     )
 )

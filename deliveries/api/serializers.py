@@ -40,3 +40,10 @@ class LogQuery(Body):
 
     def validate_state(self, state: str) -> State:
         return STATES[state]
+
+
+class StreamQuery(Body):
+    """The query of a webhook's events. Every value comes as text."""
+
+    after = Text(required=False, max_length=50, help_text="The last answer's next_cursor.")
+    limit = serializers.IntegerField(required=False, default=100, min_value=1, max_value=100)

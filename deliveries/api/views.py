@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from uuid import UUID
 
 from django.http import Http404
@@ -7,13 +8,22 @@ from rest_framework.response import Response
 
 from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
-from companies.api.views import CompanyView, LimitReached, Unprocessable, idempotent
+from companies.api.views import CompanyView, LimitReached, Refusal, Unprocessable, idempotent
 from deliveries import redelivery
-from deliveries.api import schema
-from deliveries.api.serializers import LogQuery, Window
+from deliveries.api import on_demand_schema, schema
+from deliveries.api.serializers import LogQuery, StreamQuery, Window
 from deliveries.models import Delivery
 from deliveries.monitoring import log
+from deliveries.on_demand import signed_test, stream
+from deliveries.on_demand.sample_delivery import TooManyTestSends
 from webhooks.models import Webhook
+from webhooks.targets import BadTarget
+
+
+class Expired(Refusal):
+    """What was asked for has been there, and is no longer."""
+
+    status_code = 410
 
 
 def webhook_of(request: CompanyRequest, webhook_id: int) -> Webhook:
@@ -38,6 +48,44 @@ class WebhookDeliveries(CompanyView):
         except log.BadCursor as error:
             raise WrongField("cursor", str(error), code="invalid_cursor") from error
         return Response({"data": log.delivery_rows(deliveries), "next_cursor": cursor})
+
+
+@on_demand_schema.webhook_events
+class WebhookEvents(CompanyView):
+    def get(self, request: CompanyRequest, webhook_id: int) -> Response:
+        webhook = webhook_of(request, webhook_id)
+        query = StreamQuery(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        try:
+            events, cursor = stream.read_events(webhook, **query.validated_data)
+        except stream.UnknownCursor as error:
+            raise WrongField("after", str(error), code="invalid_cursor") from error
+        except stream.ExpiredCursor as error:
+            raise Expired(str(error), code="cursor_expired") from error
+        except stream.CannotSign as error:
+            raise Unprocessable(str(error), code="webhook_unreadable") from error
+        return Response({"data": events, "next_cursor": cursor})
+
+
+@on_demand_schema.webhook_trial
+class WebhookTrial(CompanyView):
+    """Ignores Idempotency-Key: a caller who repeats the request wants to send again."""
+
+    rate = "send"
+
+    def post(self, request: CompanyRequest, webhook_id: int) -> Response:
+        webhook = webhook_of(request, webhook_id)
+        try:
+            verdict = signed_test.try_webhook(webhook)
+        except signed_test.CannotTest as error:
+            raise Unprocessable(str(error), code=error.code) from error
+        except BadTarget as error:
+            raise Unprocessable(
+                f"This webhook's URL is no longer allowed. {error}", code="target_not_allowed"
+            ) from error
+        except TooManyTestSends as error:
+            raise LimitReached(str(error), wait=error.wait, code="test_send_limit") from error
+        return Response({"meta": "webhook_tested", "data": asdict(verdict)})
 
 
 @schema.webhook_health
@@ -72,6 +120,12 @@ class Recover(CompanyView):
     @idempotent
     def post(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
+        if webhook.fetched:
+            raise Unprocessable(
+                f"This webhook has no URL, so nothing is sent: GET /webhooks/{webhook_id}/events"
+                " has its events.",
+                code="webhook_without_url",
+            )
         window = Window.read(request)
         try:
             count = redelivery.recover(webhook.pk, **window)

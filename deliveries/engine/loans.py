@@ -35,7 +35,8 @@ class Address(NamedTuple):
     `headers` are those that every delivery carries, signed or not. `host` names the server, with
     its port. `failing`: the last attempt failed. `probe`: it comes from a rest, so one attempt goes
     ahead. `max_in_flight`: never more requests to it at once; None: no such wish.
-    `catch_up_before`: retries of what was stored before then are to be pulled forward.
+    `catch_up_before`: retries of what was stored before then are to be pulled forward. `standard`:
+    it is also signed as Standard Webhooks has it.
     """
 
     company_id: int
@@ -48,3 +49,4 @@ class Address(NamedTuple):
     max_in_flight: int | None
     catch_up_before: datetime | None
     trouble: str = ""
+    standard: bool = False

@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from datetime import datetime
 from functools import lru_cache
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -11,7 +12,7 @@ from companies import encryption
 from companies.encryption import UnreadableSecret
 from deliveries import statements
 from deliveries.engine.loans import Address, Claimed, Headers
-from deliveries.engine.signing import sign, timestamp_ms
+from deliveries.engine.signing import sign, sign_standard, timestamp_ms
 from deliveries.http.transport import Request
 from webhooks.event_types import registry
 
@@ -26,14 +27,28 @@ SELECT webhook.id, webhook.company_id, webhook.url, webhook.auth_token,
   CASE WHEN webhook.next_secret_at <= statement_timestamp() THEN webhook.next_secret
     ELSE webhook.secret END,
   coalesce(health.failures > 0, false), coalesce(health.rests > 0, false),
-  webhook.max_in_flight, health.catch_up_before
+  webhook.max_in_flight, health.catch_up_before, webhook.standard_headers
 FROM webhooks_webhook AS webhook LEFT JOIN LATERAL (
   SELECT failures, rests, resting_until, catch_up_before FROM deliveries_health
   WHERE webhook_id = webhook.id LIMIT 1) AS health ON true
-WHERE webhook.id = ANY(%s) AND webhook.active AND num_nulls(webhook.deleted_at) = 1
+WHERE webhook.id = ANY(%s) AND webhook.url <> ''
+  AND webhook.active AND num_nulls(webhook.deleted_at) = 1
   AND (SELECT active FROM companies_company WHERE id = webhook.company_id)
   AND coalesce(health.resting_until <= statement_timestamp(), true)
 """
+
+
+class ToSign(Protocol):
+    """What is signed: a claimed delivery, or an event that a company fetches."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def fact_id(self) -> str: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
 
 
 class CannotRender(Exception):
@@ -60,6 +75,7 @@ def address(
     probe: bool,
     max_in_flight: int | None,
     catch_up_before: datetime | None,
+    standard: bool,
 ) -> Address:
     headers: Headers = []
     opened_secret, trouble = None, ""
@@ -80,6 +96,7 @@ def address(
         max_in_flight,
         catch_up_before,
         trouble,
+        standard,
     )
 
 
@@ -103,21 +120,35 @@ def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = No
         raise CannotRender(f"No event type {delivery.type_id} is registered.")
     headers = address.headers
     if event_type.signed and address.secret:
-        timestamp = timestamp_ms(at)
-        headers = [
-            *headers,
-            ("X-Webhook-Event", event_type.name),
-            ("X-Webhook-Version", API_VERSION),
-            ("X-Webhook-Id", delivery.id),
-            ("X-Webhook-Event-Id", delivery.fact_id),
-            ("X-Webhook-Sequence", str(delivery.sequence)),
-            ("X-Webhook-Timestamp", str(timestamp)),
-            (
-                "X-Webhook-Signature",
-                sign(address.secret, timestamp, event_type.name, delivery.body),
-            ),
-        ]
+        signed = signed_headers(delivery, event_type.name, address.secret, at)
+        headers = [*headers, *signed]
+        if address.standard:
+            headers += standard_headers(delivery, address.secret, at)
     return Request(address.url, delivery.body, headers, key)
+
+
+def signed_headers(delivery: ToSign, event: str, secret: str, at: datetime) -> Headers:
+    """What a delivery of a signed type carries besides the plain ones."""
+    timestamp = timestamp_ms(at)
+    return [
+        ("X-Webhook-Event", event),
+        ("X-Webhook-Version", API_VERSION),
+        ("X-Webhook-Id", delivery.id),
+        ("X-Webhook-Event-Id", delivery.fact_id),
+        ("X-Webhook-Sequence", str(delivery.sequence)),
+        ("X-Webhook-Timestamp", str(timestamp)),
+        ("X-Webhook-Signature", sign(secret, timestamp, event, delivery.body)),
+    ]
+
+
+def standard_headers(delivery: ToSign, secret: str, at: datetime) -> Headers:
+    """What it carries as well where its webhook asks for the headers of Standard Webhooks."""
+    timestamp = int(at.timestamp())
+    return [
+        ("webhook-id", delivery.id),
+        ("webhook-timestamp", str(timestamp)),
+        ("webhook-signature", sign_standard(secret, delivery.id, timestamp, delivery.body)),
+    ]
 
 
 def plain_headers(auth_token: str | None) -> Headers:

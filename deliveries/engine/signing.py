@@ -1,6 +1,9 @@
-"""X-Webhook-Signature (interface, Authentication 3; decisions W9 and W10). Pure."""
+"""Signatures: X-Webhook-Signature (interface, Authentication 3; decisions W9 and W10), and the one
+of Standard Webhooks. Pure.
+"""
 
 import hmac
+from base64 import b64encode
 from datetime import datetime
 from functools import lru_cache
 
@@ -18,6 +21,13 @@ def sign(secret: str, timestamp_ms: int, event: str, body: bytes) -> str:
     signature = keyed(secret).copy()
     signature.update(f"{timestamp_ms}.{event}.".encode() + body)
     return f"v1={signature.hexdigest()}"
+
+
+def sign_standard(secret: str, id: str, timestamp: int, body: bytes) -> str:
+    """`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, with the same key; in seconds."""
+    signature = keyed(secret).copy()
+    signature.update(f"{id}.{timestamp}.".encode() + body)
+    return f"v1,{b64encode(signature.digest()).decode()}"
 
 
 @lru_cache(maxsize=20_000)

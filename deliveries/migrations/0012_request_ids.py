@@ -7,7 +7,7 @@ DROP = "ALTER TABLE deliveries_event DROP COLUMN request_id;"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("deliveries", "0010_events_of_tickets")]
+    dependencies = [("deliveries", "0011_event_stream")]
 
     operations = [
         migrations.SeparateDatabaseAndState(

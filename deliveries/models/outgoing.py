@@ -22,7 +22,7 @@ class Mail(models.Model):
 
 
 class SampleSend(models.Model):
-    """A test send in flight (deliveries.sample_delivery)."""
+    """A test send in flight (deliveries.on_demand)."""
 
     company_id = models.BigIntegerField()
     # The web process whose thread waits for it.

@@ -36,9 +36,16 @@ DELIVERIES = (
     Mutant(
         "publish-without-wakeup",
         PUBLISHING,
-        "WHERE (company_id, type_id) IN (SELECT company_id, type_id FROM event)\n)",
+        "WHERE sent AND (company_id, type_id) IN (SELECT company_id, type_id FROM event)\n)",
         "WHERE false\n)",
         "New events wait for the sweep.",
+    ),
+    Mutant(
+        "stream-runs-ahead",
+        PUBLISHING,
+        "return ask_number(SETTLED)",
+        "return ask_number(NEWEST)",
+        "A cursor passes events that are still to be committed.",
     ),
     Mutant(
         "fence-off",
@@ -210,7 +217,7 @@ DELIVERIES = (
     ),
     Mutant(
         "sample-with-anothers-token",
-        "deliveries/sample_delivery.py",
+        "deliveries/on_demand/sample_delivery.py",
         "company.webhooks.present()",
         "Webhook.objects.present()",
         "A test delivery carries another company's token.",

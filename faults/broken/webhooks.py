@@ -56,8 +56,8 @@ WEBHOOKS = (
     Mutant(
         "secret-is-shown",
         VIEWS,
-        '        "url": webhook.url,\n        "auth_token"',
-        '        "url": webhook.url,\n        "secret": webhook.secret,\n        "auth_token"',
+        '        "auth_token": masked_token(webhook),\n',
+        '        "auth_token": masked_token(webhook),\n        "secret": webhook.secret,\n',
         "Whoever reads the list can sign.",
     ),
     Mutant(
@@ -77,15 +77,15 @@ WEBHOOKS = (
     Mutant(
         "registers-any-url",
         SERVICES,
-        "    targets.check_target(url, target_policy.current_policy())\n",
-        "",
+        "        targets.check_target(url, target_policy.current_policy())\n",
+        "        pass\n",
         "A company has us ask our own machines.",
     ),
     Mutant(
         "changes-to-any-url",
         SERVICES,
-        '        targets.check_target(changes["url"], target_policy.current_policy())\n',
-        "        pass\n",
+        "    targets.check_target(url, target_policy.current_policy())\n    if url != webhook.url",
+        "    if url != webhook.url",
         "A company has us ask our own machines.",
     ),
     Mutant(

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, LimitReached
-from deliveries import sample_delivery
+from deliveries.on_demand import sample_delivery
 from shipments.api import lookup, schema
 from shipments.api.serializers import SendSample, TrackShipments
 from shipments.models import Shipment, TrackingUpdate

@@ -1,6 +1,6 @@
 """A test delivery is the company's own, whoever else has a webhook of the same URL."""
 
-from deliveries import sample_delivery
+from deliveries.on_demand import sample_delivery
 from tests.deliveries.worlds import World
 from webhooks.models import Webhook
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import sample_delivery
 from deliveries.models import SampleSend
+from deliveries.on_demand import sample_delivery
 from tests.deliveries.hostile import Receiver
 from tests.shipments.trying import PATH, tried
 

@@ -7,8 +7,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import sample_delivery
 from deliveries.http.answers import Failure
+from deliveries.on_demand import sample_delivery
 from tests.deliveries.hostile import Receiver, receiver, saying, silent
 from tests.shipments.trying import PATH, tried
 

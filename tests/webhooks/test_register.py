@@ -1,4 +1,5 @@
 import re
+from base64 import b64encode
 
 import pytest
 from rest_framework.test import APIClient
@@ -22,6 +23,7 @@ def test_answers_as_the_interface_says(api: APIClient, company: Company) -> None
             "url": URL,
             "active": 0,
             "secret": webhook.secret,
+            "standard_secret": f"whsec_{b64encode(webhook.secret.encode()).decode()}",
         },
     }
     assert re.fullmatch("[0-9a-f]{64}", webhook.secret)

@@ -38,9 +38,25 @@ class MaxInFlight(Integer):
         )
 
 
+class StandardHeaders(Flag):
+    """Whether deliveries are signed as Standard Webhooks has it, too."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            required=False,
+            help_text="1 adds the headers webhook-id, webhook-timestamp and webhook-signature."
+            " Signed types only.",
+            **options,
+        )
+
+
 class RegisterWebhook(Body):
     type_id = Integer(required=False, min_value=-LARGEST_ID)
-    url = Text(help_text="HTTPS URL that will receive the events.")
+    url = Text(
+        allow_null=True,
+        help_text="HTTPS URL that will receive the events; null: nothing is sent, and you fetch"
+        " them with GET /webhooks/{webhook_id}/events.",
+    )
     active = Flag(required=False, default=True, help_text="1 delivers, 0 pauses.")
     auth_token = AuthToken(
         required=False,
@@ -49,6 +65,7 @@ class RegisterWebhook(Body):
         help_text="Sent with each delivery as Authorization: Bearer <auth_token>.",
     )
     max_in_flight = MaxInFlight(default=None)
+    standard_headers = StandardHeaders(default=False)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Set the default type here: at import the apps have not registered theirs yet."""
@@ -78,15 +95,22 @@ class ListWebhooks(Body):
 
 
 class ChangeWebhook(Body):
-    url = Text(required=False)
+    url = Text(
+        required=False,
+        allow_null=True,
+        help_text="HTTPS URL; null only where the webhook has none: it keeps its kind.",
+    )
     active = Flag(required=False)
     auth_token = AuthToken(required=False, allow_null=True)
     max_in_flight = MaxInFlight()
+    standard_headers = StandardHeaders()
 
     def validate(self, body: dict[str, Any]) -> dict[str, Any]:
         if not body:
-            names = "url, active, auth_token and max_in_flight"
-            raise serializers.ValidationError(f"Send at least one of {names}.", code="required")
+            *names, last = self.fields
+            raise serializers.ValidationError(
+                f"Send at least one of {', '.join(names)} and {last}.", code="required"
+            )
         return body
 
 

@@ -1,3 +1,4 @@
+from base64 import b64encode
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ from rest_framework.response import Response
 from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
-from companies.encryption import UnreadableSecret
+from companies.encryption import SecretText, UnreadableSecret
 from webhooks import services
 from webhooks.api import schema
 from webhooks.api.serializers import (
@@ -21,6 +22,8 @@ from webhooks.event_types import registry
 from webhooks.models import Webhook
 from webhooks.targets import BadTarget
 
+# What the services refuse in a body, each at one of its fields.
+REFUSED = (services.UnknownType, services.NotSigned, services.OtherKind, BadTarget)
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 
@@ -31,10 +34,11 @@ def webhook_payload(webhook: Webhook) -> dict[str, Any]:
         "id": webhook.pk,
         "type": webhook.type_name,
         "type_id": webhook.type_id,
-        "url": webhook.url,
+        "url": webhook.url or None,
         "auth_token": masked_token(webhook),
         "active": int(webhook.active),
         "max_in_flight": webhook.max_in_flight,
+        "standard_headers": int(webhook.standard_headers),
         "paused_reason": webhook.paused_reason or None,
         "secret_activates_at": rotates.strftime(TIME_FORMAT) if rotates else None,
         "created_at": webhook.created_at.strftime(TIME_FORMAT),
@@ -53,6 +57,29 @@ def masked_token(webhook: Webhook) -> str | None:
 
 def url_in_use(error: services.AlreadyRegistered) -> Conflict:
     return Conflict(str(error), code="webhook_exists", webhook_id=error.webhook_id)
+
+
+def shown_secret(secret: str | None) -> dict[str, str]:
+    """A secret where it is shown: as our headers are signed with it, and for Standard Webhooks."""
+    if not secret:
+        return {}
+    return {"secret": secret, "standard_secret": standard_secret(secret)}
+
+
+def standard_secret(secret: str) -> SecretText:
+    """The same key as libraries for Standard Webhooks take it."""
+    return SecretText(f"whsec_{b64encode(secret.encode()).decode()}")
+
+
+def refused_field(error: ValueError) -> WrongField:
+    """A 400 for what a service refused, at the field that it refused."""
+    if isinstance(error, services.UnknownType):
+        return WrongField("type_id", str(error), code="invalid_choice")
+    if isinstance(error, services.NotSigned):
+        return WrongField("standard_headers", str(error), code="webhook_not_signed")
+    if isinstance(error, services.OtherKind):
+        return WrongField("url", str(error), code="not_changeable")
+    return WrongField("url", str(error), code="target_not_allowed")
 
 
 @schema.webhook_types
@@ -82,10 +109,8 @@ class Webhooks(CompanyView):
     def post(self, request: CompanyRequest) -> Response:
         try:
             webhook = services.register_webhook(request.company, **RegisterWebhook.read(request))
-        except services.UnknownType as error:
-            raise WrongField("type_id", str(error), code="invalid_choice") from error
-        except BadTarget as error:
-            raise WrongField("url", str(error), code="target_not_allowed") from error
+        except REFUSED as error:
+            raise refused_field(error) from error
         except services.AlreadyRegistered as error:
             raise url_in_use(error) from error
         except services.TooManyWebhooks as error:
@@ -93,11 +118,10 @@ class Webhooks(CompanyView):
         data = {
             "id": webhook.pk,
             "type": webhook.type_name,
-            "url": webhook.url,
+            "url": webhook.url or None,
             "active": int(webhook.active),
+            **shown_secret(webhook.secret),
         }
-        if webhook.secret:
-            data["secret"] = webhook.secret
         return Response({"meta": "webhook_created", "data": data})
 
 
@@ -114,8 +138,8 @@ class OneWebhook(CompanyView):
             services.change_webhook(request.company, webhook_id, **ChangeWebhook.read(request))
         except services.UnknownWebhook as error:
             raise Http404 from error
-        except BadTarget as error:
-            raise WrongField("url", str(error), code="target_not_allowed") from error
+        except REFUSED as error:
+            raise refused_field(error) from error
         except services.AlreadyRegistered as error:
             raise url_in_use(error) from error
         return Response({"data": True})
@@ -142,7 +166,7 @@ class WebhookSecret(CompanyView):
             raise Unprocessable(str(error), code="webhook_not_signed") from error
         data = {
             "id": webhook.pk,
-            "secret": webhook.next_secret,
+            **shown_secret(webhook.next_secret),
             "activates_at": webhook.next_secret_at and webhook.next_secret_at.strftime(TIME_FORMAT),
         }
         return Response({"meta": "secret_rotated", "data": data})

@@ -7,9 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from companies.times import read_time
 from deliveries import redelivery
-from deliveries.models import Delivery, State
-
-STATES = {state.label: state for state in State}
+from deliveries.redelivery import STATES
 
 
 def iso_time(text: str) -> datetime:
@@ -38,14 +36,14 @@ class Command(BaseCommand):
             "--until", type=iso_time, metavar="T", help="created before this time (ISO 8601)"
         )
         parser.add_argument(
-            "--state", choices=STATES, default=State.GIVEN_UP.label, help="default: %(default)s"
+            "--state", choices=STATES, default="given_up", help="default: %(default)s"
         )
         parser.add_argument("--dry-run", action="store_true", help="only count the deliveries")
 
     def handle(self, *args: Any, delivery: UUID | None, dry_run: bool, **options: Any) -> None:
         window = {name: options[name] for name in ("since", "until")}
         if delivery is not None:
-            if not Delivery.objects.filter(pk=delivery).exists():
+            if not redelivery.has_delivery(delivery):
                 raise CommandError(f"There is no delivery {delivery}.")
             ids = [delivery]
         elif options["webhook"] is None and not any(window.values()):

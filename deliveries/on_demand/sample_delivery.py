@@ -92,8 +92,13 @@ def send(company: Company, allowed: Policy, *, tracking_number: str, url: str) -
         headers = plain_headers(webhook.auth_token if webhook else None)
     except UnreadableSecret:
         return Result(False, None, UNREADABLE, 0)
+    return send_request(Request(url, encode(payload), headers), allowed)
+
+
+def send_request(request: Request, allowed: Policy) -> Result:
+    """Send one request and say what came of it, without telling what is where."""
     reply = send_one(
-        Request(url, encode(payload), headers),
+        request,
         allowed,
         ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
         timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
@@ -104,9 +109,12 @@ def send(company: Company, allowed: Policy, *, tracking_number: str, url: str) -
 
 
 @contextmanager
-def in_flight(company_id: int) -> Iterator[None]:
-    """Count as a test send in flight. Raises TooManyTestSends where no more may be."""
-    mine = take_place(company_id)
+def in_flight(company_id: int, *, requests: int = 1) -> Iterator[None]:
+    """Count as a test send in flight, of so many requests one after the other.
+
+    Raises TooManyTestSends where no more may be.
+    """
+    mine = take_place(company_id, requests)
     try:
         yield
     finally:
@@ -114,7 +122,7 @@ def in_flight(company_id: int) -> Iterator[None]:
 
 
 @transaction.atomic
-def take_place(company_id: int) -> int:
+def take_place(company_id: int, requests: int = 1) -> int:
     process = process_name()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCK_CLASS])
@@ -125,7 +133,7 @@ def take_place(company_id: int) -> int:
         raise TooManyTestSends(f"{PER_COMPANY} of your")
     if len(sends) >= IN_ALL or sum(where == process for _, where in sends) >= PER_PROCESS:
         raise TooManyTestSends("Many")
-    longest = timedelta(seconds=2 * settings.DELIVERY_TIMEOUT_SECONDS)
+    longest = timedelta(seconds=2 * requests * settings.DELIVERY_TIMEOUT_SECONDS)
     mine = SampleSend.objects.create(company_id=company_id, process=process, until=Now() + longest)
     return mine.pk
 

@@ -1,0 +1,93 @@
+"""What to do about what a receiver did with a test request, in a sentence each."""
+
+from django.conf import settings
+
+from deliveries.http.answers import Failure
+from deliveries.on_demand.sample_delivery import REASONS, Result
+from webhooks.models import Webhook
+
+REDIRECT = "We follow no redirects. Set this webhook's url to where the redirect leads."
+REFUSED = (
+    "The receiver does not let us in. If it checks a token, set it as this webhook's auth_token;"
+    " if it verifies the signature, see that it has this webhook's secret, and uses the bytes of"
+    " the body as they came."
+)
+BY_STATUS = {
+    400: "The receiver finds the request wrong. See that it reads the body as JSON, and which field"
+    " it misses.",
+    401: REFUSED,
+    403: REFUSED,
+    404: "The receiver knows no such path. Check this webhook's url.",
+    405: "The receiver must take POST at this path.",
+    410: "410 tells us to stop: a delivery that gets it pauses this webhook.",
+    413: "The receiver refuses a body of this size. Allow at least 64 KiB.",
+    415: "The receiver must take bodies of the type application/json.",
+    429: "The receiver takes no more requests at present. Set max_in_flight to spare it.",
+}
+FAILED = "The receiver failed. Its own log says why."
+OTHER = "Answer with any status from 200 to 299 once you have stored the event."
+BY_FAILURE = {
+    Failure.TIMEOUT: "Answer first and work afterwards: store the event, answer 2xx, and do the"
+    " rest in the background.",
+    Failure.DNS: "Check this webhook's url, its name in the DNS, and that its port is open to the"
+    " Internet: it must lead to a public address.",
+    Failure.TLS: "Serve a certificate of a public authority that is valid now and for this name,"
+    " together with its intermediate certificates, over TLS 1.2 or newer.",
+    Failure.RESET: "See that an HTTP server listens at this port, with TLS, and that no firewall"
+    " cuts the connection.",
+}
+# By its sentence, as what may not be told apart has the same.
+BY_REASON = {REASONS[failure]: sentence for failure, sentence in BY_FAILURE.items()}
+
+ACCEPTS_TAMPERED = (
+    "The receiver also took a request whose body was changed after it was signed. Verify"
+    " X-Webhook-Signature over the bytes of the body before you use them, and answer 401 where it"
+    " is wrong."
+)
+FAILS_AT_TAMPERED = (
+    "The receiver failed at a wrong signature instead of refusing it. Answer 401: anyone on the"
+    " Internet can send one."
+)
+SILENT_AT_TAMPERED = (
+    "The receiver gave no answer to a wrong signature, so it is not known whether it verifies."
+    " Answer 401."
+)
+PAUSED = "This webhook is paused. Set active to 1 to get its deliveries."
+
+
+def on_request(result: Result) -> list[str]:
+    """About the request as it should be."""
+    if result.status is None:
+        sentence = BY_REASON.get(result.error or "")
+        return [sentence] if sentence else []
+    if result.delivered:
+        return slow(result)
+    if result.status in BY_STATUS:
+        return [BY_STATUS[result.status]]
+    if 300 <= result.status < 400:
+        return [REDIRECT]
+    return [FAILED if result.status >= 500 else OTHER]
+
+
+def slow(result: Result) -> list[str]:
+    limit_ms = round(settings.DELIVERY_TIMEOUT_SECONDS * 1000)
+    if result.duration_ms <= limit_ms / 2:
+        return []
+    return [
+        f"The receiver took {result.duration_ms} of the {limit_ms} milliseconds that it has. Answer"
+        " first and work afterwards."
+    ]
+
+
+def on_tampered(result: Result) -> list[str]:
+    """About the request whose body was changed."""
+    if result.status is None:
+        return [SILENT_AT_TAMPERED]
+    if result.delivered:
+        return [ACCEPTS_TAMPERED]
+    return [FAILS_AT_TAMPERED] if result.status >= 500 else []
+
+
+def on_webhook(webhook: Webhook) -> list[str]:
+    """About the webhook itself."""
+    return [] if webhook.active else [PAUSED]

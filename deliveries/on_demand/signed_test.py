@@ -1,0 +1,123 @@
+"""A signed request on demand, and the same with one byte changed (decision N7).
+
+It is no delivery: nothing is stored, and nothing of it is in the log.
+"""
+
+import re
+from dataclasses import dataclass
+from uuid import uuid4
+
+from django.utils import timezone
+
+from companies.encryption import UnreadableSecret
+from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers
+from deliveries.http.transport import Request
+from deliveries.on_demand import advice
+from deliveries.on_demand.sample_delivery import in_flight, send_request
+from deliveries.publishing import encode
+from webhooks import target_policy, targets
+from webhooks.event_types import EventType, registry
+from webhooks.models import Webhook
+from webhooks.targets import Policy
+
+TRACKING_NUMBER = "TEST0000001"
+# No event has it: a receiver that keeps the highest is not led astray.
+SEQUENCE = 0
+UNREADABLE = "We can no longer read this webhook's secret or auth_token. Set new ones."
+
+
+class CannotTest(Exception):
+    """There is nothing to send, or nowhere; the message says which, and `code` to programs."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is signed. Each request has ids of its own, so that none is taken for a repeat."""
+
+    id: str
+    fact_id: str
+    sequence: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TestVerdict:
+    """`rejects_tampered`: None where that was not tried, or where nothing was answered."""
+
+    delivered: bool
+    status: int | None
+    error: str | None
+    duration_ms: int
+    rejects_tampered: bool | None
+    advice: list[str]
+
+
+def try_webhook(webhook: Webhook) -> TestVerdict:
+    """Send a sample, and where it is signed and was taken, the same with one byte changed.
+
+    Speaks to the network for as long as two deliveries may: never call it inside a transaction.
+    Raises CannotTest, webhooks.targets.BadTarget, and sample_delivery.TooManyTestSends.
+    """
+    if webhook.fetched:
+        raise CannotTest(
+            "This webhook has no URL, so nothing can be sent:"
+            f" GET /webhooks/{webhook.pk}/events has its events.",
+            "webhook_without_url",
+        )
+    event_type = registry.get(webhook.type_id)
+    if event_type is None:
+        raise CannotTest(
+            "Events of this type cannot be sent at present. Try again later.", "type_unavailable"
+        )
+    allowed = target_policy.current_policy()
+    targets.check_target(webhook.url, allowed)
+    with in_flight(webhook.company_id, requests=2):
+        return try_both(webhook, event_type, allowed)
+
+
+def try_both(webhook: Webhook, event_type: EventType, allowed: Policy) -> TestVerdict:
+    body = encode(event_type.sample(webhook.company_id, TRACKING_NUMBER, timezone.now()))
+    try:
+        first = send_request(make_request(webhook, event_type, body, body), allowed)
+        second = None
+        if first.delivered and event_type.signed:
+            changed = tampered(body)
+            second = send_request(make_request(webhook, event_type, body, changed), allowed)
+    except UnreadableSecret:
+        return TestVerdict(False, None, UNREADABLE, 0, None, [])
+    rejects = None if second is None or second.status is None else not second.delivered
+    said = advice.on_request(first)
+    if second is not None:
+        said += advice.on_tampered(second)
+    said += advice.on_webhook(webhook)
+    return TestVerdict(first.delivered, first.status, first.error, first.duration_ms, rejects, said)
+
+
+def make_request(webhook: Webhook, event_type: EventType, signed: bytes, sent: bytes) -> Request:
+    """A request with the signature of one body and the bytes of another.
+
+    Raises UnreadableSecret.
+    """
+    headers = plain_headers(webhook.auth_token)
+    now = timezone.now()
+    secret = webhook.signing_secret(now)
+    if event_type.signed and secret:
+        sample = Sample(str(uuid4()), str(uuid4()), SEQUENCE, signed)
+        headers += [
+            *signed_headers(sample, event_type.name, secret, now),
+            ("X-Webhook-Test", "1"),
+        ]
+        if webhook.standard_headers:
+            headers += standard_headers(sample, secret, now)
+    return Request(webhook.url, sent, headers)
+
+
+def tampered(body: bytes) -> bytes:
+    """The same with its last digit changed: still JSON, of the same length and shape."""
+    *_, last = re.finditer(rb"[0-9]", body)
+    digit = b"%d" % ((int(last[0]) + 1) % 10)
+    return body[: last.start()] + digit + body[last.end() :]

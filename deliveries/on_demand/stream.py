@@ -1,0 +1,236 @@
+"""The events of a webhook, oldest first, for a company that reads them itself (decision N6).
+
+Events go by their numbers, and none is passed that could still be added below what was read
+(`publishing.settled_number`). A cursor names the last event that was read, or, where there was none
+for long, the newest of anybody: as long as that event is stored, nothing behind it has been pruned,
+and the database has not been set back to before it.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID, uuid5
+
+from django.utils import timezone
+
+from companies.encryption import UnreadableSecret
+from deliveries import publishing, statements
+from deliveries.engine.loans import Headers
+from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers
+from webhooks.event_types import EventType, registry
+from webhooks.models import Webhook
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A cursor that is used moves up after so long, so that it expires only where nobody uses it.
+CURSOR_AGE = timedelta(days=1)
+
+HAS_NEWS = """
+SELECT EXISTS (SELECT FROM deliveries_event
+  WHERE company_id = %(company)s AND type_id = %(type)s AND id > %(after)s)
+"""
+IS_STORED = "SELECT EXISTS (SELECT FROM deliveries_event WHERE id = %s AND created_at = %s)"
+NEWEST = "SELECT id, created_at FROM deliveries_event WHERE id <= %s ORDER BY id DESC LIMIT 1"
+# A delivery is as old as its event.
+FIRST_DELIVERY = """
+SELECT created_at FROM deliveries_delivery WHERE webhook_id = %s
+ORDER BY webhook_id, created_at LIMIT 1
+"""
+# As a claim reads them: an event of a version that knew no facts is a fact of its own.
+EVENTS = """
+SELECT event.id, event.created_at, coalesce(sequence, event.id) AS sequence, body,
+  coalesce(fact_id, lpad(to_hex(event.id), 32, '0')::uuid)::text AS fact_id,
+  {id} AS delivery_id, statement_timestamp() AS now
+FROM deliveries_event AS event {deliveries}
+WHERE company_id = %(company)s AND type_id = %(type)s AND event.id > %(after)s
+  AND event.id <= %(settled)s AND event.created_at >= %(since)s
+ORDER BY event.id LIMIT %(limit)s
+"""
+DELIVERIES = """
+CROSS JOIN LATERAL (
+  SELECT id FROM deliveries_delivery
+  WHERE webhook_id = %(webhook)s AND created_at = event.created_at AND event_id = event.id
+  LIMIT 1) AS delivery
+"""
+SENT = EVENTS.format(id="delivery.id::text", deliveries=DELIVERIES)
+FETCHED = EVENTS.format(id="NULL", deliveries="")
+
+
+class UnknownCursor(ValueError):
+    """The text is not a cursor that a page of a stream ended with."""
+
+    def __init__(self) -> None:
+        super().__init__("This is not a valid cursor for this list.")
+
+
+class ExpiredCursor(Exception):
+    """What the cursor stands behind is no longer stored, and perhaps more than that."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This cursor is too old: events behind it may have been deleted. Begin again without"
+            " `after`, and skip what you have by its `id`."
+        )
+
+
+class CannotSign(Exception):
+    """The headers cannot be made: our own fault. The message says what to do."""
+
+
+class Position(NamedTuple):
+    """Where a reader stands: behind this event, stored at this time."""
+
+    number: int
+    time: datetime
+
+    def __str__(self) -> str:
+        return f"{self.number}-{(self.time - EPOCH) // timedelta(microseconds=1)}"
+
+
+class ToldEvent(NamedTuple):
+    """An event as the webhook's company is told of it. `id`: its X-Webhook-Id."""
+
+    place: Position
+    id: str
+    fact_id: str
+    sequence: int
+    body: bytes
+    now: datetime
+
+
+BEGINNING = Position(0, EPOCH)
+
+
+def read_events(
+    webhook: Webhook, *, limit: int, after: str | None = None
+) -> tuple[list[dict[str, Any]], str]:
+    """Up to `limit` events behind a cursor, and the cursor behind them.
+
+    Raises UnknownCursor, ExpiredCursor and CannotSign.
+    """
+    place = position_of(after) if after else BEGINNING
+    if place is not BEGINNING and not ask(IS_STORED, list(place)):
+        raise ExpiredCursor
+    begin = max(place.number, webhook.begins_after)
+    used_lately = timezone.now() - place.time < CURSOR_AGE
+    if used_lately and not ask(HAS_NEWS, {**which(webhook), "after": begin}):
+        return [], str(place)
+    settled = publishing.settled_number()
+    events = events_behind(webhook, begin, settled, limit, at_first=place is BEGINNING)
+    end = events[-1].place if events else max(place, newest_place(settled))
+    return rows(webhook, events), str(end)
+
+
+def position_of(text: str) -> Position:
+    number, _, microseconds = text.partition("-")
+    if not all(
+        each.isascii() and each.isdigit() and len(each) < 19 for each in (number, microseconds)
+    ):
+        raise UnknownCursor
+    try:
+        place = Position(int(number), EPOCH + timedelta(microseconds=int(microseconds)))
+    except OverflowError as error:
+        raise UnknownCursor from error
+    return BEGINNING if place == BEGINNING else place
+
+
+def events_behind(
+    webhook: Webhook, after: int, settled: int, limit: int, *, at_first: bool
+) -> list[ToldEvent]:
+    since = EPOCH
+    if at_first and not webhook.fetched:
+        # Those of the same type that are older were for other webhooks; there may be a million.
+        since = ask(FIRST_DELIVERY, [webhook.pk])
+        if since is None:
+            return []
+    values = {
+        **which(webhook),
+        "webhook": webhook.pk,
+        "after": after,
+        "settled": settled,
+        "since": since,
+        "limit": limit,
+    }
+    with statements.cursor() as cursor:
+        cursor.execute(FETCHED if webhook.fetched else SENT, values)
+        return [told(webhook, *columns) for columns in cursor.fetchall()]
+
+
+def told(
+    webhook: Webhook,
+    number: int,
+    time: datetime,
+    sequence: int,
+    body: bytes,
+    fact_id: str,
+    delivery_id: str | None,
+    now: datetime,
+) -> ToldEvent:
+    id = delivery_id or str(uuid5(UUID(fact_id), f"{webhook.pk}.{number}"))
+    return ToldEvent(Position(number, time), id, fact_id, sequence, bytes(body), now)
+
+
+def rows(webhook: Webhook, events: list[ToldEvent]) -> list[dict[str, Any]]:
+    """The events as they are shown, with what a delivery of this moment would carry."""
+    if not events:
+        return []
+    event_type = registry.get(webhook.type_id)
+    if event_type is None:
+        raise CannotSign("Events of this type cannot be read at present. Try again later.")
+    secret = signing_secret(webhook, event_type, events[0].now)
+    return [
+        {
+            "id": event.id,
+            "event_id": event.fact_id,
+            "event": event_type.name,
+            "sequence": event.sequence,
+            "created_at": event.place.time.strftime(TIME_FORMAT),
+            "headers": dict(headers(webhook, event, event_type, secret)),
+            "body": event.body.decode(),
+        }
+        for event in events
+    ]
+
+
+def signing_secret(webhook: Webhook, event_type: EventType, now: datetime) -> str | None:
+    if not event_type.signed:
+        return None
+    try:
+        return webhook.signing_secret(now)
+    except UnreadableSecret as error:
+        raise CannotSign(
+            "We can no longer read this webhook's secret. Make a new one with"
+            f" POST /webhooks/{webhook.pk}/secret."
+        ) from error
+
+
+def headers(
+    webhook: Webhook, event: ToldEvent, event_type: EventType, secret: str | None
+) -> Headers:
+    """All but Authorization, which is the receiver's own."""
+    found = plain_headers(None)
+    if secret:
+        found += signed_headers(event, event_type.name, secret, event.now)
+        if webhook.standard_headers:
+            found += standard_headers(event, secret, event.now)
+    return found
+
+
+def newest_place(settled: int) -> Position:
+    """Behind the newest event of anybody, of those that are settled."""
+    with statements.cursor() as cursor:
+        cursor.execute(NEWEST, [settled])
+        row = cursor.fetchone()
+    return Position(*row) if row else BEGINNING
+
+
+def which(webhook: Webhook) -> dict[str, int]:
+    """Which events are meant: those of its company and type."""
+    return {"company": webhook.company_id, "type": webhook.type_id}
+
+
+def ask(question: str, values: Any) -> Any:
+    """The one value that a statement answers, or None."""
+    with statements.cursor() as cursor:
+        cursor.execute(question, values)
+        row = cursor.fetchone()
+        return row and row[0]
