@@ -13,6 +13,7 @@ from deliveries import publishing, tasks
 from deliveries.engine import pausing, recording
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, State
 from deliveries.monitoring import backlog
+from deliveries.publishing import News
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
 from webhooks import services
@@ -95,11 +96,15 @@ def age(days: int) -> None:
     Attempt.objects.update(started_at=then)
 
 
+def about_a_ticket(company: Company) -> News:
+    return build.news(company, None, ticket_id=41)
+
+
 # Eight days after any day its whole week is over, and its partition goes as a whole.
 @pytest.mark.parametrize(("days", "older_than"), [(3, 2), (40, 32)])
 def test_prunes_what_is_old(company: Company, days: int, older_than: int) -> None:
     build.webhook(company)
-    publishing.publish([build.news(company, n) for n in range(3)])
+    publishing.publish([*(build.news(company, n) for n in range(2)), about_a_ticket(company)])
     finish(3)
     age(days=days)
     publishing.publish([build.news(company, 9)])

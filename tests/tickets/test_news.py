@@ -20,6 +20,7 @@ from deliveries import publishing
 from deliveries.models import Delivery, Event
 from tests import builders as build
 from tests.conftest import signed_in
+from tests.described import conforms
 from tests.tickets.racing import racers
 from tickets import opening, updating, working
 from tickets.assignment import reassigning, taking
@@ -27,8 +28,8 @@ from tickets.changes import news
 from tickets.changes.actors import SYSTEM, Actor
 from tickets.changes.history import record_history
 from tickets.changes.ticket_updated import TICKET_UPDATED
-from tickets.changes.writes import add_comment
-from tickets.history_codes import NEWS, Kind
+from tickets.changes.writes import add_comment, change_status
+from tickets.history_codes import NEWS, Kind, TicketChange
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import By, Status
 from tickets.working import AgentReply
@@ -73,6 +74,7 @@ def test_a_new_ticket_is_told(api: APIClient, listening: Company) -> None:
     id = api.post("/company/tickets", said).json()["id"]
 
     ticket, event = Ticket.objects.get(), Event.objects.get()
+    conforms(told()[0], TICKET_UPDATED.schema)
     at = ticket.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     assert (
         bytes(event.body).decode()
@@ -173,6 +175,7 @@ def test_one_request_makes_one_event(
     act(api, ticket, agent)
 
     (body,) = told()
+    conforms(body, TICKET_UPDATED.schema)
     data = body["data"]
     comments = api.get(f"/company/tickets/comments/{ticket.pk}").json()["data"]
     change, by, status, text = expected
@@ -274,6 +277,47 @@ def test_what_is_news_is_not_written_without_telling(
         write(build.ticket(listening))
 
     assert not HistoryEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("order", "weightiest"),
+    [(list(TicketChange), "appeal_decided"), (list(TicketChange)[:0:-1], "appealed")],
+)
+def test_of_several_changes_the_weightiest_is_told(
+    listening: Company, order: list[TicketChange], weightiest: str
+) -> None:
+    ticket, lead = build.ticket(listening, status=3), Actor(By.LEAD, "eve")
+
+    @news.telling
+    def decide() -> None:
+        for change in order:
+            if change == TicketChange.MOVED:
+                change_status(ticket, Status.IN_REVIEW, lead)
+            elif change == TicketChange.REPLIED:
+                add_comment(ticket, lead, "You are right.")
+            else:
+                news.note_news(ticket, lead, change)
+
+    decide()
+
+    (body,) = told()
+    data = body["data"]
+    assert (data["change"], data["by"], data["ticket_status_id"]) == (weightiest, "agent", 6)
+    assert data["comment"]["description"] == "You are right."
+
+
+def test_an_appeal_has_the_status_before_it(listening: Company) -> None:
+    ticket, lead = build.ticket(listening, status=3), Actor(By.LEAD, "eve")
+
+    @news.telling
+    def accept() -> None:
+        change_status(ticket, Status.IN_REVIEW, lead)
+        news.note_news(ticket, lead, TicketChange.APPEAL_DECIDED)
+
+    accept()
+
+    (body,) = told()
+    assert (body["data"]["change"], body["data"]["previous_status_id"]) == ("appeal_decided", 3)
 
 
 def test_what_is_undone_within_a_service_is_not_told(listening: Company) -> None:
