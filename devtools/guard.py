@@ -7,6 +7,7 @@ programs are told, and the first, which inherits whatever they leave behind, rem
 
 import os
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -22,6 +23,7 @@ if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
     ENDINGS.add(signal.SIGHUP)
 # PostgreSQL told by the system that its parent is gone writes its checkpoint in this time.
 FAREWELL_SECONDS = 3
+AGAIN_SECONDS = 0.05
 
 
 class Stop(BaseException):
@@ -63,6 +65,7 @@ def tell(worker: int) -> None:
 def behind_the_guard(work: Callable[[], int]) -> int:
     for number in ENDINGS:
         signal.signal(number, stop)
+    sys.unraisablehook = stop_again
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
         return work()
@@ -76,6 +79,15 @@ def behind_the_guard(work: Callable[[], int]) -> int:
 def stop(*_: object) -> None:
     turn_deaf()
     raise Stop
+
+
+def stop_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Where an object is being finalized, Python lets no exception through: raise it again soon."""
+    if not isinstance(lost.exc_value, Stop):
+        sys.__unraisablehook__(lost)
+        return
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
 
 
 def turn_deaf() -> None:

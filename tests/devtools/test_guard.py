@@ -115,3 +115,37 @@ def test_with_its_other_half_killed_it_removes_what_that_has_left(
     assert not (tmp_path / "stopped").exists()
     assert not is_running(child)
     assert not is_running(grandchild)
+
+
+# Told to stop while an object is finalized, where Python lets no exception through.
+FINALIZING = """
+import os, signal, sys, time
+from devtools import guard
+
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.2)
+
+def work():
+    Finalized()
+    try:
+        time.sleep(60)
+    except guard.Stop:
+        print("stopped")
+    return 0
+
+sys.exit(guard.guarded(work))
+"""
+
+
+def test_is_told_wherever_it_is() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FINALIZING],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "stopped\n", "")
