@@ -33,6 +33,7 @@ SPECTACULAR = {
         {"name": "Webhooks", "description": "Register URLs that receive events."},
         {"name": "Deliveries", "description": "What we sent, and sending it again."},
         {"name": "Shipping", "description": "Track shipments and test a receiver."},
+        {"name": "Platform", "description": "For the shipping platform alone."},
     ],
     "PATH_CONVERTER_OVERRIDES": {
         "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
