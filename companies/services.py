@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -82,6 +82,12 @@ def issue_platform_token(*, name: str = "", expires_in: timedelta | None = None)
         expires_at=expiry(expires_in),
     )
     return token
+
+
+def platform_last_seen() -> datetime | None:
+    """When one of the platform's tokens was used last, to the minute; None if none ever was."""
+    last: datetime | None = PlatformToken.objects.aggregate(last=Max("last_used_at"))["last"]
+    return last
 
 
 def revoke_token(prefix_or_token: str) -> ApiToken:

@@ -35,6 +35,10 @@ SPECTACULAR = {
         {"name": "Shipping", "description": "Track shipments and test a receiver."},
         {"name": "Platform", "description": "For the shipping platform alone."},
     ],
+    "EXTERNAL_DOCS": {
+        "description": "Guides: how to begin, and everything that is worth knowing.",
+        "url": "/docs/guides",
+    },
     "PATH_CONVERTER_OVERRIDES": {
         "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
     },

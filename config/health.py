@@ -2,19 +2,18 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from celery import current_app
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from kombu import Producer, Queue
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
-from companies.models import PlatformToken
+from companies import services
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
 from tickets.models import Ticket
@@ -199,7 +198,7 @@ def unlabelled(registry: CollectorRegistry) -> None:
             "Seconds since the last heartbeat of beat",
             (now - pulse).total_seconds(),
         )
-    if (used := last_use_of_the_feed()) is not None:
+    if (used := services.platform_last_seen()) is not None:
         gauge(
             "platform_feed_age_seconds",
             "Seconds since the platform used POST /platform/feed, to the minute",
@@ -211,12 +210,6 @@ def unlabelled(registry: CollectorRegistry) -> None:
         "Running tickets without an agent who works here",
         Ticket.objects.waiting().count() + left_behind().count(),
     )
-
-
-def last_use_of_the_feed() -> datetime | None:
-    """None where no platform token has ever been used."""
-    last: datetime | None = PlatformToken.objects.aggregate(last=Max("last_used_at"))["last"]
-    return last
 
 
 def labelled(registry: CollectorRegistry) -> None:
