@@ -33,17 +33,9 @@ class Company(models.Model):
         return self.name
 
 
-class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
-    def live(self, now: datetime) -> "ApiTokenQuerySet":
-        return self.filter(
-            Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None, company__active=True
-        )
+class Token(models.Model):
+    """A token. Only its digest is stored; the token is shown once (decision E9)."""
 
-
-class ApiToken(models.Model):
-    """An API token. Only its digest is stored; the token is shown once (decision E9)."""
-
-    company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="tokens")
     prefix = models.CharField(max_length=20, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -51,13 +43,44 @@ class ApiToken(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"
+
+
+def lives(now: datetime) -> Q:
+    """The condition on a token that is neither expired nor revoked."""
+    return (Q(expires_at=None) | Q(expires_at__gt=now)) & Q(revoked_at=None)
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def live(self, now: datetime) -> "ApiTokenQuerySet":
+        return self.filter(lives(now), company__active=True)
+
+
+class ApiToken(Token):
+    """A company's token."""
+
+    company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="tokens")
+
     objects = ApiTokenQuerySet.as_manager()
 
     class Meta:
         verbose_name = "API token"
 
-    def __str__(self) -> str:
-        return f"{self.prefix}…"
+
+class PlatformToken(Token):
+    """The shipping platform's token, which opens its feed and nothing else (decision N25)."""
+
+    name = models.CharField(max_length=100, blank=True)
+
+    # As on Company: REST framework's permission asks for it.
+    is_authenticated = True
+
+    class Meta:
+        verbose_name = "platform token"
 
 
 class KeptAnswer(models.Model):
@@ -85,6 +108,27 @@ class KeptAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.status} for {self.key}"
+
+
+class KeptBundle(models.Model):
+    """A bundle of the platform's feed with an Idempotency-Key: being recorded, or answered.
+
+    Why: decision N25.
+    """
+
+    key = models.CharField(max_length=255, unique=True)
+    fingerprint = models.CharField(max_length=64)
+    # Whoever records it renews this. Once it is over, the next request with the key may begin.
+    busy_until = models.DateTimeField(null=True)
+    # The JSON as it was answered; empty until then.
+    answer = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="kept_bundle_age")]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class Deployment(models.Model):

@@ -1,15 +1,18 @@
 """All writes of companies and their API tokens."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from companies import tokens
-from companies.models import ApiToken, Company
+from companies.models import ApiToken, Company, PlatformToken, Token
+
+T = TypeVar("T", bound=Token)
 
 
 class UnknownToken(LookupError):
@@ -58,16 +61,49 @@ def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:
         company_id=company_id,
         prefix=tokens.token_prefix(token),
         digest=tokens.token_digest(token),
-        expires_at=timezone.now() + expires_in if expires_in is not None else None,
+        expires_at=expiry(expires_in),
     )
     return token
 
 
-@transaction.atomic
+def expiry(expires_in: timedelta | None) -> datetime | None:
+    return timezone.now() + expires_in if expires_in is not None else None
+
+
+def issue_platform_token(*, name: str = "", expires_in: timedelta | None = None) -> str:
+    """The same for the shipping platform (decision N25). Raises ValueError if the name is long."""
+    if len(name) > 100:
+        raise ValueError("The name has more than 100 characters.")
+    token = tokens.make_platform_token(settings.ENVIRONMENT)
+    PlatformToken.objects.create(
+        name=name,
+        prefix=tokens.token_prefix(token),
+        digest=tokens.token_digest(token),
+        expires_at=expiry(expires_in),
+    )
+    return token
+
+
+def platform_last_seen() -> datetime | None:
+    """When one of the platform's tokens was used last, to the minute; None if none ever was."""
+    last: datetime | None = PlatformToken.objects.aggregate(last=Max("last_used_at"))["last"]
+    return last
+
+
 def revoke_token(prefix_or_token: str) -> ApiToken:
     """Revoke the token with this prefix or text. Raises UnknownToken unless exactly one matches."""
+    return revoke_one(ApiToken, prefix_or_token)
+
+
+def revoke_platform_token(prefix_or_token: str) -> PlatformToken:
+    """The same of the platform's tokens."""
+    return revoke_one(PlatformToken, prefix_or_token)
+
+
+@transaction.atomic
+def revoke_one(kind: type[T], prefix_or_token: str) -> T:
     matching = list(
-        ApiToken.objects.select_for_update(no_key=True)
+        kind._default_manager.select_for_update(no_key=True)
         .filter(revoked_at=None)
         .filter(
             Q(digest=tokens.token_digest(prefix_or_token)) | Q(prefix=prefix_or_token.rstrip("…"))

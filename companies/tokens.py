@@ -4,12 +4,19 @@ import hashlib
 import secrets
 
 PREFIX_LENGTH = 13
+# What the platform's tokens begin with: they open its feed and nothing else (decision N25).
+FEED = "feed_"
 
 
 def make_token(environment: str) -> str:
     """A new token: `test_` or `live_`, then 256 random bits."""
     kind = "live" if environment == "production" else "test"
     return f"{kind}_{secrets.token_urlsafe(32)}"
+
+
+def make_platform_token(environment: str) -> str:
+    """The same for the platform, with `feed_` in front."""
+    return f"{FEED}{make_token(environment)}"
 
 
 def token_digest(token: str) -> str:
@@ -19,4 +26,4 @@ def token_digest(token: str) -> str:
 
 def token_prefix(token: str) -> str:
     """The part that is shown, so that an operator can tell tokens apart."""
-    return token[:PREFIX_LENGTH]
+    return token[: PREFIX_LENGTH + (len(FEED) if token.startswith(FEED) else 0)]

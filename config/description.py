@@ -33,7 +33,12 @@ SPECTACULAR = {
         {"name": "Webhooks", "description": "Register URLs that receive events."},
         {"name": "Deliveries", "description": "What we sent, and sending it again."},
         {"name": "Shipping", "description": "Track shipments and test a receiver."},
+        {"name": "Platform", "description": "For the shipping platform alone."},
     ],
+    "EXTERNAL_DOCS": {
+        "description": "Guides: how to begin, and everything that is worth knowing.",
+        "url": "/docs/guides",
+    },
     "PATH_CONVERTER_OVERRIDES": {
         "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
     },

@@ -13,6 +13,7 @@ from django.utils import timezone
 from kombu import Producer, Queue
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
+from companies import services
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
 from tickets.models import Ticket
@@ -196,6 +197,12 @@ def unlabelled(registry: CollectorRegistry) -> None:
             "beat_age_seconds",
             "Seconds since the last heartbeat of beat",
             (now - pulse).total_seconds(),
+        )
+    if (used := services.platform_last_seen()) is not None:
+        gauge(
+            "platform_feed_age_seconds",
+            "Seconds since the platform used POST /platform/feed, to the minute",
+            (now - used).total_seconds(),
         )
     gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
     gauge(

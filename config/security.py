@@ -9,6 +9,11 @@ PAGES = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
     "object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
+# Text alone: they run nothing.
+GUIDES = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'"
+)
 # Alpine, which Unfold's menus and dialogs run on, makes functions out of attributes. No script
 # stands in a page itself, there neither.
 DESK = f"{PAGES}; script-src 'self' 'unsafe-eval'"
@@ -32,4 +37,6 @@ class SecurityHeaders:
 def policy(path: str) -> str:
     if path.startswith("/admin/"):
         return DESK
+    if path.startswith("/docs/guides"):
+        return GUIDES
     return PAGES if path == "/docs" else STRICT

@@ -35,7 +35,7 @@ AT_ONCE = "/healthz"
 
 class Worker(ThreadWorker):
     clients: FrontDoor
-    are_known: Callable[[Iterable[tuple[str, str]]], bool]
+    are_known: Callable[[Iterable[tuple[str, str]], str], bool]
 
     @classmethod
     def setup(cls) -> None:
@@ -102,7 +102,7 @@ class Worker(ThreadWorker):
         known = True
         try:
             close_old_connections()  # as Django does before a request
-            known = self.are_known(request.headers)
+            known = self.are_known(request.headers, request.path)
         finally:
             self.method_queue.defer(self.clients.allow, connection, known)
 

@@ -5,6 +5,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config import errors, health, pages
+from config.guides import views as guides
 
 # The desk has no public site behind it to view.
 admin.site.site_url = None
@@ -25,7 +26,9 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("metrics", health.metrics),
     path("schema", pages.schema, name="schema"),
-    path("docs", pages.only_to_read(docs)),
+    path("docs", pages.only_to_read(docs), name="docs"),
+    path("docs/guides", guides.index, name="guides"),
+    path("docs/guides/<slug:slug>", guides.guide, name="guide"),
     path("", pages.desk),
     path("admin", pages.desk),
 ]

@@ -50,8 +50,10 @@ def description() -> Schema:
 
 @cache
 def operations() -> list[Operation]:
+    """Those of companies: the platform's address is told apart by its tag."""
     paths = description()["paths"].items()
-    return [Operation(path, method, told) for path, told in paths for method, told in told.items()]
+    every = [Operation(path, method, told) for path, told in paths for method, told in told.items()]
+    return [each for each in every if each.told["tags"] != ["Platform"]]
 
 
 def operation(id: str) -> Operation:

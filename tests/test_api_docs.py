@@ -1,4 +1,4 @@
-"""docs/api.md: its calls work as they stand, its tables are those of the code."""
+"""docs/api.md and the guides: their calls work as they stand, the tables are those of the code."""
 
 import re
 import shlex
@@ -28,7 +28,10 @@ from tickets.statuses import (
 from webhooks.event_types import registry
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
-BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+PAGES = [PAGE, *sorted((PAGE.parent / "guides").glob("*.md"))]
+BLOCKS = [
+    block for page in PAGES for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+]
 CALLS = [call for block in BLOCKS for call in re.split(r"^(?=curl )", block, flags=re.M)[1:]]
 BASE = "http://127.0.0.1:8000"
 

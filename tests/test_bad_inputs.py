@@ -41,6 +41,7 @@ def world(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> 
     world = World(company, birch, ticket, marks={})
     world.marks = {
         "TOKEN": services.issue_token(company.pk),
+        "TOKEN_PLATFORM": services.issue_platform_token(),
         "TOKEN_OTHER": services.issue_token(birch.pk),
         "TOKEN_EXPIRED": services.issue_token(company.pk, expires_in=-A_DAY),
         "TOKEN_REVOKED": revoked(services.issue_token(company.pk)),

@@ -133,6 +133,16 @@ def call_wrongly(stock: Stock, canaries: Canaries, patch: pytest.MonkeyPatch) ->
         canaries.look("answer of a failure", answer.content)
 
 
+def feed_as_the_platform(canaries: Canaries) -> None:
+    """With a token that is good, and with one that is not."""
+    tokens = (services.issue_platform_token(), token())
+    for shown, status in zip(tokens, (200, 401), strict=True):
+        sender = APIClient(HTTP_AUTHORIZATION=f"Bearer {canaries.add('platform token', shown)}")
+        answer = sender.generic("POST", "/platform/feed", b"{\n", "application/x-ndjson")
+        assert answer.status_code == status
+        canaries.look("answer to the platform", answer.content)
+
+
 def work_at_the_desk(canaries: Canaries, patch: pytest.MonkeyPatch) -> Client:
     """Sign in, rightly and wrongly; a phone, another password, another user; some of it fails."""
     old, new, wrong = (canaries.add("password", token()) for _ in range(3))
@@ -236,6 +246,7 @@ def test_no_secret_is_found_where_it_does_not_belong(
     answers = call_all(stock, canaries)
     call_all(Stock(api, {"acme": owned(company, 4102)}), canaries, **{"Idempotency-Key": "key"})
     call_wrongly(stock, canaries, monkeypatch)
+    feed_as_the_platform(canaries)
     client = work_at_the_desk(canaries, monkeypatch)
     look_everywhere(canaries, client, watched, mailoutbox)
 
@@ -246,6 +257,7 @@ def test_no_secret_is_found_where_it_does_not_belong(
     }
     assert canaries.secrets.keys() == {
         "API token",
+        "platform token",
         "signing secret",
         "delivery token",
         "password",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 from django.urls import Resolver404, get_resolver, resolve
-from rest_framework.views import APIView
 
+from companies.api.views import CompanyView
 from devtools.bootstrap import COMMANDS as LAUNCHER
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,7 +131,7 @@ def company_endpoints() -> set[str]:
     for pattern in get_resolver().url_patterns:
         for leaf in getattr(pattern, "url_patterns", []):
             view = getattr(leaf.callback, "cls", None)
-            if view is None or not issubclass(view, APIView):
+            if view is None or not issubclass(view, CompanyView):
                 continue
             path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(leaf.pattern))
             methods = {"get", "post", "put", "delete"} & set(dir(view))

@@ -8,7 +8,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from companies import tokens
-from companies.models import ApiToken, Company
+from companies.models import ApiToken, Company, PlatformToken, Token, lives
 
 LAST_USED_PRECISION = timedelta(minutes=1)
 LONGEST_TOKEN = 200
@@ -36,6 +36,28 @@ class BearerToken(BaseAuthentication):
         return "Bearer"
 
 
+class PlatformBearer(BaseAuthentication):
+    """The same for the shipping platform, whose token is no company's (decision N25)."""
+
+    def authenticate(self, request: Request) -> tuple[PlatformToken, PlatformToken]:
+        token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        if not token:
+            raise AuthenticationFailed(
+                "Send the header Authorization: Bearer <platform token>.", code="not_authenticated"
+            )
+        now = timezone.now()
+        found = live_platform_token(token, now)
+        if found is None:
+            raise AuthenticationFailed(
+                "This platform token is unknown, expired or revoked.", code="invalid_token"
+            )
+        record_token_use(found, now)
+        return found, found
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
 def shown_token(authorization: str) -> str:
     """The token of the header's value; empty where it shows none."""
     scheme, _, token = authorization.partition(" ")
@@ -47,7 +69,12 @@ def live_token(token: str, now: datetime) -> ApiToken | None:
     return tokens_of_companies.filter(digest=tokens.token_digest(token[:LONGEST_TOKEN])).first()
 
 
-def record_token_use(token: ApiToken, now: datetime) -> None:
+def live_platform_token(token: str, now: datetime) -> PlatformToken | None:
+    digest = tokens.token_digest(token[:LONGEST_TOKEN])
+    return PlatformToken.objects.filter(lives(now), digest=digest).first()
+
+
+def record_token_use(token: Token, now: datetime) -> None:
     # Once a minute is enough; otherwise every read request would write.
     if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+        type(token)._default_manager.filter(pk=token.pk).update(last_used_at=now)

@@ -18,6 +18,8 @@ from companies.old_rows import delete_in_steps
 KEPT_FOR = timedelta(hours=24)
 LONGEST_KEY = 255
 NO_KEY = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
+STILL_RUNNING = "The first request with this Idempotency-Key is still running."
+OTHER_REQUEST = "This Idempotency-Key was used for a different request."
 
 
 class BadKey(ValueError):
@@ -32,6 +34,12 @@ class Running(RuntimeError):
     """The first request with this key is still running."""
 
 
+def check_key(key: str) -> None:
+    """Raises BadKey."""
+    if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
+        raise BadKey(NO_KEY, code="idempotency_key_invalid")
+
+
 def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response]) -> Response:
     """Return the stored response for `key`, or call `answer` and store its response.
 
@@ -39,20 +47,16 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
     transaction marks the key as running, so it disappears with a killed process. A 409, a 429 and
     a 5xx are not stored, because a retry may succeed. Raises BadKey and Running.
     """
-    if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
-        raise BadKey(NO_KEY, code="idempotency_key_invalid")
+    check_key(key)
     text = f"{request.method} {request.path}\n".encode() + request._request.body
     fingerprint = hashlib.sha256(text).hexdigest()
     with transaction.atomic():
         if not try_lock_key(f"{request.company.pk}:{key}"):
-            raise Running("The first request with this Idempotency-Key is still running.")
+            raise Running(STILL_RUNNING)
         kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
         if kept and kept.created_at > timezone.now() - KEPT_FOR:
             if kept.fingerprint != fingerprint:
-                raise BadKey(
-                    "This Idempotency-Key was used for a different request.",
-                    code="idempotency_key_reused",
-                )
+                raise BadKey(OTHER_REQUEST, code="idempotency_key_reused")
             return Response(kept_body(kept), status=kept.status, headers=kept.headers)
         with transaction.atomic():
             response = answer()

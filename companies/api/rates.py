@@ -47,20 +47,16 @@ class Counter:
 counter = Counter()
 
 
-class CompanyRate(BaseThrottle):
-    """The limit is `read` for GET, otherwise the view's `rate`, by default `write`."""
+class MinuteRate(BaseThrottle):
+    """Counts a request and notes what is left, for the headers of its answer."""
 
     wait_seconds = 0.0
 
-    def allow_request(self, request: Request, view: "APIView") -> bool:
-        reading = request.method in ("GET", "HEAD", "OPTIONS")
-        rate = "read" if reading else getattr(view, "rate", "write")
+    def is_within(self, request: Request, counted: str, limit: int) -> bool:
         now = time.time()
-        limit = settings.RATE_LIMITS[rate]
-        request = cast(CompanyRequest, request)
-        used = counter.add(f"{request.company.pk}:{rate}", now)
+        used = counter.add(counted, now)
         self.wait_seconds = WINDOW_SECONDS - now % WINDOW_SECONDS
-        request.rate_headers = {
+        cast(CompanyRequest, request).rate_headers = {
             "RateLimit-Limit": str(limit),
             "RateLimit-Remaining": str(max(0, limit - used)),
             "RateLimit-Reset": str(int(self.wait_seconds) + 1),
@@ -69,3 +65,20 @@ class CompanyRate(BaseThrottle):
 
     def wait(self) -> float:
         return self.wait_seconds
+
+
+class CompanyRate(MinuteRate):
+    """The limit is `read` for GET, otherwise the view's `rate`, by default `write`."""
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        reading = request.method in ("GET", "HEAD", "OPTIONS")
+        rate = "read" if reading else getattr(view, "rate", "write")
+        company = cast(CompanyRequest, request).company
+        return self.is_within(request, f"{company.pk}:{rate}", settings.RATE_LIMITS[rate])
+
+
+class PlatformRate(MinuteRate):
+    """The limit is `feed`, for all of the platform's tokens together (decision N25)."""
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        return self.is_within(request, "platform:feed", settings.RATE_LIMITS["feed"])

@@ -26,6 +26,14 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "description": "The company's API token."}
 
 
+class PlatformBearerScheme(OpenApiAuthenticationExtension):
+    target_class = "companies.api.authentication.PlatformBearer"
+    name = "platformToken"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "The shipping platform's token."}
+
+
 class StrictBody(OpenApiSerializerExtension):
     """Describes that bodies reject unknown fields (decision E4)."""
 

@@ -12,6 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from companies.api import idempotency
+from companies.api.authentication import PlatformBearer
+from companies.api.rates import PlatformRate
 from companies.api.requests import CompanyRequest
 
 TOO_MANY_REQUESTS = "Too many requests in this minute. Wait for the next one."
@@ -53,17 +55,8 @@ class StillRunning(Conflict):
     wait = 1
 
 
-class CompanyView(APIView):
-    """A view for companies; `request.company` is the company of the token."""
-
-    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> CompanyRequest:
-        return CompanyRequest(
-            request,
-            parsers=self.get_parsers(),
-            authenticators=self.get_authenticators(),
-            negotiator=self.get_content_negotiator(),
-            parser_context=self.get_parser_context(request),
-        )
+class BearerView(APIView):
+    """A view for whoever shows a token: the headers that every answer has."""
 
     def throttled(self, request: Request, wait: float | None) -> NoReturn:
         raise LimitReached(TOO_MANY_REQUESTS, code="rate_limit", wait=wait or 1)
@@ -78,6 +71,26 @@ class CompanyView(APIView):
         response["Cache-Control"] = "private, no-store"
         patch_vary_headers(response, ["Authorization"])
         return response
+
+
+class CompanyView(BearerView):
+    """A view for companies; `request.company` is the company of the token."""
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> CompanyRequest:
+        return CompanyRequest(
+            request,
+            parsers=self.get_parsers(),
+            authenticators=self.get_authenticators(),
+            negotiator=self.get_content_negotiator(),
+            parser_context=self.get_parser_context(request),
+        )
+
+
+class PlatformView(BearerView):
+    """A view for the shipping platform (decision N25)."""
+
+    authentication_classes = [PlatformBearer]
+    throttle_classes = [PlatformRate]
 
 
 Handler = Callable[..., Response]

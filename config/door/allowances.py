@@ -8,6 +8,9 @@ from django.conf import settings
 HEAD_SECONDS = 10.0
 LARGEST_HEAD = 64 * 1024
 BODY_SECONDS = 30.0
+# The platform's feed, which takes more than other addresses (decision N25).
+FEED = "/platform/feed"
+FEED_SECONDS = 120.0
 # Of somebody whose token or session is not known: the login form needs no more.
 STRANGERS_BODY = 64 * 1024
 # Once the application is done with it, an answer has so long, and a second for so many bytes.
@@ -33,4 +36,6 @@ class Allowance(NamedTuple):
 
 def body_allowance(request: Any) -> Allowance:
     """The one place to ask: an address that takes more than the others is told apart here."""
+    if request.path == FEED:
+        return Allowance(STRANGERS_BODY, settings.MAX_FEED_BYTES, FEED_SECONDS)
     return Allowance(STRANGERS_BODY, settings.MAX_BODY_BYTES, BODY_SECONDS)

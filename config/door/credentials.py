@@ -9,15 +9,21 @@ from django.db import Error
 from django.http import parse_cookie
 from django.utils import timezone
 
-from companies.api.authentication import live_token, shown_token
+from companies.api.authentication import live_platform_token, live_token, shown_token
+from config.door.allowances import FEED
 
 logger = logging.getLogger(__name__)
 
 
-def are_known(headers: Iterable[tuple[str, str]]) -> bool:
-    """Look the token and the session up. While the database is away everybody counts as known."""
+def are_known(headers: Iterable[tuple[str, str]], path: str) -> bool:
+    """Look the token and the session up. While the database is away everybody counts as known.
+
+    The platform's token is known at the address of its feed, and no other is there.
+    """
     shown = dict(headers)
     try:
+        if path == FEED:
+            return known_platform(shown.get("AUTHORIZATION", ""))
         return known_token(shown.get("AUTHORIZATION", "")) or known_session(shown.get("COOKIE", ""))
     except Error:
         logger.exception("cannot look up who sends a large body")
@@ -27,6 +33,11 @@ def are_known(headers: Iterable[tuple[str, str]]) -> bool:
 def known_token(authorization: str) -> bool:
     token = shown_token(authorization)
     return bool(token) and live_token(token, timezone.now()) is not None
+
+
+def known_platform(authorization: str) -> bool:
+    token = shown_token(authorization)
+    return bool(token) and live_platform_token(token, timezone.now()) is not None
 
 
 def known_session(cookies: str) -> bool:

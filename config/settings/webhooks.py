@@ -5,6 +5,8 @@ from config.settings.base import PRODUCT, VERSION, env
 WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)  # decision N4
 # Newest first: the first encrypts, all of them decrypt.
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
+# What companies are told in the guides: where our requests come from.
+SENDER_ADDRESSES = env.networks("SENDER_ADDRESSES", default=())
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS", default=())
 WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)
 DELIVERY_CA_BUNDLE = env.str("DELIVERY_CA_BUNDLE", default="")

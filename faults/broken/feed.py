@@ -132,8 +132,8 @@ FEED = (
     Mutant(
         "halving-loses-a-line",
         INGESTING,
-        "record_lines(lines[middle:])",
-        "record_lines(lines[middle + 1 :])",
+        "record_lines(lines[middle:], waits)",
+        "record_lines(lines[middle + 1 :], waits)",
         "Beside a bad line a good one is lost.",
     ),
     Mutant(

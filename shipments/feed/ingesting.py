@@ -44,15 +44,18 @@ def ingest(
     *,
     report: Callable[[int, str], None],
     advance: Callable[[], None],
+    waits: Sequence[float] | None = None,
 ) -> None:
     """Record every line of `stream`, update `tally`, and `report` each bad line once, in order.
 
     `advance` is called after each update of `tally`. What `tally` counts is committed, even if the
-    run is interrupted. Raises Stopped, and OSError if the stream cannot be read.
+    run is interrupted. `waits` are the seconds between tries where the database fails, by default
+    RETRY_SECONDS. Raises Stopped, and OSError if the stream cannot be read.
     """
+    waits = RETRY_SECONDS if waits is None else waits
     for group in reading.groups(stream, BATCH_LINES):
         lines, unreadable = parse_group(group)
-        outcome = record_lines(lines)
+        outcome = record_lines(lines, waits)
         bad = sorted(unreadable + outcome.bad)
         tally.read += len(lines) + len(unreadable)
         tally.changed += outcome.changed
@@ -79,7 +82,7 @@ def parse_group(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]],
     return lines, bad
 
 
-def record_lines(lines: Numbered) -> recording.BatchOutcome:
+def record_lines(lines: Numbered, waits: Sequence[float]) -> recording.BatchOutcome:
     """Record lines in one transaction. If the database rejects a row, find it by halving.
 
     The outcome gives bad lines by their line numbers. Raises Stopped.
@@ -87,21 +90,23 @@ def record_lines(lines: Numbered) -> recording.BatchOutcome:
     if not lines:
         return recording.BatchOutcome()
     try:
-        outcome = record_with_retries([line for _, line in lines])
+        outcome = record_with_retries([line for _, line in lines], waits)
     except (DataError, IntegrityError) as error:
         if len(lines) == 1:
             return recording.BatchOutcome(
                 bad=[(lines[0][0], f"the database rejects it: {brief(error)}")]
             )
         middle = len(lines) // 2
-        return add_outcomes(record_lines(lines[:middle]), record_lines(lines[middle:]))
+        return add_outcomes(
+            record_lines(lines[:middle], waits), record_lines(lines[middle:], waits)
+        )
     outcome.bad = [(lines[place][0], reason) for place, reason in outcome.bad]
     return outcome
 
 
-def record_with_retries(lines: list[Line]) -> recording.BatchOutcome:
+def record_with_retries(lines: list[Line], waits: Sequence[float]) -> recording.BatchOutcome:
     """Retry after a deadlock, a lost connection, or Raced. Raises Stopped after the last retry."""
-    for wait in (*RETRY_SECONDS, None):
+    for wait in (*waits, None):
         try:
             return recording.record_facts(lines)
         except (DataError, IntegrityError):

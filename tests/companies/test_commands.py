@@ -4,7 +4,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from companies.models import ApiToken, Company
+from companies.models import ApiToken, Company, PlatformToken
 
 
 def run(*arguments: str) -> str:
@@ -52,6 +52,48 @@ def test_revokes_by_token_and_by_prefix(company: Company) -> None:
     assert not ApiToken.objects.filter(revoked_at=None).exists()
     with pytest.raises(CommandError, match="There is no live token"):
         run("revoke_token", second)
+
+
+def test_the_platform_has_tokens_of_its_own(db: None) -> None:
+    token = run("issue_platform_token", "--name", "warehouse", "--expires-in", "30")
+    run("issue_platform_token")
+
+    assert token.startswith("feed_test_")
+    assert token.count("\n") == 1
+    kept = PlatformToken.objects.get(name="warehouse")
+    assert token.startswith(kept.prefix)
+    assert token.strip() not in json.dumps([*PlatformToken.objects.values()], default=str)
+    shown = run("list_platform_tokens")
+    assert f"{kept}  live  never used  warehouse\n" in shown
+    assert shown.count("\n") == 2
+
+    run("revoke_platform_token", str(kept))
+
+    listed = [json.loads(line) for line in run("list_platform_tokens", "--json").splitlines()]
+    assert [each["state"] for each in listed] == ["revoked", "live"]
+    assert listed[0].keys() == {"token", "state", "name", "last_used_at", "expires_at"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "refusal"),
+    [
+        (["issue_platform_token", "--expires-in", "0"], "--expires-in"),
+        (["issue_platform_token", "--name", "x" * 101], "more than 100 characters"),
+        (["revoke_platform_token", "feed_test_unknown"], "There is no live token"),
+    ],
+)
+def test_refuses_what_is_no_platform_token(db: None, arguments: list[str], refusal: str) -> None:
+    with pytest.raises(CommandError, match=refusal):
+        run(*arguments)
+    assert not PlatformToken.objects.exists()
+
+
+def test_a_company_s_token_is_revoked_by_its_own_command_only(company: Company) -> None:
+    token = run("issue_token", str(company.pk)).strip()
+
+    with pytest.raises(CommandError, match="There is no live token"):
+        run("revoke_platform_token", token)
+    assert ApiToken.objects.get().revoked_at is None
 
 
 def test_revokes_none_of_two_that_begin_alike(company: Company) -> None:

@@ -10,7 +10,7 @@ from tests.config.test_settings import ROOT, variables
 PROMISED = {
     "ENVIRONMENT": "production",
     "DEBUG": False,
-    "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120},
+    "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120, "feed": 600},
     "MAX_BODY_BYTES": 1_048_576,
     "DELIVERY_TIMEOUT_SECONDS": 5.0,
     "DELIVERY_RETRY_SECONDS": [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],

@@ -150,7 +150,7 @@ LARGE = b"Content-Length: 100000\r\nAuthorization: Bearer one\r\n"
 def test_a_stranger_s_large_body_is_not_waited_for(
     door: Door, application: Recorder, expects: bytes
 ) -> None:
-    door.worker.are_known = lambda headers: False
+    door.worker.are_known = lambda headers, path: False
 
     answer = door.ask(HEAD % b"/refused" + LARGE + expects + b"\r\n")
 
@@ -161,7 +161,7 @@ def test_a_stranger_s_large_body_is_not_waited_for(
 
 def test_a_known_sender_s_large_body_is_taken_in(door: Door) -> None:
     asked = []
-    door.worker.are_known = lambda headers: bool(asked.append(dict(headers)) or True)
+    door.worker.are_known = lambda headers, path: bool(asked.append(dict(headers)) or True)
 
     client = door.connect(HEAD % b"/echo" + LARGE + b"Expect: 100-continue\r\n\r\n")
     assert read_answer(client) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -173,7 +173,7 @@ def test_a_known_sender_s_large_body_is_taken_in(door: Door) -> None:
 
 @pytest.mark.parametrize(("known", "taken"), [(True, 100_000), (False, 64 * 1024)])
 def test_chunks_are_taken_in_up_to_the_same_size(door: Door, known: bool, taken: int) -> None:
-    door.worker.are_known = lambda headers: known
+    door.worker.are_known = lambda headers, path: known
     client = door.connect(HEAD % b"/echo" + b"Transfer-Encoding: chunked\r\n\r\n")
 
     client.sendall(b"%x\r\n" % 100_000 + b"c" * 100_000 + b"\r\n0\r\n\r\n")
@@ -282,14 +282,14 @@ def test_a_worker_ends_after_its_number_of_requests(application: Recorder) -> No
 def test_knows_who_shows_a_live_token(api: APIClient, db: None) -> None:
     authorization = api._credentials["HTTP_AUTHORIZATION"]
 
-    assert credentials.are_known([("AUTHORIZATION", authorization)])
-    assert not credentials.are_known([("AUTHORIZATION", authorization + "x")])
-    assert not credentials.are_known([("HOST", "x")])
+    assert credentials.are_known([("AUTHORIZATION", authorization)], "/webhooks")
+    assert not credentials.are_known([("AUTHORIZATION", authorization + "x")], "/webhooks")
+    assert not credentials.are_known([("HOST", "x")], "/webhooks")
 
 
 def test_knows_who_shows_the_cookie_of_a_live_session(admin_client: Client) -> None:
     key = admin_client.cookies["sessionid"].value
 
-    assert credentials.are_known([("COOKIE", f"a=1; sessionid={key}")])
+    assert credentials.are_known([("COOKIE", f"a=1; sessionid={key}")], "/webhooks")
     Session.objects.update(expire_date=timezone.now())
-    assert not credentials.are_known([("COOKIE", f"a=1; sessionid={key}")])
+    assert not credentials.are_known([("COOKIE", f"a=1; sessionid={key}")], "/webhooks")

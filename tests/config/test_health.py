@@ -8,7 +8,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from companies.models import Company
+from companies import services
+from companies.models import Company, PlatformToken
 from config import health
 from deliveries import publishing
 from deliveries.models import Delivery, Pulse
@@ -29,6 +30,17 @@ def now(monkeypatch: pytest.MonkeyPatch) -> datetime:
     now = timezone.now()
     monkeypatch.setattr(health, "timezone", SimpleNamespace(now=lambda: now))
     return now
+
+
+def test_tells_how_long_ago_the_platform_fed(client: Client, db: None) -> None:
+    assert b"platform_feed_age" not in client.get("/metrics").content
+    services.issue_platform_token()
+    PlatformToken.objects.update(last_used_at=timezone.now() - timedelta(minutes=7))
+
+    lines = client.get("/metrics").content.decode().splitlines()
+
+    (age,) = [line.split()[1] for line in lines if line.startswith("parceldesk_platform_feed_age")]
+    assert 420 <= float(age) < 480
 
 
 def test_is_alive_without_asking_anybody(client: Client) -> None:

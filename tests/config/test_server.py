@@ -12,6 +12,7 @@ from django.contrib.staticfiles import finders
 from django.db import connections
 
 from companies import services
+from config.door import credentials
 from config.wsgi import application
 from tests import builders as build
 from tests.config.door import Door, opened
@@ -139,7 +140,7 @@ def test_a_form_with_files_is_as_bounded_as_any_body(port: int) -> None:
 def test_reads_a_chunked_body_and_refuses_one_that_is_too_large(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door.worker, "are_known", lambda headers: True)
+    monkeypatch.setattr(door.worker, "are_known", lambda headers, path: True)
     company = build.company()
     token = services.issue_token(company.pk)
     client = http.client.HTTPConnection("127.0.0.1", door.listener.getsockname()[1], timeout=30)
@@ -157,3 +158,29 @@ def test_reads_a_chunked_body_and_refuses_one_that_is_too_large(
     assert chunked(b" " * 2**19, body[:9], body[9:]) == 200
     assert Webhook.objects.get().url == "https://hooks.example.com/in"
     client.close()
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_lets_the_platform_s_feed_be_larger_than_other_bodies(
+    door: Door, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def are_known(headers: Any, path: str) -> bool:
+        try:
+            return credentials.are_known(headers, path)
+        finally:
+            connections.close_all()
+
+    monkeypatch.setattr(door.worker, "are_known", are_known)
+    lines = (b" " * 60_000 + b"\n") * 35
+    head = b"POST /platform/feed HTTP/1.1\r\nHost: localhost\r\n"
+    head += b"Content-Type: application/x-ndjson\r\n"
+
+    def status_of(token: str, body: bytes) -> int:
+        shown = b"Authorization: Bearer %s\r\n" % token.encode()
+        length = b"Content-Length: %d\r\n\r\n" % len(body)
+        return exchange(port, head + shown + length + body).status
+
+    platform = services.issue_platform_token()
+    assert status_of(platform, lines) == 200
+    assert status_of(platform, lines * 9) == 413
+    assert status_of(services.issue_token(build.company().pk), lines) == 401

@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from companies.api import idempotency
+from companies.api import bundles, idempotency
 from companies.old_rows import delete_in_steps, delete_oldest
 from deliveries.upkeep import pruning
 from shipments.pruning import prune_updates
@@ -66,6 +66,7 @@ Example, once a day:
         expired = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
         self.tell(f"{verb} {delete_in_steps(expired, dry_run=dry_run)} expired sessions")
         forgotten = idempotency.forget_old_answers(dry_run=dry_run)
+        forgotten += bundles.forget_old_bundles(dry_run=dry_run)
         self.tell(f"{verb} {forgotten} kept answers older than a day")
 
     def tell(self, line: str) -> None:

@@ -1,0 +1,72 @@
+"""Idempotency-Key for the platform's feed: what is recorded in many transactions is answered once.
+
+A request that takes a minute cannot be one transaction, so the key is marked as busy by a time that
+whoever works on it puts off. If that process dies, the time passes, and the next request with the
+key records the same lines again, which changes nothing (decision N25).
+"""
+
+import json
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from django.db import DatabaseError, InterfaceError, transaction
+from django.utils import timezone
+
+from companies.api.idempotency import KEPT_FOR, OTHER_REQUEST, STILL_RUNNING, BadKey, Running
+from companies.models import KeptBundle
+from companies.old_rows import delete_in_steps
+
+LEASE = timedelta(seconds=30)
+
+
+@transaction.atomic
+def begin_bundle(key: str, fingerprint: str) -> dict[str, Any] | None:
+    """The answer that was given before, or None: then the caller is the one who records it.
+
+    The caller must `hold_bundle` it at least every LEASE, and end with `answer_bundle` or
+    `release_bundle`. Raises BadKey and Running.
+    """
+    now = timezone.now()
+    KeptBundle.objects.bulk_create(
+        [KeptBundle(key=key, fingerprint=fingerprint, created_at=now)], ignore_conflicts=True
+    )
+    bundle = KeptBundle.objects.select_for_update().get(key=key)
+    if bundle.created_at < now - KEPT_FOR:
+        bundle.fingerprint, bundle.answer, bundle.created_at = fingerprint, "", now
+    if bundle.fingerprint != fingerprint:
+        raise BadKey(OTHER_REQUEST, code="idempotency_key_reused")
+    if bundle.answer:
+        answer: dict[str, Any] = json.loads(bundle.answer)
+        return answer
+    if bundle.busy_until and bundle.busy_until > now:
+        raise Running(STILL_RUNNING)
+    bundle.busy_until = now + LEASE
+    bundle.save()
+    return None
+
+
+def hold_bundle(key: str) -> None:
+    KeptBundle.objects.filter(key=key).update(busy_until=timezone.now() + LEASE)
+
+
+@transaction.atomic
+def answer_bundle(key: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """Keep `answer`. Returns what is kept: another answer, if somebody else was sooner."""
+    bundle = KeptBundle.objects.select_for_update().get(key=key)
+    if not bundle.answer:
+        bundle.answer, bundle.busy_until = json.dumps(answer), None
+        bundle.save()
+    kept: dict[str, Any] = json.loads(bundle.answer)
+    return kept
+
+
+def release_bundle(key: str) -> None:
+    """Let the next request with this key begin at once; without a database, after LEASE."""
+    with suppress(DatabaseError, InterfaceError):
+        KeptBundle.objects.filter(key=key).update(busy_until=None)
+
+
+def forget_old_bundles(*, dry_run: bool = False) -> int:
+    old = KeptBundle.objects.filter(created_at__lt=timezone.now() - KEPT_FOR)
+    return delete_in_steps(old.order_by("created_at"), dry_run=dry_run)

@@ -1,0 +1,1 @@
+"""The documents for companies, as pages at /docs/guides."""

@@ -1,0 +1,80 @@
+"""Which documents companies read at /docs/guides, and what is put into them."""
+
+import posixpath
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.urls import reverse
+
+from config.guides.rendering import Rendered, render_document
+
+DOCS: Path = settings.BASE_DIR / "docs"
+# In the order in which they are listed: the file, and what it is good for.
+GUIDES = {
+    "guides/tickets.md": "The life of a ticket, from opening it to rating the decision.",
+    "guides/webhooks.md": "Be told of what happens, instead of asking for it.",
+    "receiving.md": "Payloads, signatures, retries, and what to do when nothing arrives.",
+    "errors.md": "Every code that a refusal can have, and what to do.",
+    "guides/order.md": "What comes in which order, and what may come twice.",
+    "guides/limits.md": "Every bound, and what happens beyond it.",
+    "guides/addresses.md": "Where our requests come from, and how to let them in.",
+    "guides/retention.md": "How long everything is kept.",
+    "api.md": "Every endpoint on one page.",
+    "guides/changelog.md": "What has changed for those who call the API or receive webhooks.",
+}
+# Where the addresses of SENDER_ADDRESSES stand.
+ADDRESSES = "<!-- sender addresses -->"
+NO_ADDRESSES = (
+    "**The operator of this service has not named its addresses.** Ask before you rely on any."
+)
+
+
+class GuidePage(NamedTuple):
+    slug: str
+    about: str
+    page: Rendered
+
+
+@cache
+def guides() -> dict[str, GuidePage]:
+    """Every guide by the last part of its address. Rendered once per process."""
+    return {
+        slug_of(file): GuidePage(slug_of(file), about, rendered(file))
+        for file, about in GUIDES.items()
+    }
+
+
+def slug_of(file: str) -> str:
+    return posixpath.basename(file).removesuffix(".md")
+
+
+def rendered(file: str) -> Rendered:
+    text = (DOCS / file).read_text(encoding="utf-8")
+    return render_document(
+        text.replace(ADDRESSES, sender_addresses()), lambda to: address_of(file, to)
+    )
+
+
+def sender_addresses() -> str:
+    if not settings.SENDER_ADDRESSES:
+        return NO_ADDRESSES
+    lines = (written(network) for network in settings.SENDER_ADDRESSES)
+    return "\n".join(["```text", *lines, "```"])
+
+
+def written(network: object) -> str:
+    """A network of one address is written as that address."""
+    return str(network).removesuffix("/32").removesuffix("/128")
+
+
+def address_of(file: str, target: str) -> str | None:
+    """Where a link of the document leads on the pages; None for what companies do not read."""
+    if "://" in target or target.startswith("#"):
+        return target
+    path, _, fragment = target.partition("#")
+    other = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+    if other not in GUIDES:
+        return None
+    return reverse("guide", args=[slug_of(other)]) + (f"#{fragment}" if fragment else "")

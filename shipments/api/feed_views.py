@@ -1,0 +1,116 @@
+"""POST /platform/feed: the shipping platform's feed over HTTP (decision N25)."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore
+from typing import Any
+
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api import bundles
+from companies.api.idempotency import BadKey, Running, check_key
+from companies.api.views import LimitReached, PlatformView, Refusal, StillRunning, Unprocessable
+from shipments.api import feed_schema
+from shipments.api.feed_bodies import FeedBody, read_body
+from shipments.feed.bundles import LONGEST_SECONDS, TooLong, record_bundle
+from shipments.feed.ingesting import Stopped, Tally
+
+logger = logging.getLogger(__name__)
+
+# In a web process at a time, of its eight threads: the others are for everybody else.
+MOST_AT_ONCE = 2
+places = BoundedSemaphore(MOST_AT_ONCE)
+
+
+class BatchTooLong(Refusal):
+    status_code = 413
+
+
+class Interrupted(Refusal):
+    status_code = 503
+    wait = 5
+
+
+@feed_schema.feed
+class PlatformFeed(PlatformView):
+    def post(self, request: Request) -> Response:
+        key = request.headers.get("Idempotency-Key")
+        body = read_body(request)
+        with place():
+            fingerprint = body.fingerprint()
+            answer = record(body) if key is None else record_once(key, fingerprint, body)
+        return Response(answer)
+
+
+@contextmanager
+def place() -> Iterator[None]:
+    """Raises LimitReached where as many are being recorded as may be."""
+    if not places.acquire(blocking=False):
+        raise LimitReached(
+            "Other batches are being recorded. Send them one after the other.",
+            wait=2,
+            code="feed_busy",
+        )
+    try:
+        yield
+    finally:
+        places.release()
+
+
+def record_once(key: str, fingerprint: str, body: FeedBody) -> dict[str, Any]:
+    try:
+        check_key(key)
+        if (kept := bundles.begin_bundle(key, fingerprint)) is not None:
+            return kept
+    except BadKey as error:
+        raise Unprocessable(str(error), code=error.code) from error
+    except Running as error:
+        raise StillRunning(str(error), code="idempotency_key_busy") from error
+    try:
+        return bundles.answer_bundle(key, record(body, key))
+    except BaseException:
+        bundles.release_bundle(key)
+        raise
+
+
+def record(body: FeedBody, key: str | None = None) -> dict[str, Any]:
+    """Record the lines; returns what is answered. Raises BatchTooLong and Interrupted."""
+    tally = Tally()
+
+    def hold() -> None:
+        if key is not None:
+            bundles.hold_bundle(key)
+
+    try:
+        bad = record_bundle(body.stream(), tally, hold)
+    except TooLong as error:
+        raise BatchTooLong(
+            f"Recorded up to line {tally.reached} in {LONGEST_SECONDS:.0f} seconds. Send the lines "
+            "behind it as further batches, smaller ones.",
+            code="batch_too_long",
+            reached=tally.reached,
+        ) from error
+    except Stopped as error:
+        logger.exception("the platform's feed stopped after line %s", tally.reached)
+        raise interrupted(tally) from error
+    logger.info("the platform's feed: %s lines, %s of them bad", tally.read, tally.bad)
+    return {
+        "read": tally.read,
+        "changed": tally.changed,
+        "events": tally.events,
+        "known": tally.known,
+        "bad": bad,
+        "bad_count": tally.bad,
+    }
+
+
+def interrupted(tally: Tally) -> APIException:
+    return Interrupted(
+        f"The database failed behind line {tally.reached}. Send the same batch again: what is "
+        "recorded changes nothing.",
+        code="database_unavailable",
+        reached=tally.reached,
+    )
