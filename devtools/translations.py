@@ -46,27 +46,34 @@ def catalogues() -> list[Path]:
 
 
 def sentences(root: Path) -> list[Sentence]:
-    """All that the code marks, in the order of its files."""
+    """All that the code marks, in the order of its files. Raises UsageError."""
     files = (path for app in APPS for path in sorted((root / app).rglob("*.py")))
-    return list(dict.fromkeys(one for path in files for one in marked(path.read_text())))
+    found: dict[Sentence, None] = {}
+    for path in files:
+        try:
+            found |= dict.fromkeys(marked(path.read_text()))
+        except ValueError as error:
+            raise UsageError(f"{path.relative_to(root)}, {error}") from error
+    return list(found)
 
 
 def marked(source: str) -> Iterator[Sentence]:
-    """The sentences of one file. Raises ValueError where one is put together at run time."""
+    """The sentences of one file; a variable is marked where it gets its text.
+
+    Raises ValueError where a sentence is put together at run time.
+    """
     for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
-        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-        if name not in MARKS:
+        if node.func.id not in MARKS:
             continue
-        parts = [
-            part.value
-            for part in node.args[: 1 + MARKS[name]]
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
-        ]
-        if len(parts) != 1 + MARKS[name]:
+        parts = node.args[: 1 + MARKS[node.func.id]]
+        if isinstance(parts[0], ast.Name | ast.Attribute | ast.Subscript):
+            continue
+        texts = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
+        if len(texts) != len(parts):
             raise ValueError(f"line {node.lineno}: a sentence is a text, not put together")
-        yield Sentence(*parts)
+        yield Sentence(*texts)
 
 
 def update(catalogue: polib.POFile, wanted: list[Sentence]) -> None:
