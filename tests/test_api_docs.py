@@ -51,6 +51,7 @@ def test_calls_work_as_they_stand(
         "AUTH": "Authorization: kept by the client",
         "JSON": "Content-Type: application/json",
         "TICKET": build.ticket(company, type_id=2, status=Status.IN_REVIEW).pk,
+        "DECLINED": build.ticket(company, type_id=2, status=Status.DECLINED).pk,
         "WEBHOOK": build.webhook(company).pk,
     }
     words = shlex.split(re.sub(r"\$([A-Z]+)", lambda name: str(known[name[1]]), call))

@@ -1,4 +1,7 @@
-"""What agents do to tickets: move, reply, note (decision T3). The desk and commands come here."""
+"""What agents do to tickets: move, reply, note (decision T3), and what leads do with appeals.
+
+The desk and commands come here.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +10,14 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from companies.texts import is_blank
-from tickets.changes.actors import Actor, actor_for
+from tickets.changes.actors import Actor, NotAllowed, actor_for
+from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pending
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
 from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
 from tickets.history_codes import Kind
 from tickets.models import Ticket
-from tickets.statuses import ASKING, TOLD, Status, needs_reason
+from tickets.statuses import ASKING, TERMINAL, TOLD, By, Status, needs_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +96,35 @@ def move_held(
     was, reason = Status(ticket.status), with_requested_documents(said(reason), requested)
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
+    if was in TERMINAL:
+        accept_pending(ticket, actor)
     if needs_reason(was, to) and not reason:
         raise MoveRefused(f"Give a reason: it is required to move from {was.label} to {to.label}.")
     if reason and to in TOLD:
         add_comment(ticket, actor, reason)
+
+
+@telling
+def decide_appeal(
+    ticket_id: int, *, accept: bool, user: User, reason: str = "", version: int | None = None
+) -> Ticket:
+    """Accept an appeal, which reopens the ticket, or refuse it (decision N14).
+
+    The company reads the reason of a refusal; that of a reopening stays with agents. Raises
+    Ticket.DoesNotExist, NotAllowed, StaleTicket, NoAppeal, and MoveRefused without a reason.
+    """
+    actor = actor_for(user)
+    if actor.by != By.LEAD:
+        raise NotAllowed(f"{actor.name} is not a lead. Only a lead decides appeals.")
+    ticket = lock_ticket(ticket_id, version)
+    pending_appeal(ticket)
+    if accept:
+        move_held(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
+        return ticket
+    if not said(reason):
+        raise MoveRefused("Give a reason: the company reads why its appeal is refused.")
+    refuse_pending(ticket, actor, said(reason))
+    return ticket
 
 
 @telling

@@ -17,7 +17,7 @@ from companies.models import Company
 from deliveries.http.transport import Request
 from deliveries.models import Delivery, Event
 from tests.corpora import BadInput
-from tickets.models import Comment, Document, HistoryEntry, IncidenceLink, Rating, Ticket
+from tickets.models import Appeal, Comment, Document, HistoryEntry, IncidenceLink, Rating, Ticket
 from tickets.statuses import Status
 from webhooks.models import Webhook
 
@@ -35,6 +35,7 @@ TABLES: tuple[type[Model], ...] = (
     HistoryEntry,
     IncidenceLink,
     Rating,
+    Appeal,
 )
 FOREIGN_NUMBER = "BIRCH0000077"
 FOREIGN_CARRIER = "birch's carrier"

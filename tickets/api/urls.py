@@ -1,11 +1,13 @@
 from django.urls import path
 
 from tickets.api import views
+from tickets.api.appeals import TicketAppeals
 
 urlpatterns = [
     path("company/tickets", views.Tickets.as_view()),
     path("company/tickets/<id:ticket_id>", views.OneTicket.as_view()),
     path("company/tickets/<id:ticket_id>/comments", views.TicketComments.as_view()),
+    path("company/tickets/<id:ticket_id>/appeal", TicketAppeals.as_view()),
     path("company/tickets/comments/<id:ticket_id>", views.Comments.as_view()),
     path("tickets/filters-options", views.FilterOptions.as_view()),
     path("tickets/types", views.Types.as_view()),
