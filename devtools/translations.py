@@ -62,10 +62,12 @@ def marked(source: str) -> Iterator[Sentence]:
 
     Raises ValueError where a sentence is put together at run time.
     """
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            continue
-        if node.func.id not in MARKS:
+    if "gettext" not in source:
+        return
+    nodes = ast.walk(ast.parse(source))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+        if not isinstance(node.func, ast.Name) or node.func.id not in MARKS:
             continue
         parts = node.args[: 1 + MARKS[node.func.id]]
         if isinstance(parts[0], ast.Name | ast.Attribute | ast.Subscript):

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.utils import translation
+from django.utils.translation import gettext
 
 from companies.texts import is_blank
+from tickets.changes import letters
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pending
 from tickets.changes.history import record_history
@@ -93,15 +96,16 @@ def move_held(
 ) -> None:
     if to not in ASKING:
         requested = ()
-    was, reason = Status(ticket.status), with_requested_documents(said(reason), requested)
+    was, reason = Status(ticket.status), with_requested_documents(ticket, said(reason), requested)
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
-    if was in TERMINAL:
-        accept_pending(ticket, actor)
     if needs_reason(was, to) and not reason:
         raise MoveRefused(f"Give a reason: it is required to move from {was.label} to {to.label}.")
     if reason and to in TOLD:
         add_comment(ticket, actor, reason)
+    letters.tell_move(ticket, reason)
+    if was in TERMINAL and (appeal := accept_pending(ticket, actor)):
+        letters.tell_appeal_decided(ticket, appeal)
 
 
 @telling
@@ -123,7 +127,7 @@ def decide_appeal(
         return ticket
     if not said(reason):
         raise MoveRefused("Give a reason: the company reads why its appeal is refused.")
-    refuse_pending(ticket, actor, said(reason))
+    letters.tell_appeal_decided(ticket, refuse_pending(ticket, actor, said(reason)))
     return ticket
 
 
@@ -141,7 +145,7 @@ def write_on(
 ) -> None:
     """Write on a held ticket. A reply may ask for documents; a note asks nobody."""
     asked = list(requested) if public else []
-    text = with_requested_documents(said(text), asked)
+    text = with_requested_documents(ticket, said(text), asked)
     if not text:
         raise ValueError("Write something.")
     if asked:
@@ -162,9 +166,11 @@ def lock_ticket(ticket_id: int, version: int | None) -> Ticket:
     return ticket
 
 
-def with_requested_documents(reason: str, requested: Sequence[str]) -> str:
+def with_requested_documents(ticket: Ticket, reason: str, requested: Sequence[str]) -> str:
     """The reason, and below it whatever it does not name of the documents asked for."""
     unnamed = [one for one in requested if one.casefold() not in reason.casefold()]
     if not unnamed:
         return reason
-    return "\n".join([*filter(None, [reason]), "Please send:", *(f"- {one}" for one in unnamed)])
+    with translation.override(ticket.company.written_language):
+        asking = gettext("Please send:")
+    return "\n".join([*filter(None, [reason]), asking, *(f"- {one}" for one in unnamed)])

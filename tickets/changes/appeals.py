@@ -105,17 +105,20 @@ def pending_appeal(ticket: Ticket) -> Appeal:
     return found
 
 
-def accept_pending(ticket: Ticket, actor: Actor) -> None:
+def accept_pending(ticket: Ticket, actor: Actor) -> Appeal | None:
     """Note that a ticket was reopened: that accepts its appeal, if it has one."""
     found = ticket.appeals.filter(state=Appeal.State.PENDING).first()
     if found is not None:
         end_appeal(found, ticket, actor, Appeal.State.ACCEPTED)
+    return found
 
 
-def refuse_pending(ticket: Ticket, actor: Actor, reason: str) -> None:
+def refuse_pending(ticket: Ticket, actor: Actor, reason: str) -> Appeal:
     """Refuse the appeal of a held ticket; the company reads the reason. Raises NoAppeal."""
-    end_appeal(pending_appeal(ticket), ticket, actor, Appeal.State.REFUSED, reason)
+    found = pending_appeal(ticket)
+    end_appeal(found, ticket, actor, Appeal.State.REFUSED, reason)
     add_comment(ticket, actor, reason)
+    return found
 
 
 def end_appeal(
