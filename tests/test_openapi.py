@@ -90,6 +90,7 @@ def owned(company: Company, shipment_id: int) -> dict[str, Any]:
     declined = build.ticket(company, type_id=2, status=Status.DECLINED)
     return {
         "ticket_id": ticket.pk,
+        "shipment_id": shipment.pk,
         "webhook_id": webhook.pk,
         "delivery_id": delivery.pk,
         "rateTicket": {"ticket_id": decided.pk},

@@ -1,9 +1,15 @@
 from django.urls import path
 
+from shipments.api.sandbox import PlayedEvents, PlayedShipments
 from shipments.api.views import GeneralTrack, Guide, WebhookTest
 
 urlpatterns = [
     path("ship/generaltrack/", GeneralTrack.as_view()),
     path("guide/<path:tracking_number>", Guide.as_view()),
     path("ship/webhooktest/", WebhookTest.as_view()),
+]
+# Served in the test environment only (decision N15).
+sandbox = [
+    path("test/shipments", PlayedShipments.as_view()),
+    path("test/shipments/<id:shipment_id>/events", PlayedEvents.as_view()),
 ]

@@ -2,6 +2,7 @@ from django.urls import path
 
 from tickets.api import views
 from tickets.api.appeals import TicketAppeals
+from tickets.api.sandbox import PlayedMoves
 
 urlpatterns = [
     path("company/tickets", views.Tickets.as_view()),
@@ -13,3 +14,5 @@ urlpatterns = [
     path("tickets/types", views.Types.as_view()),
     path("tickets/ratings/<id:ticket_id>", views.Ratings.as_view()),
 ]
+# Served in the test environment only (decision N15).
+sandbox = [path("test/tickets/<id:ticket_id>/move", PlayedMoves.as_view())]
