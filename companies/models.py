@@ -1,6 +1,7 @@
 from datetime import datetime
 from uuid import uuid4
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -16,7 +17,22 @@ class Company(models.Model):
         help_text="An inactive company's tokens are refused, and its webhooks are paused.",
     )
     contact_email = models.EmailField(
-        blank=True, help_text="We email this address when a webhook is paused."
+        blank=True,
+        help_text="We email this address when a webhook is paused or a ticket needs an answer.",
+    )
+    ticket_emails = models.BooleanField(
+        "emails about tickets",
+        default=True,
+        db_default=True,
+        help_text="Email it when one of its tickets is Incomplete or Declined, or an appeal is"
+        " decided.",
+    )
+    language = models.CharField(
+        max_length=5,
+        choices=settings.LANGUAGES,
+        blank=True,
+        db_default="",
+        help_text="What we write to it is in this language; if empty, in the deployment's.",
     )
     plan = models.CharField(
         max_length=50, blank=True, help_text="Selects the service level of its tickets."
@@ -31,6 +47,11 @@ class Company(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def written_language(self) -> str:
+        """The language of what we write to it (decision N21)."""
+        return self.language or settings.LANGUAGE_CODE
 
 
 class Token(models.Model):

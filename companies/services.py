@@ -4,6 +4,8 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
@@ -23,11 +25,28 @@ class UnknownCompany(LookupError):
     """There is no company with this id."""
 
 
-def create_company(name: str, *, contact_email: str = "") -> Company:
-    """Create a company. Raises ValueError if the name is blank."""
+def create_company(
+    name: str, *, contact_email: str = "", language: str = "", ticket_emails: bool = True
+) -> Company:
+    """Create a company. Raises ValueError for a blank name, or what is no email address."""
     if not name.strip():
         raise ValueError("A company must have a name.")
-    return Company.objects.create(name=name.strip()[:200], contact_email=contact_email)
+    if contact_email and not is_email_address(contact_email):
+        raise ValueError(f"{contact_email!r} is not an email address.")
+    return Company.objects.create(
+        name=name.strip()[:200],
+        contact_email=contact_email,
+        language=language,
+        ticket_emails=ticket_emails,
+    )
+
+
+def is_email_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """What a text says to those who read it. Pure."""
 
+import re
 import unicodedata
 
 # Control characters, and those for format: zero-width spaces, joiners, bidirectional controls.
@@ -9,9 +10,17 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(code) for code in range(0xFE00, 0xFE10)
 }
 
+# They turn the order of what follows around, so that an address reads as another.
+BIDIRECTIONAL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
 
 def is_blank(text: str) -> bool:
     """Whether there is nothing to see in it (decision N30)."""
     return all(
         one.isspace() or one in BLANK or unicodedata.category(one) in INVISIBLE for one in text
     )
+
+
+def show_controls(text: str) -> str:
+    """Each bidirectional control as its number, such as [U+202E] (decision N30)."""
+    return BIDIRECTIONAL.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)

@@ -161,6 +161,20 @@ def proxies(**_: Any) -> list[CheckMessage]:
 
 
 @register(SETTINGS)
+def language(**_: Any) -> list[CheckMessage]:
+    known = [code for code, _ in settings.LANGUAGES]
+    if settings.LANGUAGE_CODE in known:
+        return []
+    return [
+        Error(
+            f"LANGUAGE_CODE is {settings.LANGUAGE_CODE!r}.",
+            hint=f"Set it to {' or '.join(known)}, or leave it out for en.",
+            id="config.E030",
+        )
+    ]
+
+
+@register(SETTINGS)
 def log_level(**_: Any) -> list[CheckMessage]:
     if settings.LOG_LEVEL in logging.getLevelNamesMapping():
         return []

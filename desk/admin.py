@@ -16,7 +16,7 @@ from desk.support.failed_row_admin import FailedRowAdmin
 from desk.support.pages import SupportPages
 from desk.support.shipment_admin import ShipmentAdmin
 from desk.support.webhook_admin import WebhookAdmin
-from desk.ticket.pages import TicketPages
+from desk.ticket.appeal_pages import AppealPages
 from desk.ticket.reassign_pages import ReassignPages
 from tickets.models import Ticket
 
@@ -40,10 +40,10 @@ __all__ = [
 
 
 @admin.register(Ticket)
-class TicketAdmin(ListPages, ReassignPages, SupportPages, TicketPages):
+class TicketAdmin(ListPages, ReassignPages, SupportPages, AppealPages):
     """The desk. What agents do is sent from a ticket's page."""
 
-    actions = (*TicketPages.actions, "give")
+    actions = (*AppealPages.actions, "give")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -41,6 +41,8 @@ usage: ./dev COMMAND
   manage COMMAND ...     a management command on the data of `run`, whether it is up or not;
                          ./dev manage help lists them
   lint                   style, types and templates: what ruff, mypy and djlint say
+  translate              the sentences of the code into locale/, compiled for Django; fails where
+                         one has no translation yet
 
 environment (a variable that is set always wins):
 
@@ -50,7 +52,7 @@ environment (a variable that is set always wins):
   BROKER_URL             a Redis or Valkey to use instead of the private one
   PG_BIN                 folder with another PostgreSQL's programs; --postgresql sets it
 """
-COMMANDS = ("run", "test", "manage", "lint")
+COMMANDS = ("run", "test", "manage", "lint", "translate")
 
 
 def main(arguments: list[str]) -> None:

@@ -9,6 +9,7 @@ from devtools.bootstrap import PYTHON, ROOT
 from devtools.manage import manage
 from devtools.postgres import use_programs
 from devtools.run import run
+from devtools.translations import translate
 from devtools.trouble import UsageError
 
 
@@ -86,4 +87,10 @@ LINT = (
     ("djlint", "--lint", "templates", "devtools/receiver.html"),
     ("mypy", "--no-error-summary"),
 )
-COMMANDS = {"run": run, "test": test, "manage": manage, "lint": lint}
+COMMANDS = {
+    "run": run,
+    "test": test,
+    "manage": manage,
+    "lint": lint,
+    "translate": translate,
+}

@@ -54,6 +54,9 @@ def test_calls_work_as_they_stand(
         "AUTH": "Authorization: kept by the client",
         "JSON": "Content-Type: application/json",
         "TICKET": build.ticket(company, type_id=2, status=Status.IN_REVIEW).pk,
+        "PENDING": build.ticket(company, type_id=2).pk,
+        "SHIPMENT": build.shipment(company).pk,
+        "DECLINED": build.ticket(company, type_id=2, status=Status.DECLINED).pk,
         "WEBHOOK": build.webhook(company).pk,
     }
     words = shlex.split(re.sub(r"\$([A-Z]+)", lambda name: str(known[name[1]]), call))

@@ -57,6 +57,7 @@ def world(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> 
         "W_OTHER": build.webhook(birch).pk,
         "W_MISSING": 2**40,
         "COMPANY_OTHER": birch.pk,
+        "SHIPMENT_OWN": build.shipment(company, 88).pk,
         "SHIPMENT_OTHER_INT": foreign.pk,
         "SHIPMENT_WITH_OPEN_TICKET_INT": 41,
         "TYPE_SHIPMENT_INT": 5,

@@ -131,8 +131,8 @@ def test_is_described(schema: Schema) -> None:
     assert told["requestBody"]["content"]["application/json"]["schema"] == LABEL_PRINTED.schema
     assert "X-Webhook-Signature" in [header["name"] for header in told["parameters"]]
     named = [each for each in enums(schema) if "tracking.simple" in each and len(each) > 1]
-    # A new webhook, a webhook, a delivery and its details.
-    assert len(named) == 4
+    # A new webhook, a webhook, a delivery, its details and an event that is read.
+    assert len(named) == 5
     assert all("label.printed" in each for each in named)
 
 

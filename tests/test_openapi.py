@@ -87,12 +87,15 @@ def owned(company: Company, shipment_id: int) -> dict[str, Any]:
         delivery=delivery, number=1, started_at=now, duration_ms=5, url=webhook.url, answer=b"no"
     )
     decided = build.ticket(company, type_id=2, status=Status.ACCEPTED)
+    declined = build.ticket(company, type_id=2, status=Status.DECLINED)
     return {
         "ticket_id": ticket.pk,
+        "shipment_id": shipment.pk,
         "webhook_id": webhook.pk,
         "delivery_id": delivery.pk,
         "rateTicket": {"ticket_id": decided.pk},
         "tracking_number": shipment.tracking_number,
+        "appealTicket": {"ticket_id": declined.pk},
     }
 
 

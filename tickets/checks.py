@@ -1,4 +1,4 @@
-"""The function that a setting names exists (companies.checks)."""
+"""Settings of tickets (companies.checks says who runs these)."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ from django.core.checks import CheckMessage, Error, register
 from django.utils.module_loading import import_string
 
 from companies.checks import SETTINGS
+
+LONGEST_APPEAL_DAYS = 3650
 
 
 @register(SETTINGS)
@@ -28,5 +30,18 @@ def relevance_check(**_: Any) -> list[CheckMessage]:
             hint="Set it to the dotted path of a function (ticket, text, data) -> bool, or leave"
             " it out.",
             id="config.E019",
+        )
+    ]
+
+
+@register(SETTINGS)
+def appeal_days(**_: Any) -> list[CheckMessage]:
+    if 1 <= settings.APPEAL_DAYS <= LONGEST_APPEAL_DAYS:
+        return []
+    return [
+        Error(
+            f"APPEAL_DAYS is {settings.APPEAL_DAYS}.",
+            hint=f"Set it to between 1 and {LONGEST_APPEAL_DAYS}, or leave it out for 30.",
+            id="config.E033",
         )
     ]

@@ -31,6 +31,10 @@ class Kind(StrEnum):
     REASSIGNED = "reassigned"
     # `requested`, where the status stays.
     DOCUMENTS_REQUESTED = "documents_requested"
+    # The company appealed the decision. What it wrote is a comment.
+    APPEALED = "appealed"
+    # A lead decided on that: `outcome` (accepted, refused).
+    APPEAL_DECIDED = "appeal_decided"
     # `sha256` of the file.
     EVIDENCE_TAKEN = "evidence_taken"
     # Written by an earlier version: its words are in `reason`. This version never writes it.
@@ -62,6 +66,8 @@ NEWS = {
     Kind.OPENED: TicketChange.OPENED,
     Kind.MOVED: TicketChange.MOVED,
     Kind.DOCUMENTS_REQUESTED: TicketChange.DOCUMENTS_REQUESTED,
+    Kind.APPEALED: TicketChange.APPEALED,
+    Kind.APPEAL_DECIDED: TicketChange.APPEAL_DECIDED,
 }
 
 

@@ -1,19 +1,29 @@
-"""What agents do to tickets: move, reply, note (decision T3). The desk and commands come here."""
+"""What agents do to tickets: move, reply, note (decision T3), and what leads do with appeals.
+
+The desk and commands come here.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.utils import translation
+from django.utils.translation import gettext
 
+from companies.models import Company
 from companies.texts import is_blank
-from tickets.changes.actors import Actor, actor_for
-from tickets.changes.history import record_history
+from tickets.changes import letters
+from tickets.changes.actors import Actor, NotAllowed, actor_for
+from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pending
+from tickets.changes.history import record_request
 from tickets.changes.news import telling
 from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
-from tickets.history_codes import Kind
 from tickets.models import Ticket
-from tickets.statuses import ASKING, TOLD, Status, needs_reason
+from tickets.statuses import ASKING, TERMINAL, TOLD, By, Status, needs_reason
+
+# Who moves tickets in the test environment.
+SANDBOX = Actor(By.LEAD, "sandbox")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,18 +94,56 @@ def move(
     return ticket
 
 
+@telling
+def play_move(
+    company: Company, ticket_id: int, to: Status, *, reason: str, requested: Sequence[str]
+) -> None:
+    """Move the company's ticket as a lead would: for the test environment (decision N15).
+
+    Raises Ticket.DoesNotExist and MoveRefused.
+    """
+    ticket = company.tickets.hold(ticket_id)
+    move_held(ticket, SANDBOX, to, reason=reason, requested=requested)
+
+
 def move_held(
     ticket: Ticket, actor: Actor, to: Status, *, reason: str, requested: Sequence[str]
 ) -> None:
     if to not in ASKING:
         requested = ()
-    was, reason = Status(ticket.status), with_requested_documents(said(reason), requested)
+    was, reason = Status(ticket.status), with_requested_documents(ticket, said(reason), requested)
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
     if needs_reason(was, to) and not reason:
         raise MoveRefused(f"Give a reason: it is required to move from {was.label} to {to.label}.")
     if reason and to in TOLD:
         add_comment(ticket, actor, reason)
+    letters.tell_move(ticket, reason)
+    if was in TERMINAL and (appeal := accept_pending(ticket, actor)):
+        letters.tell_appeal_decided(ticket, appeal)
+
+
+@telling
+def decide_appeal(
+    ticket_id: int, *, accept: bool, user: User, reason: str = "", version: int | None = None
+) -> Ticket:
+    """Accept an appeal, which reopens the ticket, or refuse it (decision N14).
+
+    The company reads the reason of a refusal; that of a reopening stays with agents. Raises
+    Ticket.DoesNotExist, NotAllowed, StaleTicket, NoAppeal, and MoveRefused without a reason.
+    """
+    actor = actor_for(user)
+    if actor.by != By.LEAD:
+        raise NotAllowed(f"{actor.name} is not a lead. Only a lead decides appeals.")
+    ticket = lock_ticket(ticket_id, version)
+    pending_appeal(ticket)
+    if accept:
+        move_held(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
+        return ticket
+    if not said(reason):
+        raise MoveRefused("Give a reason: the company reads why its appeal is refused.")
+    letters.tell_appeal_decided(ticket, refuse_pending(ticket, actor, said(reason)))
+    return ticket
 
 
 @telling
@@ -112,11 +160,11 @@ def write_on(
 ) -> None:
     """Write on a held ticket. A reply may ask for documents; a note asks nobody."""
     asked = list(requested) if public else []
-    text = with_requested_documents(said(text), asked)
+    text = with_requested_documents(ticket, said(text), asked)
     if not text:
         raise ValueError("Write something.")
     if asked:
-        record_history(ticket, actor, Kind.DOCUMENTS_REQUESTED, data={"requested": asked})
+        record_request(ticket, actor, asked)
     add_comment(ticket, actor, text, public=public)
 
 
@@ -133,9 +181,11 @@ def lock_ticket(ticket_id: int, version: int | None) -> Ticket:
     return ticket
 
 
-def with_requested_documents(reason: str, requested: Sequence[str]) -> str:
+def with_requested_documents(ticket: Ticket, reason: str, requested: Sequence[str]) -> str:
     """The reason, and below it whatever it does not name of the documents asked for."""
     unnamed = [one for one in requested if one.casefold() not in reason.casefold()]
     if not unnamed:
         return reason
-    return "\n".join([*filter(None, [reason]), "Please send:", *(f"- {one}" for one in unnamed)])
+    with translation.override(ticket.company.written_language):
+        asking = gettext("Please send:")
+    return "\n".join([*filter(None, [reason]), asking, *(f"- {one}" for one in unnamed)])

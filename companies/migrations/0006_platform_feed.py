@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("companies", "0004_deployment")]
+    dependencies = [("companies", "0005_languages")]
 
     operations = [
         migrations.CreateModel(

@@ -87,6 +87,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Before whatever looks at the Host header.
     "config.health.Liveness",
+    "config.languages.English",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -113,9 +114,12 @@ TEMPLATES = [
         },
     }
 ]
-LANGUAGE_CODE = "en"
+# Decision N21: the language of those who have chosen none. Requests are answered in English.
+LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
+LANGUAGES = [("en", "English"), ("es", "Spanish")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
-USE_I18N = False
+USE_I18N = True
 FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
 STATIC_URL = "static/"

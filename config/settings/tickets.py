@@ -4,6 +4,8 @@ from config.settings.base import env
 
 # Decision T9: (ticket, text, data) -> may the ticket come back to an agent?
 RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_something")
+# Decision N14: a decision can be appealed for so long.
+APPEAL_DAYS = env.int("APPEAL_DAYS", default=30)
 # Decision T19: who hears of an incidence, in its transaction. Shipments do not know tickets.
 INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
 # Who hears of a webhook that is resumed, in its transaction. Webhooks do not know deliveries.

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext, gettext_noop
 
 from companies.failing_rows import FailingRows
 from deliveries import mailing
@@ -17,16 +18,8 @@ from webhooks.models import Webhook
 logger = logging.getLogger(__name__)
 
 PATIENCE = timedelta(days=5)
-GONE = "The receiver answered 410 Gone."
-FAILING = "No delivery has succeeded for 5 days."
-LETTER = """\
-We have paused webhook {id} ({url}).
-
-{reason}
-
-Nothing is lost: its deliveries wait. Once the receiver works again, set the webhook's "active"
-to 1 (PUT /webhooks/{id}) and they are sent, in order.
-"""
+GONE = gettext_noop("The receiver answered 410 Gone.")
+FAILING = gettext_noop("No delivery has succeeded for 5 days.")
 
 
 def pause_gone(webhook_id: int) -> None:
@@ -64,7 +57,21 @@ def pause_and_notify(webhook_id: int, reason: str) -> bool:
             return False
         webhook = Webhook.objects.select_related("company").get(pk=webhook_id)
         if address := webhook.company.contact_email:
-            letter = LETTER.format(id=webhook.pk, url=webhook.url, reason=reason)
-            mailing.keep_mail(address, f"Webhook {webhook.pk} is paused", letter)
+            with translation.override(webhook.company.written_language):
+                mailing.keep_mail(address, *pause_letter(webhook, reason))
     logger.info("webhook %d is paused: %s", webhook_id, reason)
     return True
+
+
+def pause_letter(webhook: Webhook, reason: str) -> tuple[str, str]:
+    """The subject and the text of the email, in the language that is active."""
+    facts = {"id": webhook.pk, "url": webhook.url, "reason": gettext(reason)}
+    text = gettext(
+        "We have paused webhook %(id)d (%(url)s).\n"
+        "\n"
+        "%(reason)s\n"
+        "\n"
+        "Nothing is lost: its deliveries wait. Once the receiver works again, set the webhook's\n"
+        '"active" to 1 (PUT /webhooks/%(id)d) and they are sent, in order.\n'
+    )
+    return gettext("Webhook %(id)d is paused") % facts, text % facts

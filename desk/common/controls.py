@@ -14,7 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+from companies.texts import show_controls
+
 IN_BYTES = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 # What is no text to be read: boxes to write in keep what was typed, character for character.
 TAGS = re.compile(
@@ -25,11 +26,6 @@ TAGS = re.compile(
 )
 # Attributes that are read, or read out.
 SAID = re.compile(r"\b(?:title|alt|label|placeholder|aria-label)=(?:\"[^\"]*\"|'[^']*')")
-
-
-def show_controls(text: str) -> str:
-    """Each control as its number, such as [U+202E]."""
-    return CONTROLS.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
 
 
 def show_in_page(html: str) -> str:

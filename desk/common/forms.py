@@ -74,6 +74,14 @@ class MoveForm(RequestForm):
     )
 
 
+class AppealForm(forms.Form):
+    """What a lead decides on an appeal, and why."""
+
+    decision = forms.ChoiceField(choices=[("accept", "accept"), ("refuse", "refuse")])
+    reason = forms.CharField(required=False, max_length=LONGEST_TEXT)
+    version = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+
+
 class WriteForm(RequestForm):
     """A reply to the company, or a note among agents, and the move it comes with."""
 

@@ -31,7 +31,7 @@ class CompanyAdmin(ModelAdmin):
     list_display = ("name_text", "active", "plan", "contact_email", "created_at")
     list_filter = ("active",)
     search_fields = ("name",)
-    fields = ("name", "active", "plan", "contact_email", "left")
+    fields = ("name", "active", "plan", "contact_email", "ticket_emails", "language", "left")
     readonly_fields = ("left",)
     inlines = (TokenInline,)
     list_per_page = 25

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from desk.common.cache import cached
 from desk.common.requests import staff
-from tickets.models import Agent, Ticket
+from tickets.models import Agent, Appeal, Ticket
 from tickets.models.tickets import TicketQuerySet
 
 MOST_SHOWN = 1_000
@@ -58,6 +58,15 @@ QUEUES = (
         "Claim review",
         "gavel",
         lambda all_, me: all_.claims(),
+    ),
+    Queue(
+        "appeals",
+        "Appeals",
+        "undo",
+        lambda all_, me: all_.filter(appeals__state=Appeal.State.PENDING),
+        # Nothing but the appeal has changed a Declined ticket since: the oldest first.
+        order=("updated_at", "pk"),
+        leads_only=True,
     ),
     Queue("open", "All open", "all_inbox", lambda all_, me: all_.open()),
     Queue(

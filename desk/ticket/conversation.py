@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from desk.ticket import history_words
+from tickets.history_codes import Kind
 from tickets.models import Comment, HistoryEntry, Ticket
 from tickets.statuses import By
 
 SHOWN = 50
+APPEALS = (Kind.APPEALED, Kind.APPEAL_DECIDED)
 MOST_HISTORY = 200
 
 
@@ -104,9 +106,9 @@ def event(entry: HistoryEntry, said: set[str]) -> Line:
 
 
 def worth_telling(entry: HistoryEntry) -> bool:
-    """Moves, and who has the ticket; the opening is the thread's beginning."""
+    """Moves, appeals, and who has the ticket; the opening is the thread's beginning."""
     moved = entry.was is not None and entry.was != entry.now
-    return moved or "agent" in entry.data
+    return moved or "agent" in entry.data or entry.kind in APPEALS
 
 
 def mark_new(lines: list[Line], seen_at: datetime | None, viewer: str) -> None:

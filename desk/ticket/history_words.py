@@ -26,6 +26,7 @@ SENTENCES: Mapping[str, str] = {
     Kind.DATA_CHANGED: "{actor} changed the variables. The status stayed {now}.",
     Kind.ASSIGNED: "Assigned automatically to {agent} (least busy).",
     Kind.DOCUMENTS_REQUESTED: "{actor} requested documents: {documents}.",
+    Kind.APPEALED: "{actor} appealed the decision.",
     Kind.EVIDENCE_TAKEN: "{actor} downloaded the evidence (SHA-256 {sha256}).",
 }
 LEFT_UNASSIGNED = "Left unassigned."
@@ -42,6 +43,10 @@ TOOK = "{agent} took the ticket."
 TAKEN: Mapping[str, str] = {
     Rule.MOST_URGENT: "{agent} took the ticket, the most urgent unassigned one.",
     Rule.AGENT_CHOICE: "{agent} chose the ticket and took it.",
+}
+APPEAL_DECIDED: Mapping[str, str] = {
+    "accepted": "{actor} accepted the appeal.",
+    "refused": "{actor} refused the appeal.",
 }
 NOT_MOVED = "{actor} asked for {asked}. The status stayed {now}."
 MOVE_REFUSED: Mapping[str, str] = {
@@ -134,6 +139,8 @@ def template(entry: HistoryEntry) -> str:
         return TAKEN.get(data.get("rule", ""), TOOK)
     if kind == Kind.MOVE_REFUSED:
         return MOVE_REFUSED.get(data.get("why", ""), NOT_MOVED)
+    if kind == Kind.APPEAL_DECIDED:
+        return APPEAL_DECIDED.get(data.get("outcome", ""), "{actor} decided the appeal.")
     if kind == Kind.REASSIGNED:
         return TAKEN_BACK if entry.by == By.SYSTEM else reassigned(data)
     # A kind of a later version, which another process runs already.

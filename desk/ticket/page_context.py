@@ -11,7 +11,8 @@ from desk.common.badges import tint
 from desk.storms.services import storms_of
 from desk.ticket import conversation, history_words, macros, timeline, values, visits
 from tickets.changes.actors import NotAllowed, actor_for
-from tickets.models import Ticket
+from tickets.changes.appeals import latest_appeal
+from tickets.models import Appeal, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
@@ -53,6 +54,7 @@ def page_context(
         ticket, history, seen_at=seen_at, viewer=user.get_username(), before=before
     )
     shipment = timeline.shipment_of_ticket(ticket)
+    appeal = latest_appeal(ticket, history)
     return {
         "ticket": ticket,
         "thread": thread,
@@ -65,6 +67,8 @@ def page_context(
             for one in ticket.documents.order_by("position")
         ],
         "variables": values.variables(ticket.data),
+        "appeal": appeal,
+        "may_decide": may_work and may_decide(appeal, user),
         "clocks": clocks_of(ticket, timezone.now()),
         "storms": storms_of(ticket),
         "may_work": may_work,
@@ -87,6 +91,11 @@ def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[s
         "may_give": user.has_perm("tickets.assign_ticket") and ticket.status not in TERMINAL,
         "claimable": ticket.agent_id is None and ticket.status not in TERMINAL,
     }
+
+
+def may_decide(appeal: Appeal | None, user: User) -> bool:
+    pending = appeal is not None and appeal.is_pending
+    return pending and user.has_perm("tickets.reopen_ticket")
 
 
 def last_heard(thread: conversation.Thread) -> datetime | None:

@@ -80,7 +80,9 @@ class TicketPages(MovePages):
         form: WriteForm | None = None,
         refusal: str = "",
         status: int = 200,
+        **more: Any,
     ) -> HttpResponse:
+        """The page; `more` is for the boxes that further pages add to it."""
         before = request.GET.get("before", "")
         context = {
             **self.admin_site.each_context(request),
@@ -97,6 +99,7 @@ class TicketPages(MovePages):
             "is_fullwidth": "1",
             "form": form,
             "refusal": refusal,
+            **more,
         }
         return TemplateResponse(request, "admin/tickets/ticket/page.html", context, status=status)
 

@@ -25,6 +25,22 @@ def test_refuses_a_company_without_a_name(db: None) -> None:
     assert not Company.objects.exists()
 
 
+def test_takes_where_and_in_which_language_a_company_is_written_to(db: None) -> None:
+    run("create_company", "Acme", "--contact-email", "dev@acme.example", "--language", "es")
+    run("create_company", "Birch", "--no-ticket-emails")
+
+    acme, birch = Company.objects.order_by("pk")
+    assert (acme.contact_email, acme.language, acme.ticket_emails) == ("dev@acme.example", "es", 1)
+    assert (birch.contact_email, birch.written_language, birch.ticket_emails) == ("", "en", False)
+
+
+@pytest.mark.parametrize("address", ["dev", "a@b.example\nBcc: c@d.example"])
+def test_refuses_a_contact_that_is_no_address(db: None, address: str) -> None:
+    with pytest.raises(CommandError, match="is not an email address"):
+        run("create_company", "Acme", "--contact-email", address)
+    assert not Company.objects.exists()
+
+
 def test_prints_the_token_alone(company: Company) -> None:
     token = run("issue_token", str(company.pk), "--expires-in", "30")
 

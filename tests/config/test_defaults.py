@@ -11,6 +11,8 @@ PROMISED = {
     "ENVIRONMENT": "production",
     "DEBUG": False,
     "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120, "feed": 600},
+    "LANGUAGE_CODE": "en",
+    "APPEAL_DAYS": 30,
     "MAX_BODY_BYTES": 1_048_576,
     "DELIVERY_TIMEOUT_SECONDS": 5.0,
     "DELIVERY_RETRY_SECONDS": [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],

@@ -64,6 +64,8 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"RATE_LIMITS": {"read": 0, "write": 1, "send": 1}}, "config.E018"),
     ({"RELEVANCE_CHECK": "acme.relevance.check"}, "config.E019"),
     ({"RELEVANCE_CHECK": "tickets.relevance.COURTESY"}, "config.E019"),
+    ({"LANGUAGE_CODE": "fr"}, "config.E030"),
+    ({"APPEAL_DAYS": 0}, "config.E033"),
     ({"DELIVERY_CA_BUNDLE": "/nowhere/ca.pem"}, "config.E020"),
     ({"DELIVERY_CA_BUNDLE": __file__}, "config.E020"),
     ({"DELIVERY_TIMEOUT_SECONDS": 0.0}, "config.E021"),

@@ -16,8 +16,9 @@ from django.urls import reverse
 from companies.models import Company
 from deliveries.http.transport import Request
 from deliveries.models import Delivery, Event
+from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tests.corpora import BadInput
-from tickets.models import Comment, Document, HistoryEntry, IncidenceLink, Rating, Ticket
+from tickets.models import Appeal, Comment, Document, HistoryEntry, IncidenceLink, Rating, Ticket
 from tickets.statuses import Status
 from webhooks.models import Webhook
 
@@ -35,6 +36,11 @@ TABLES: tuple[type[Model], ...] = (
     HistoryEntry,
     IncidenceLink,
     Rating,
+    Appeal,
+    Shipment,
+    TrackingUpdate,
+    Surcharge,
+    Incidence,
 )
 FOREIGN_NUMBER = "BIRCH0000077"
 FOREIGN_CARRIER = "birch's carrier"

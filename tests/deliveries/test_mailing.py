@@ -59,6 +59,20 @@ def test_a_pause_writes_its_email_and_sends_none(webhook: Webhook, mailoutbox: l
     assert not Mail.objects.exists()
 
 
+def test_a_pause_is_told_in_the_company_s_language(webhook: Webhook, company: Company) -> None:
+    company.language = "es"
+    company.save()
+
+    pausing.pause_gone(webhook.pk)
+
+    letter = Mail.objects.get()
+    assert letter.subject == f"El webhook {webhook.pk} está en pausa"
+    assert "El receptor respondió 410 Gone." in letter.text
+    assert f"(PUT /webhooks/{webhook.pk})" in letter.text
+    webhook.refresh_from_db()
+    assert webhook.paused_reason == "The receiver answered 410 Gone."
+
+
 def test_no_pause_without_its_email(webhook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("the disk is full")

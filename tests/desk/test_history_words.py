@@ -152,6 +152,7 @@ def test_says_each_kind_in_a_sentence(stored: HistoryEntry, says: str) -> None:
 
 def test_has_words_for_every_code() -> None:
     own_words = {Kind.UNASSIGNED, Kind.TAKEN, Kind.MOVE_REFUSED, Kind.REASSIGNED, Kind.OTHER}
+    own_words.add(Kind.APPEAL_DECIDED)
     assert set(history_words.SENTENCES) | own_words == set(Kind)
     assert set(history_words.UNASSIGNED) == set(NotAssigned)
     assert set(history_words.MOVE_REFUSED) == set(NotMoved)

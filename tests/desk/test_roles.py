@@ -81,6 +81,7 @@ PAGES = {
     "tickets_ticket_presence": "agent lead",
     "tickets_ticket_claim": "agent lead",
     "tickets_ticket_move": "agent lead",
+    "tickets_ticket_appeal": "lead",
     "webhooks_webhook_sick": "agent lead auditor operator",
     "webhooks_webhook_pause": "lead operator",
     "webhooks_webhook_resume": "lead operator",

@@ -68,6 +68,7 @@ def test_shows_a_ticket_whole(api: APIClient, company: Company) -> None:
         "allComments": [],
         "rating": {"evaluated": 0, "rating": None, "comment": None},
         "history": [{"from": None, "to": 1, "actor": "company", "at": SHOWN}],
+        "appeal": None,
     }
 
 
@@ -80,6 +81,7 @@ def test_shows_the_same_row_as_the_list_and_the_history_beside_it(
     (listed,) = api.get("/company/tickets").json()["data"]
 
     assert row.pop("history") is not None
+    assert row.pop("appeal") is None
     assert row == listed
 
 

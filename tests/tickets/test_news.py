@@ -249,6 +249,8 @@ IS_NEWS = {
     Kind.TAKEN: False,
     Kind.REASSIGNED: False,
     Kind.DOCUMENTS_REQUESTED: True,
+    Kind.APPEALED: True,
+    Kind.APPEAL_DECIDED: True,
     Kind.EVIDENCE_TAKEN: False,
     Kind.OTHER: False,
 }

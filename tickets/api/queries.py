@@ -10,7 +10,8 @@ from django.db.models import Count
 from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
-from tickets.api.representation import history_rows, ticket_row
+from tickets.api.representation import appeal_row, history_rows, ticket_row
+from tickets.changes.appeals import latest_appeal
 from tickets.changes.shown import comment_row
 from tickets.models import Comment, Ticket
 from tickets.models.tickets import TicketQuerySet
@@ -106,7 +107,9 @@ def describe_ticket(company: Company, ticket_id: int, *, with_comments: bool) ->
     """One ticket with its history. Raises Ticket.DoesNotExist."""
     ticket = related(company.tickets.all()).get(pk=ticket_id)
     (row,) = ticket_rows(company, [ticket], with_comments=with_comments)
-    row["history"] = history_rows(ticket.history.filter(public=True))
+    history = list(ticket.history.filter(public=True))
+    row["history"] = history_rows(history)
+    row["appeal"] = appeal_row(latest_appeal(ticket, history))
     return row
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from shipments.models import Shipment
 from tickets.changes.shown import comment_type, format_utc, shown_actor
-from tickets.models import Comment, HistoryEntry, Ticket, TicketType
+from tickets.models import Appeal, Comment, HistoryEntry, Ticket, TicketType
 from tickets.statuses import Status
 
 
@@ -61,6 +61,19 @@ def rating(ticket: Ticket) -> dict[str, Any]:
         "evaluated": 1,
         "rating": ticket.rating.rating,
         "comment": ticket.rating.comment,
+    }
+
+
+def appeal_row(appeal: Appeal | None) -> dict[str, Any] | None:
+    """What became of an appeal; who decided it is not the company's business."""
+    if appeal is None:
+        return None
+    return {
+        "state": appeal.state,
+        "comment": appeal.comment,
+        "created_at": format_utc(appeal.created_at),
+        "decided_at": format_utc(appeal.decided_at) if appeal.decided_at else None,
+        "reason": appeal.reason or None,
     }
 
 

@@ -6,7 +6,7 @@ from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from companies.api.shapes import Done, Error, FlagValue, Time, shape
-from tickets.models import Document
+from tickets.models import Appeal, Document
 from tickets.statuses import By, Status
 
 STATUSES = [status.value for status in Status]
@@ -84,6 +84,14 @@ TicketRow = shape(
 )
 
 
+class TicketAppeal(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=Appeal.State.values)
+    comment = serializers.CharField()
+    created_at = Time()
+    decided_at = Time(allow_null=True)
+    reason = serializers.CharField(allow_null=True, help_text="Why it was refused.")
+
+
 TicketDetailRow = shape(
     "TicketDetailRow",
     TicketRow,
@@ -99,6 +107,7 @@ TicketDetailRow = shape(
         },
         many=True,
     ),
+    appeal=TicketAppeal(allow_null=True, help_text="The latest appeal; null if there is none."),
 )
 
 

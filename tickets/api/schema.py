@@ -138,7 +138,7 @@ one_ticket = extend_schema_view(
         tag=TAG,
         query=DetailQuery,
         answer=TicketDetail,
-        shows={"data": [{**ROW, "history": [OPENED]}], "total_rows": 1},
+        shows={"data": [{**ROW, "history": [OPENED], "appeal": None}], "total_rows": 1},
         errors={404: None},
     ),
     put=operation(

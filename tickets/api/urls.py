@@ -1,13 +1,18 @@
 from django.urls import path
 
 from tickets.api import views
+from tickets.api.appeals import TicketAppeals
+from tickets.api.sandbox import PlayedMoves
 
 urlpatterns = [
     path("company/tickets", views.Tickets.as_view()),
     path("company/tickets/<id:ticket_id>", views.OneTicket.as_view()),
     path("company/tickets/<id:ticket_id>/comments", views.TicketComments.as_view()),
+    path("company/tickets/<id:ticket_id>/appeal", TicketAppeals.as_view()),
     path("company/tickets/comments/<id:ticket_id>", views.Comments.as_view()),
     path("tickets/filters-options", views.FilterOptions.as_view()),
     path("tickets/types", views.Types.as_view()),
     path("tickets/ratings/<id:ticket_id>", views.Ratings.as_view()),
 ]
+# Served in the test environment only (decision N15).
+sandbox = [path("test/tickets/<id:ticket_id>/move", PlayedMoves.as_view())]

@@ -1,1 +1,1 @@
-"""What every change to a ticket shares: who acts, the write itself, its entry of history."""
+"""What changes of tickets share: who acts, the write itself, its entry of history, appeals."""

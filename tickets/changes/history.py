@@ -1,5 +1,6 @@
 """Who did what to a ticket: every entry of history is written here (decision T17)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -43,3 +44,9 @@ def record_history(
         request_id=request_ids.current(),
         created_at=timezone.now(),
     )
+
+
+def record_request(ticket: Ticket, actor: Actor, requested: Sequence[str]) -> None:
+    """Write that documents were requested while the status stayed as it is."""
+    data = {"requested": list(requested)}
+    record_history(ticket, actor, Kind.DOCUMENTS_REQUESTED, data=data)

@@ -1,6 +1,7 @@
 """The tables of tickets, agents, service levels and history, each with its queryset."""
 
 from tickets.models.agents import Absence, Agent, Shift
+from tickets.models.appeals import Appeal
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.phones import Phone, PhoneKey
@@ -10,6 +11,7 @@ from tickets.models.types import TicketType
 __all__ = [
     "Absence",
     "Agent",
+    "Appeal",
     "Calendar",
     "Comment",
     "Document",

@@ -1,6 +1,7 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from companies import services
@@ -12,12 +13,36 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")
         parser.add_argument(
-            "--contact-email", default="", help="we email this address when a webhook is paused"
+            "--contact-email",
+            default="",
+            help="we email this address when a webhook is paused or a ticket needs an answer",
+        )
+        parser.add_argument(
+            "--language",
+            default="",
+            choices=[code for code, _ in settings.LANGUAGES],
+            help="of what we write to the company; default: the deployment's",
+        )
+        parser.add_argument(
+            "--no-ticket-emails",
+            dest="ticket_emails",
+            action="store_false",
+            help="send it no emails about tickets",
         )
 
-    def handle(self, *args: Any, name: str, contact_email: str, **options: Any) -> None:
+    def handle(
+        self,
+        *args: Any,
+        name: str,
+        contact_email: str,
+        language: str,
+        ticket_emails: bool,
+        **options: Any,
+    ) -> None:
         try:
-            company = services.create_company(name, contact_email=contact_email)
+            company = services.create_company(
+                name, contact_email=contact_email, language=language, ticket_emails=ticket_emails
+            )
         except ValueError as error:
             raise CommandError(str(error)) from error
         made = {"company_id": company.pk, "name": company.name}

@@ -22,8 +22,8 @@ class Command(BaseCommand):
                 "token": str(token),
                 "state": state(token, timezone.now()),
                 "name": token.name,
-                "last_used_at": in_words(token.last_used_at),
-                "expires_at": in_words(token.expires_at),
+                "last_used_at": told_time(token.last_used_at),
+                "expires_at": told_time(token.expires_at),
             }
             self.stdout.write(json.dumps(shown) if options["json"] else as_line(shown))
 
@@ -34,7 +34,7 @@ def state(token: PlatformToken, now: datetime) -> str:
     return "expired" if token.expires_at and token.expires_at <= now else "live"
 
 
-def in_words(time: datetime | None) -> str | None:
+def told_time(time: datetime | None) -> str | None:
     return time.strftime("%Y-%m-%d %H:%M:%S") if time else None
 
 

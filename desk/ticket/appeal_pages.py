@@ -1,0 +1,55 @@
+"""What a lead decides on an appeal, sent from the ticket's page (decision N14)."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+
+from desk.common.forms import AppealForm
+from desk.common.requests import StaffRequest
+from desk.ticket.next_ticket import PAGE
+from desk.ticket.pages import TicketPages
+from tickets import working
+from tickets.changes.appeals import NoAppeal
+from tickets.changes.writes import MoveRefused, StaleTicket
+
+DONE = {"accept": "The appeal is accepted.", "refuse": "The appeal is refused."}
+
+
+class AppealPages(TicketPages):
+    """A POST from the box beside the conversation."""
+
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(self.appeal_page)
+        return [
+            path("<id:ticket_id>/appeal/", page, name="tickets_ticket_appeal"),
+            *super().get_urls(),
+        ]
+
+    def appeal_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
+        """Decide; what is refused is shown again with the reason kept."""
+        ticket = self.working_on(request, ticket_id)
+        if not request.user.has_perm("tickets.reopen_ticket"):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        form = AppealForm(request.POST)
+        if not form.is_valid():
+            return self.show(request, ticket, status=400, appeal_form=form)
+        decision = form.cleaned_data["decision"]
+        try:
+            working.decide_appeal(
+                ticket_id,
+                accept=decision == "accept",
+                user=request.user,
+                reason=form.cleaned_data["reason"],
+                version=form.cleaned_data["version"],
+            )
+        except (StaleTicket, MoveRefused, NoAppeal) as error:
+            fresh = self.working_on(request, ticket_id)
+            return self.show(
+                request, fresh, status=409, appeal_form=form, appeal_refusal=str(error)
+            )
+        messages.success(request, DONE[decision])
+        return redirect(PAGE, ticket_id)

@@ -1,0 +1,143 @@
+"""Leads find appeals in a queue, and decide them on the ticket's page (decision N14)."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from tests import builders as build
+from tests.desk.test_queues import items, listed
+from tickets import working
+from tickets.changes import appeals
+from tickets.changes.actors import Actor
+from tickets.models import Agent, Appeal, Ticket
+from tickets.statuses import By, Status
+
+COMPANY = Actor(By.COMPANY, "tok_1")
+
+
+@pytest.fixture
+def lead(agent: Agent) -> Client:
+    """The browser in which Eve has signed in."""
+    cache.clear()
+    client = Client()
+    client.force_login(build.agent("eve", group="lead").user)
+    return client
+
+
+def declined(company: Company, **changes: Any) -> Ticket:
+    return build.ticket(company, status=Status.DECLINED, **changes)
+
+
+@pytest.fixture
+def ticket(company: Company, agent: Agent) -> Ticket:
+    """Declined by Ada, and appealed."""
+    made = build.ticket(company, status=Status.IN_REVIEW)
+    working.move(made.pk, Status.DECLINED, user=agent.user, reason="No photo.")
+    appeals.appeal_decision(company, made.pk, COMPANY, "Look <b>again</b>.")
+    made.refresh_from_db()
+    return made
+
+
+def page(client: Client, ticket: Ticket) -> str:
+    return client.get(f"/admin/tickets/ticket/{ticket.pk}/change/").content.decode()
+
+
+def decide(client: Client, ticket: Ticket, decision: str, reason: str = "Why.", **more: Any) -> Any:
+    sent = {"decision": decision, "reason": reason, "version": ticket.version, **more}
+    return client.post(f"/admin/tickets/ticket/{ticket.pk}/appeal/", sent)
+
+
+def test_leads_have_a_queue_of_them_with_the_oldest_first(lead: Client, company: Company) -> None:
+    long_ago = timezone.now() - timedelta(days=2)
+    younger, older, decided = (declined(company) for _ in range(3))
+    declined(company)
+    for each in (younger, older, decided):
+        appeals.appeal_decision(company, each.pk, COMPANY, "Look again.")
+    Ticket.objects.filter(pk=older.pk).update(updated_at=long_ago)
+    Appeal.objects.filter(ticket=decided).update(state="refused")
+
+    assert listed(lead, queue="appeals") == [older.pk, younger.pk]
+    assert items(lead)["Appeals"]["badge"] == "2"
+
+
+def test_agents_have_no_such_queue_and_no_box(desk: Client, ticket: Ticket) -> None:
+    assert "Appeals" not in items(desk)
+    text = page(desk, ticket)
+    assert "A lead decides it." in text
+    assert "Accept and reopen" not in text
+    assert decide(desk, ticket, "accept").status_code == 403
+
+
+def test_a_ticket_shows_its_appeal_in_the_conversation(lead: Client, ticket: Ticket) -> None:
+    text = page(lead, ticket)
+
+    assert "Look &lt;b&gt;again&lt;/b&gt;." in text
+    assert "The company appealed the decision." in text
+    assert "Accept and reopen" in text
+
+
+def test_accepting_reopens_the_ticket(lead: Client, ticket: Ticket) -> None:
+    answer = decide(lead, ticket, "accept")
+
+    assert answer.status_code == 302
+    ticket.refresh_from_db()
+    assert ticket.status == Status.IN_REVIEW
+    assert Appeal.objects.get().state == "accepted"
+    text = page(lead, ticket)
+    assert "eve accepted the appeal." in text
+    assert "Accept and reopen" not in text
+
+
+def test_refusing_tells_the_company_why(lead: Client, ticket: Ticket) -> None:
+    decide(lead, ticket, "refuse", "The label is not ours.")
+
+    assert Appeal.objects.get().reason == "The label is not ours."
+    last = ticket.conversation.latest("pk")
+    assert (last.text, last.public, last.actor) == ("The label is not ours.", True, "eve")
+    assert "eve refused the appeal." in page(lead, ticket)
+
+
+@pytest.mark.parametrize(
+    ("decision", "reason", "status", "says"),
+    [
+        ("refuse", "\u200b", 409, "Give a reason: the company reads why its appeal is refused."),
+        ("accept", "", 409, "Give a reason: it is required"),
+        ("both", "Why.", 400, "Accept and reopen"),
+    ],
+)
+def test_what_cannot_be_decided_so_is_shown_again(
+    lead: Client, ticket: Ticket, decision: str, reason: str, status: int, says: str
+) -> None:
+    answer = decide(lead, ticket, decision, reason)
+
+    assert answer.status_code == status
+    assert says in answer.content.decode()
+    assert Appeal.objects.get().state == "pending"
+
+
+def test_a_page_that_is_out_of_date_decides_nothing_and_keeps_the_text(
+    lead: Client, ticket: Ticket
+) -> None:
+    answer = decide(lead, ticket, "refuse", "My long text.", version=ticket.version - 1)
+
+    assert answer.status_code == 409
+    text = answer.content.decode()
+    assert "The ticket has changed: it is now Declined." in text
+    assert "My long text.</textarea>" in text
+    assert Appeal.objects.get().state == "pending"
+
+
+def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> None:
+    decide(lead, ticket, "refuse")
+    ticket.refresh_from_db()
+
+    again = decide(lead, ticket, "refuse", "Another reason.")
+
+    assert again.status_code == 409
+    assert f"Ticket {ticket.pk} has no appeal to decide." not in again.content.decode()
+    assert ticket.conversation.count() == 3

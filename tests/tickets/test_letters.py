@@ -1,0 +1,258 @@
+"""Emails to a company about what needs its answer: one for each move, in its language."""
+
+import json
+import re
+import shlex
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core import mail
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from deliveries import mailing
+from deliveries.models import Mail
+from shipments.models import Shipment
+from tests import builders as build
+from tickets import working
+from tickets.changes import appeals, letters
+from tickets.changes.actors import Actor
+from tickets.models import Agent, FilingRule, Ticket
+from tickets.statuses import By, Status
+from tickets.working import AgentReply
+
+LANGUAGES = ["en", "es"]
+SUBJECTS = {
+    ("en", "incomplete"): "Ticket {} needs something from you",
+    ("es", "incomplete"): "El ticket {} necesita algo de usted",
+    ("en", "declined"): "Ticket {} was declined",
+    ("es", "declined"): "El ticket {} fue rechazado",
+    ("en", "accepted"): "Ticket {}: your appeal was accepted",
+    ("es", "accepted"): "Ticket {}: su apelación fue aceptada",
+    ("en", "refused"): "Ticket {}: your appeal was refused",
+    ("es", "refused"): "Ticket {}: su apelación fue rechazada",
+}
+# What stands in each beside what others wrote.
+SAYS = {
+    ("en", "incomplete"): ("waits for an answer from you:", "> Please send:\n> - photo of the box"),
+    ("es", "incomplete"): ("espera una respuesta de usted:", "> Envíe, por favor:\n> - photo of"),
+    ("en", "declined"): ("you can appeal the decision once", "To appeal by API"),
+    ("es", "declined"): ("puede apelar la decisión una vez", "Para apelar por API"),
+    ("en", "accepted"): ("is in review again", "There is nothing"),
+    ("es", "accepted"): ("de nuevo en revisión", "no tiene que hacer"),
+    ("en", "refused"): ("The decision stands", "> The label is not ours."),
+    ("es", "refused"): ("La decisión se mantiene", "> The label is not ours."),
+}
+FOOTER = {"en": "You get this email because", "es": "Recibe este correo porque"}
+
+
+@pytest.fixture
+def company(company: Company) -> Company:
+    company.contact_email = "dev@acme.example"
+    company.save()
+    return company
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    shipment = build.shipment(company, tracking_number="TRACK-7")
+    return build.ticket(company, type_id=5, shipment_id=shipment.pk, status=Status.IN_REVIEW)
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    """A lead."""
+    return build.agent("eve", group="lead").user
+
+
+def incomplete(ticket: Ticket, eve: User, **more: Any) -> None:
+    asked = {"reason": "We cannot see it.", "requested": ["photo of the box"], **more}
+    working.move(ticket.pk, Status.INCOMPLETE, user=eve, **asked)
+
+
+def declined(ticket: Ticket, eve: User) -> None:
+    working.move(ticket.pk, Status.DECLINED, user=eve, reason="It is not damaged.")
+
+
+def appealed(ticket: Ticket, eve: User) -> None:
+    declined(ticket, eve)
+    appeals.appeal_decision(ticket.company, ticket.pk, Actor(By.COMPANY), "Look again.")
+    Mail.objects.all().delete()
+
+
+def accepted(ticket: Ticket, eve: User) -> None:
+    appealed(ticket, eve)
+    working.decide_appeal(ticket.pk, accept=True, user=eve, reason="For agents only.")
+
+
+def refused(ticket: Ticket, eve: User) -> None:
+    appealed(ticket, eve)
+    working.decide_appeal(ticket.pk, accept=False, user=eve, reason="The label is not ours.")
+
+
+def claims_end(*, days: int) -> datetime:
+    """When the carrier stops taking the claim: so many days from now."""
+    shipped_at = timezone.now() - timedelta(days=30 - days)
+    FilingRule.objects.create(type_id=5, days=30)
+    Shipment.objects.update(shipped_at=shipped_at)
+    return shipped_at + timedelta(days=30)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("act", [incomplete, declined, accepted, refused])
+def test_one_email_says_what_happened_in_the_company_s_language(
+    company: Company, ticket: Ticket, eve: User, act: Any, language: str
+) -> None:
+    Company.objects.update(language=language)
+
+    act(ticket, eve)
+
+    letter = Mail.objects.get()
+    what = (language, act.__name__)
+    assert letter.address == "dev@acme.example"
+    assert letter.subject == SUBJECTS[what].format(ticket.pk)
+    said = " ".join(letter.text.split())
+    assert f"{ticket.pk} (damaged, TRACK-7)" in said
+    for words in SAYS[what]:
+        assert " ".join(words.split()) in said
+    assert FOOTER[language] in said
+    assert "For agents only." not in said
+    assert max(map(len, letter.text.splitlines())) <= 100
+    assert mailing.send_due() == 1
+
+
+def test_a_company_without_a_language_gets_that_of_the_deployment(
+    ticket: Ticket, eve: User, settings: Settings
+) -> None:
+    settings.LANGUAGE_CODE = "es"
+
+    declined(ticket, eve)
+
+    assert Mail.objects.get().subject == SUBJECTS["es", "declined"].format(ticket.pk)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("act", [incomplete, declined])
+def test_the_call_in_it_works_as_it_stands(
+    api: APIClient, ticket: Ticket, eve: User, act: Any, language: str
+) -> None:
+    Company.objects.update(language=language)
+    act(ticket, eve)
+    call = re.search(r"^    curl .*?'$", Mail.objects.get().text, re.DOTALL | re.MULTILINE)
+    assert call is not None
+    words = shlex.split(call[0])
+    options = dict(zip(words[1::2], words[2::2], strict=False))
+    path = next(word for word in words if word.startswith("$BASE")).removeprefix("$BASE")
+    assert "Authorization: Bearer $TOKEN" in words
+
+    body = json.loads(words[words.index("-d") + 1])
+    answer = getattr(api, options["-X"].lower())(path, body)
+
+    assert answer.status_code == 200
+    assert answer["X-Ticket-Changed"] == "1"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_says_by_when_to_answer(ticket: Ticket, eve: User, language: str) -> None:
+    Company.objects.update(language=language)
+    last = claims_end(days=9)
+
+    incomplete(ticket, eve)
+    declined(ticket, eve)
+
+    asked, told = Mail.objects.order_by("created_at").values_list("text", flat=True)
+    ticket.refresh_from_db()
+    assert ticket.decided_at is not None
+    assert f"{last:%Y-%m-%d %H:%M} UTC" in " ".join(asked.split())
+    until = ticket.decided_at + timedelta(days=30)
+    assert f"{until:%Y-%m-%d %H:%M} UTC" in " ".join(told.split())
+
+
+def test_a_deadline_that_has_passed_is_none(ticket: Ticket, eve: User) -> None:
+    claims_end(days=-1)
+
+    incomplete(ticket, eve)
+
+    assert "There is no deadline" in Mail.objects.get().text
+
+
+@pytest.mark.parametrize(
+    "spared", [{"contact_email": ""}, {"ticket_emails": False}, {"active": False}]
+)
+def test_a_company_that_cannot_or_does_not_want_to_read_gets_none(
+    ticket: Ticket, eve: User, spared: dict[str, Any]
+) -> None:
+    Company.objects.update(**spared)
+
+    incomplete(ticket, eve)
+    refused(ticket, eve)
+
+    assert not Mail.objects.exists()
+
+
+@pytest.mark.parametrize("to", [Status.ACCEPTED, Status.IN_REVIEW])
+def test_what_needs_no_answer_writes_none(ticket: Ticket, agent: Agent, to: Status) -> None:
+    Ticket.objects.update(status=Status.PENDING)
+
+    working.move(ticket.pk, to, user=agent.user, reason="Fine.")
+    working.answer(AgentReply(ticket_id=ticket.pk, user=agent.user, text="Hello.", public=True))
+
+    assert not Mail.objects.exists()
+
+
+def test_a_move_that_is_refused_writes_none(ticket: Ticket, eve: User) -> None:
+    with pytest.raises(working.MoveRefused):
+        working.move(ticket.pk, Status.DECLINED, user=eve, reason="")
+
+    assert not Mail.objects.exists()
+
+
+def test_what_others_wrote_is_quoted_line_by_line_and_obeyed_by_nobody(
+    company: Company, ticket: Ticket, eve: User
+) -> None:
+    Company.objects.update(name="Acme\r\nBcc: all@acme.example\u2028To: x")
+    evil = (
+        "gpj.\u202eexe\r\nSubject: paid\x1b[31m\n.\n-- \nTo answer by API:\u2028curl evil\x85rm -rf"
+    )
+
+    incomplete(ticket, eve, reason=evil)
+
+    letter = Mail.objects.get()
+    assert letter.subject == f"Ticket {ticket.pk} needs something from you"
+    quoted = [line for line in letter.text.splitlines() if line.startswith(">")]
+    assert quoted[:7] == [
+        "> gpj.[U+202E]exe",
+        "> Subject: paid [31m",
+        "> .",
+        "> --",
+        "> To answer by API:",
+        "> curl evil",
+        "> rm -rf",
+    ]
+    assert not re.search("^(Subject|Bcc|curl|rm)", letter.text, re.MULTILINE)
+    assert mailing.send_due() == 1
+    (sent,) = mail.outbox
+    assert sent.message()["Subject"] == letter.subject
+    assert sent.message()["Bcc"] is None
+
+
+def test_an_address_that_is_no_address_gets_nothing_and_stops_nobody(
+    company: Company, ticket: Ticket, eve: User
+) -> None:
+    Company.objects.update(contact_email="dev@acme.example\nBcc: all@acme.example")
+    incomplete(ticket, eve)
+    mailing.keep_mail("ops@birch.example", "Letter", "Text")
+
+    assert mailing.send_due() == 1
+
+    assert [letter.to for letter in mail.outbox] == [["ops@birch.example"]]
+
+
+def test_a_long_text_is_cut(ticket: Ticket, eve: User) -> None:
+    incomplete(ticket, eve, reason="word " * 4_000)
+
+    assert letters.LONGEST_QUOTE < len(Mail.objects.get().text) < letters.LONGEST_QUOTE + 2_000

@@ -1,0 +1,131 @@
+"""Appeals: a company asks once that a lead looks at a decision again (decision N14)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from companies.models import Company
+from tickets.changes.actors import Actor
+from tickets.changes.history import record_history
+from tickets.changes.news import telling
+from tickets.changes.writes import add_comment, save_change
+from tickets.history_codes import Kind
+from tickets.models import Appeal, Document, HistoryEntry, Ticket
+from tickets.statuses import Status
+
+
+class AppealRefused(Exception):
+    """The decision cannot be appealed, or not again; `code` says which to programs."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class NoAppeal(Exception):
+    """There is no appeal to decide."""
+
+
+@telling
+def appeal_decision(
+    company: Company,
+    ticket_id: int,
+    actor: Actor,
+    text: str,
+    documents: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Keep the company's appeal, its words in the conversation and its documents on the ticket.
+
+    The ticket stays Declined until a lead decides. Raises Ticket.DoesNotExist and AppealRefused.
+    """
+    ticket = company.tickets.hold(ticket_id)
+    # A ticket that came from elsewhere may not know when it was decided.
+    ticket.decided_at = declined_at = ticket.decided_at or ticket.updated_at
+    refuse_appeal_that_cannot_be(ticket, declined_at)
+    add_documents(ticket, documents)
+    record_history(ticket, actor, Kind.APPEALED)
+    Appeal.objects.create(
+        ticket=ticket, declined_at=declined_at, comment=text, created_at=timezone.now()
+    )
+    add_comment(ticket, actor, text)
+    save_change(ticket, "decided_at")
+
+
+def refuse_appeal_that_cannot_be(ticket: Ticket, declined_at: datetime) -> None:
+    if ticket.status != Status.DECLINED:
+        raise AppealRefused(
+            f"Only a Declined ticket can be appealed. This one is {Status(ticket.status).label}.",
+            code="not_declined",
+        )
+    known = ticket.appeals.filter(declined_at=declined_at).first()
+    if known and known.state == Appeal.State.REFUSED:
+        raise AppealRefused(
+            "The appeal of this decision was refused. It cannot be repeated.",
+            code="appeal_refused",
+        )
+    if known:
+        raise AppealRefused("This decision has already been appealed.", code="already_appealed")
+    until = appeal_until(declined_at)
+    if timezone.now() > until:
+        raise AppealRefused(
+            f"This decision could be appealed until {until:%Y-%m-%d %H:%M} UTC.",
+            code="appeal_too_late",
+        )
+
+
+def appeal_until(declined_at: datetime) -> datetime:
+    """The end of the time in which a decision can be appealed."""
+    return declined_at + timedelta(days=settings.APPEAL_DAYS)
+
+
+def add_documents(ticket: Ticket, documents: Sequence[Mapping[str, Any]]) -> None:
+    """Put documents behind those that the ticket has."""
+    behind = ticket.documents.count()
+    Document.objects.bulk_create(
+        Document(ticket=ticket, position=position, **document)
+        for position, document in enumerate(documents, start=behind)
+    )
+
+
+def latest_appeal(ticket: Ticket, history: Iterable[HistoryEntry]) -> Appeal | None:
+    """Of a ticket and its history. Asked for where there may be one: it is or was Declined."""
+    if Status.DECLINED in {ticket.status, *(entry.now for entry in history)}:
+        return ticket.appeals.order_by("-pk").first()
+    return None
+
+
+def pending_appeal(ticket: Ticket) -> Appeal:
+    """The appeal that a lead has to decide. Raises NoAppeal."""
+    found = ticket.appeals.filter(state=Appeal.State.PENDING).first()
+    if found is None:
+        raise NoAppeal(f"Ticket {ticket.pk} has no appeal to decide.")
+    return found
+
+
+def accept_pending(ticket: Ticket, actor: Actor) -> Appeal | None:
+    """Note that a ticket was reopened: that accepts its appeal, if it has one."""
+    found = ticket.appeals.filter(state=Appeal.State.PENDING).first()
+    if found is not None:
+        end_appeal(found, ticket, actor, Appeal.State.ACCEPTED)
+    return found
+
+
+def refuse_pending(ticket: Ticket, actor: Actor, reason: str) -> Appeal:
+    """Refuse the appeal of a held ticket; the company reads the reason. Raises NoAppeal."""
+    found = pending_appeal(ticket)
+    end_appeal(found, ticket, actor, Appeal.State.REFUSED, reason)
+    add_comment(ticket, actor, reason)
+    return found
+
+
+def end_appeal(
+    appeal: Appeal, ticket: Ticket, actor: Actor, state: Appeal.State, reason: str = ""
+) -> None:
+    appeal.state, appeal.reason, appeal.decided_at = state, reason, timezone.now()
+    appeal.save(update_fields=["state", "reason", "decided_at"])
+    data = {"outcome": state.value}
+    record_history(ticket, actor, Kind.APPEAL_DECIDED, reason=reason, data=data)
+    save_change(ticket)

@@ -1,0 +1,44 @@
+from django.db import models
+from django.db.models import Q
+
+from tickets.models.tickets import Ticket
+
+
+class Appeal(models.Model):
+    """A company's request that a lead looks at a decision again (decision N14)."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        # The ticket was reopened.
+        ACCEPTED = "accepted"
+        REFUSED = "refused"
+
+    ticket = models.ForeignKey(
+        Ticket, on_delete=models.CASCADE, related_name="appeals", db_index=False
+    )
+    # When the decision was made: each is appealed once.
+    declined_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    # What the company wrote; it stands in the conversation too.
+    comment = models.TextField()
+    created_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+    # What the company is told with a refusal.
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["ticket", "declined_at"], name="one_appeal_per_decision"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["ticket"], condition=Q(state="pending"), name="appeal_pending"),
+        ]
+
+    def __str__(self) -> str:
+        return f"appeal of ticket {self.ticket_id}"
+
+    @property
+    def is_pending(self) -> bool:
+        return self.state == self.State.PENDING
