@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from companies.texts import is_blank
 from tickets.changes.actors import Actor, actor_for
+from tickets.changes.documents import request_documents
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
 from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
@@ -92,6 +93,7 @@ def move_held(
     was, reason = Status(ticket.status), with_requested_documents(said(reason), requested)
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
+    request_documents(ticket, requested)
     if needs_reason(was, to) and not reason:
         raise MoveRefused(f"Give a reason: it is required to move from {was.label} to {to.label}.")
     if reason and to in TOLD:
@@ -117,6 +119,7 @@ def write_on(
         raise ValueError("Write something.")
     if asked:
         record_history(ticket, actor, Kind.DOCUMENTS_REQUESTED, data={"requested": asked})
+        request_documents(ticket, asked)
     add_comment(ticket, actor, text, public=public)
 
 

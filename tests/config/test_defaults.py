@@ -10,8 +10,11 @@ from tests.config.test_settings import ROOT, variables
 PROMISED = {
     "ENVIRONMENT": "production",
     "DEBUG": False,
-    "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120, "feed": 600},
+    "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120, "feed": 600, "upload": 120},
     "MAX_BODY_BYTES": 1_048_576,
+    "MAX_UPLOAD_BYTES": 15 * 1_048_576,
+    "FILE_STORAGE": "django.core.files.storage.FileSystemStorage",
+    "FILE_SCANNER": "",
     "DELIVERY_TIMEOUT_SECONDS": 5.0,
     "DELIVERY_RETRY_SECONDS": [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
     "WEBHOOK_ALLOW_HTTP": False,

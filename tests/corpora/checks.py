@@ -17,7 +17,17 @@ from companies.models import Company
 from deliveries.http.transport import Request
 from deliveries.models import Delivery, Event
 from tests.corpora import BadInput
-from tickets.models import Comment, Document, HistoryEntry, IncidenceLink, Rating, Ticket
+from tickets.models import (
+    Comment,
+    Document,
+    HistoryEntry,
+    IncidenceLink,
+    Rating,
+    RequestedDocument,
+    Ticket,
+    TicketFile,
+    UnfinishedFile,
+)
 from tickets.statuses import Status
 from webhooks.models import Webhook
 
@@ -35,6 +45,9 @@ TABLES: tuple[type[Model], ...] = (
     HistoryEntry,
     IncidenceLink,
     Rating,
+    RequestedDocument,
+    TicketFile,
+    UnfinishedFile,
 )
 FOREIGN_NUMBER = "BIRCH0000077"
 FOREIGN_CARRIER = "birch's carrier"

@@ -249,6 +249,7 @@ IS_NEWS = {
     Kind.TAKEN: False,
     Kind.REASSIGNED: False,
     Kind.DOCUMENTS_REQUESTED: True,
+    Kind.FILE_ADDED: False,
     Kind.EVIDENCE_TAKEN: False,
     Kind.OTHER: False,
 }

@@ -1,1 +1,1 @@
-"""What every change to a ticket shares: who acts, the write itself, its entry of history."""
+"""What changes to a ticket share: who acts, the write itself, its entry of history, its files."""
