@@ -9,8 +9,10 @@ anybody. An Error stops whatever starts; a Warning is printed and stops nothing.
 from typing import Any
 
 from cryptography.fernet import Fernet
+from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
+from django.utils.module_loading import import_string
 
 # The tag by which `config.startup` finds them.
 SETTINGS = "settings"
@@ -69,3 +71,55 @@ def rate_limits(**_: Any) -> list[CheckMessage]:
         for name, limit in settings.RATE_LIMITS.items()
         if limit < 1
     ]
+
+
+@register(SETTINGS)
+def file_storage(**_: Any) -> list[CheckMessage]:
+    """Whether it takes files only asking it can tell; the command `doctor` does."""
+    found: list[CheckMessage] = []
+    if not apps.ready:  # beat loads none, and has no use for files
+        return found
+    path = settings.FILE_STORAGE
+    if problem := import_problem(path):
+        found.append(
+            Error(
+                f"FILE_STORAGE names {path}, which {problem}.",
+                hint="Set it to the dotted path of a storage of Django's kind, or leave it out.",
+                id="config.E031",
+            )
+        )
+    on_disk = path.endswith(".FileSystemStorage")
+    if settings.ENVIRONMENT == "production" and on_disk and settings.FILES_DIR == "/tmp/files":  # noqa: S108
+        found.append(
+            Warning(
+                "Files of companies are kept in /tmp, where they do not last.",
+                hint="Set FILES_DIR to a folder that every web process and worker shares, or"
+                " FILE_STORAGE to a storage elsewhere.",
+                id="config.W031",
+            )
+        )
+    return found
+
+
+@register(SETTINGS)
+def file_scanner(**_: Any) -> list[CheckMessage]:
+    path = settings.FILE_SCANNER
+    problem = import_problem(path) if path and apps.ready else ""
+    if not problem:
+        return []
+    return [
+        Error(
+            f"FILE_SCANNER names {path}, which {problem}.",
+            hint="Set it to the dotted path of a function (name, file) -> verdict, or leave it"
+            " out.",
+            id="config.E032",
+        )
+    ]
+
+
+def import_problem(path: str) -> str:
+    """What is wrong with the dotted path of something to call; nothing where it is there."""
+    try:
+        return "" if callable(import_string(path)) else "is no function"
+    except Exception as error:
+        return f"cannot be imported: {error}"

@@ -6,6 +6,7 @@ from secrets import token_hex
 from django.core.cache import cache
 
 from companies.doctor import Concern, register
+from companies.files import storage
 from companies.reencryption import take_census
 
 # A million secrets take half a minute; `reencrypt --dry-run` looks at all of them.
@@ -38,3 +39,16 @@ def counts_requests() -> str:
     if cache.get("doctor") != mark:
         raise RuntimeError("does not give back what was written")
     return "takes and gives back"
+
+
+@register("Correct FILES_DIR, or FILE_STORAGE and FILE_STORAGE_OPTIONS.", name="files")
+def takes_files() -> str:
+    """Writes a small file, reads it back and removes it."""
+    mark = token_hex(8).encode()
+    name = storage.write_file(storage.new_file_name(), mark)
+    try:
+        if storage.read_file(name) != mark:
+            raise RuntimeError("the storage does not give back what was written")
+    finally:
+        storage.remove_file(name)
+    return "the storage takes files and gives them back"

@@ -32,6 +32,17 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },
+    # A file that came rings by itself.
+    "make the small pictures of files": {
+        "task": "tickets.tasks.make_thumbnails",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    "remove files that belong to nothing": {
+        "task": "tickets.tasks.remove_orphans",
+        "schedule": 600.0,
+        "options": {"expires": 600.0},
+    },
     "watch for storms": {
         "task": "desk.tasks.watch_for_storms",
         "schedule": 60.0,

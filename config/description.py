@@ -17,7 +17,7 @@ may be reworded.
 `A-Z a-z 0-9 . _ -`, else a new one. Name it when you ask about a request.
 
 **Strictness.** Unknown fields are refused by name. Numbers are not strings: `"5"`, `true` and `5.0`
-are not integers. Bodies are at most 1 MiB.
+are not integers. Bodies are at most 1 MiB, those with a file 15 MiB.
 
 **Limits.** Requests are counted per company and minute: see the `RateLimit-*` headers.
 
@@ -30,6 +30,7 @@ SPECTACULAR = {
     "OAS_VERSION": "3.1.1",
     "TAGS": [
         {"name": "Tickets", "description": "Open, update, comment, rate and list tickets."},
+        {"name": "Files", "description": "Send files to tickets."},
         {"name": "Webhooks", "description": "Register URLs that receive events."},
         {"name": "Deliveries", "description": "What we sent, and sending it again."},
         {"name": "Shipping", "description": "Track shipments and test a receiver."},

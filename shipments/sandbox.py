@@ -37,7 +37,7 @@ def play_shipment(company: Company, said: dict[str, Any]) -> Shipment:
     """Make a shipment of the company's, or bring one up to date. Raises IdTaken."""
     shipment_id = said.get("shipment_id") or free_id(Shipment, "pk")
     made_up = {"tracking_number": f"TEST{shipment_id}", "carrier_name": CARRIER}
-    tell("shipment", {**made_up, **said, "shipment_id": shipment_id, "company_id": company.pk})
+    take_in("shipment", {**made_up, **said, "shipment_id": shipment_id, "company_id": company.pk})
     return company.shipments.get(pk=shipment_id)
 
 
@@ -52,11 +52,11 @@ def play_event(company: Company, shipment_id: int, kind: str, said: dict[str, An
         name, model = OWN_IDS[kind]
         own_id = said.get(name) or free_id(model, name if kind == "surcharge" else "pk")
         said = {**said, name: own_id}
-    outcome = tell(kind, {**said, "shipment_id": shipment_id})
+    outcome = take_in(kind, {**said, "shipment_id": shipment_id})
     return Played(own_id, outcome.changed > 0, outcome.events)
 
 
-def tell(kind: str, values: dict[str, Any]) -> recording.BatchOutcome:
+def take_in(kind: str, values: dict[str, Any]) -> recording.BatchOutcome:
     """Record one line of the feed. Raises IdTaken: its fields are right, so nothing else is bad."""
     outcome = recording.record_facts([KINDS[kind].make(**values)])
     if outcome.bad:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Any
+from uuid import uuid4
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
@@ -15,7 +16,7 @@ from shipments.event_types.status import TRACKING_SIMPLE
 from shipments.feed import parsing, recording
 from shipments.models import Incidence, Shipment
 from tickets import agents
-from tickets.models import Agent, Ticket
+from tickets.models import Agent, Ticket, TicketFile
 from tickets.statuses import Status
 from webhooks.event_types import registry
 from webhooks.models import Webhook
@@ -58,6 +59,19 @@ def ticket(company: Company, *, type_id: int = 3, **changes: Any) -> Ticket:
     now = timezone.now()
     values = {"status": Status.PENDING, "created_at": now, "updated_at": now}
     return Ticket.objects.create(company=company, type_id=type_id, **{**values, **changes})
+
+
+def file(company: Company, **changes: Any) -> TicketFile:
+    """One whose content lies nowhere."""
+    values = {
+        "name": "box.png",
+        "media_type": "image/png",
+        "size": 67,
+        "sha256": "5e" * 32,
+        "stored_as": uuid4().hex,
+        "created_at": timezone.now(),
+    }
+    return TicketFile.objects.create(company=company, **{**values, **changes})
 
 
 def shipment(company: Company, id: int = 4101, **changes: Any) -> Shipment:

@@ -13,8 +13,8 @@ from deliveries.http.answers import Reply
 from deliveries.on_demand import sample_delivery
 from tests import builders as build
 from tests.described import Operation, operations
+from tests.files import form, form_part, pdf
 from tickets.models import TicketType
-from tickets.status_words import joined, labels
 from tickets.statuses import (
     AGENT_MOVES,
     BLOCKING,
@@ -24,6 +24,8 @@ from tickets.statuses import (
     TERMINAL,
     By,
     Status,
+    joined,
+    labels,
 )
 from webhooks.event_types import registry
 
@@ -61,13 +63,18 @@ def test_calls_work_as_they_stand(
     }
     words = shlex.split(re.sub(r"\$([A-Z]+)", lambda name: str(known[name[1]]), call))
     options = {"-X": "GET", "-d": ""}
-    headers = []
+    headers, parts = [], []
     rest = iter(words[1:-1])
     for option in rest:
         if option == "-H":
             headers.append(next(rest).split(": ", 1))
+        elif option == "-F":
+            parts.append(next(rest))
         elif option in options:
             options[option] = next(rest)
+    if parts:
+        headers.append(["Content-Type", "multipart/form-data; boundary=x"])
+        options |= {"-X": "POST", "-d": form(*map(sent_part, parts))}
     method = "POST" if options["-d"] and options["-X"] == "GET" else options["-X"]
     url = urlsplit(words[-1])
 
@@ -81,6 +88,14 @@ def test_calls_work_as_they_stand(
 
     assert words[-1].startswith(BASE)
     assert answer.status_code == 200, answer.content
+
+
+def sent_part(text: str) -> bytes:
+    """What curl makes of `name=value` and of `name=@file`."""
+    name, _, value = text.partition("=")
+    if value.startswith("@"):
+        return form_part(name, pdf(), value[1:])
+    return form_part(name, value.encode())
 
 
 def test_tells_every_status_and_what_may_be_asked_for() -> None:

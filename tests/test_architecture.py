@@ -39,7 +39,6 @@ PURE = [
     "tickets/rules",
     "tickets/sla/calendars",
     "tickets/sla/clocks",
-    "tickets/status_words",
     "tickets/statuses",
     "webhooks/addresses",
     "webhooks/envelope",

@@ -39,7 +39,7 @@ from tests.described import (
     operations,
     schema,
 )
-from tickets.models import Comment, Document, HistoryEntry
+from tickets.models import Comment, Document, HistoryEntry, RequestedDocument, Ticket
 from tickets.statuses import By, Status
 from webhooks.models import Webhook
 
@@ -77,6 +77,10 @@ def owned(company: Company, shipment_id: int) -> dict[str, Any]:
     of_shipment = {"shipment_id": shipment.pk, "carrier_id": 3, "data": '{"a":1}'}
     ticket = build.ticket(company, status=Status.IN_REVIEW, **of_shipment)
     Document.objects.create(ticket=ticket, position=0, field_id="rfc", type="input", value="x")
+    asked = RequestedDocument.objects.create(ticket=ticket, name="Invoice", created_at=now)
+    build.file(company, ticket=ticket, requested_document=asked)
+    # What the example of attachEvidence names.
+    build.file(company, id=100_000 + shipment_id)
     HistoryEntry.objects.create(ticket=ticket, by=By.COMPANY, now=1, created_at=now)
     for by in (By.COMPANY, By.AGENT):
         Comment.objects.create(ticket=ticket, by=by, text="hello", status=6, created_at=now)
@@ -173,7 +177,8 @@ def in_use(stock: Stock, operation: Operation) -> Any:
 
 
 def large(stock: Stock, operation: Operation, *_: Any) -> Any:
-    return stock.send(operation, {"x": "x" * 2**20})
+    brings_a_file = "multipart/form-data" in operation.told["requestBody"]["content"]
+    return stock.send(operation, {"x": "x" * 2**20 * (15 if brings_a_file else 1)})
 
 
 def compressed(stock: Stock, operation: Operation, *_: Any) -> Any:
@@ -217,9 +222,14 @@ def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
 
 
 def unusable(stock: Stock, operation: Operation, *given: Any) -> Any:
-    """A bad key, where one is read; else a webhook without a URL whose secret is lost."""
+    """A bad key, where one is read; else a decided ticket, or a webhook without a URL whose secret
+    is lost.
+    """
     if operation.idempotent:
         return bad_key(stock, operation, *given)
+    if "{ticket_id}" in operation.path:
+        Ticket.objects.update(status=Status.ACCEPTED)
+        return stock.send(operation, *operation.bodies()[:1])
     webhook = Webhook.objects.get(pk=stock.ids["acme"]["webhook_id"])
     publishing.publish([build.news(webhook.company)])
     with connection.cursor() as cursor:

@@ -13,7 +13,8 @@ class Kind(StrEnum):
 
     # The first entry of every ticket. No facts.
     OPENED = "opened"
-    # From `was` to `now`. Perhaps `requested` (names of documents) or `variables` (a diff).
+    # From `was` to `now`. Perhaps `requested` (names of documents), `variables` (a diff) or
+    # `complete` (true: the last document that was requested has come).
     MOVED = "moved"
     # The company asked for a status that the ticket did not get: `to`, `why` (NotMoved) and
     # perhaps `variables`.
@@ -35,6 +36,9 @@ class Kind(StrEnum):
     APPEALED = "appealed"
     # A lead decided on that: `outcome` (accepted, refused).
     APPEAL_DECIDED = "appeal_decided"
+    # The company added a file: `file` (its id), `name`, `sha256`, and `document`, the name of the
+    # requested one that it is, or null.
+    FILE_ADDED = "file_added"
     # `sha256` of the file.
     EVIDENCE_TAKEN = "evidence_taken"
     # Written by an earlier version: its words are in `reason`. This version never writes it.

@@ -5,7 +5,7 @@ the tests of the documents read the table; nothing else lists statuses. Pure: no
 framework. The decisions are T1 to T3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum, unique
 from typing import TYPE_CHECKING, Self
@@ -223,3 +223,19 @@ def needs_reason(current: Status, target: Status) -> bool:
     """Must an agent say why? The target's row says so; to reopen always (decision T3)."""
     move = target.row.move
     return current in TERMINAL or (move is not None and move.needs_reason)
+
+
+def listed(statuses: Iterable[Status]) -> str:
+    """With their ids: `1 Pending, 5 Follow up`."""
+    return ", ".join(f"{status:d} {status.label}" for status in sorted(statuses))
+
+
+def labels(statuses: Iterable[Status]) -> list[str]:
+    """By id, terminal statuses last."""
+    return [one.label for one in sorted(statuses, key=lambda one: (one in TERMINAL, one))]
+
+
+def joined(words: Iterable[object], last: str) -> str:
+    """At least one word: `1, 5 or 10` where `last` is `or`."""
+    *first, end = map(str, words)
+    return f"{', '.join(first)} {last} {end}" if first else end

@@ -1,5 +1,6 @@
 from deliveries.upkeep.periodic import periodic_task
 from tickets.assignment import automatic
+from tickets.changes import kept_files
 from tickets.sla import recalculation
 
 
@@ -17,3 +18,14 @@ def recalculate_stale() -> int:
 @periodic_task(limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
 def set_late_claim_deadlines() -> int:
     return recalculation.set_late_claim_deadlines()
+
+
+@periodic_task(limit_seconds=300, batch=kept_files.MOST_AT_ONCE)
+def make_thumbnails() -> int:
+    """A file that came rings; beat makes sure."""
+    return kept_files.make_thumbnails()
+
+
+@periodic_task(limit_seconds=120, batch=kept_files.MOST_AT_ONCE)
+def remove_orphans() -> int:
+    return kept_files.remove_orphans()

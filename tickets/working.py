@@ -16,6 +16,7 @@ from companies.texts import is_blank
 from tickets.changes import letters
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pending
+from tickets.changes.documents import request_documents
 from tickets.changes.history import record_request
 from tickets.changes.news import telling
 from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
@@ -114,6 +115,7 @@ def move_held(
     was, reason = Status(ticket.status), with_requested_documents(ticket, said(reason), requested)
     data = {"requested": list(requested)} if requested else {}
     change_status(ticket, to, actor, reason=reason, data=data)
+    request_documents(ticket, requested)
     if needs_reason(was, to) and not reason:
         raise MoveRefused(f"Give a reason: it is required to move from {was.label} to {to.label}.")
     if reason and to in TOLD:
@@ -165,6 +167,7 @@ def write_on(
         raise ValueError("Write something.")
     if asked:
         record_request(ticket, actor, asked)
+        request_documents(ticket, asked)
     add_comment(ticket, actor, text, public=public)
 
 

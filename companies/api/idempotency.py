@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.http import parse_header_parameters
 from rest_framework.response import Response
 
 from companies.api.requests import CompanyRequest
@@ -47,17 +48,10 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
     transaction marks the key as running, so it disappears with a killed process. A 409, a 429 and
     a 5xx are not stored, because a retry may succeed. Raises BadKey and Running.
     """
-    check_key(key)
-    text = f"{request.method} {request.path}\n".encode() + request._request.body
-    fingerprint = hashlib.sha256(text).hexdigest()
+    fingerprint = fingerprint_of(request, key)
     with transaction.atomic():
-        if not try_lock_key(f"{request.company.pk}:{key}"):
-            raise Running(STILL_RUNNING)
-        kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
-        if kept and kept.created_at > timezone.now() - KEPT_FOR:
-            if kept.fingerprint != fingerprint:
-                raise BadKey(OTHER_REQUEST, code="idempotency_key_reused")
-            return Response(kept_body(kept), status=kept.status, headers=kept.headers)
+        if (first := kept_response(request, key, fingerprint)) is not None:
+            return first
         with transaction.atomic():
             response = answer()
             if response.status_code >= 400:
@@ -76,6 +70,39 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
                 },
             )
         return response
+
+
+def answered_before(request: CompanyRequest, key: str) -> Response | None:
+    """The stored response for `key`, if there is one. Raises BadKey and Running.
+
+    For work that belongs into no transaction: a view asks before it, and calls `answer_once` after.
+    """
+    fingerprint = fingerprint_of(request, key)
+    with transaction.atomic():
+        return kept_response(request, key, fingerprint)
+
+
+def kept_response(request: CompanyRequest, key: str, fingerprint: str) -> Response | None:
+    """Lock the key until the transaction ends, then look. Raises BadKey and Running."""
+    if not try_lock_key(f"{request.company.pk}:{key}"):
+        raise Running(STILL_RUNNING)
+    kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
+    if not kept or kept.created_at <= timezone.now() - KEPT_FOR:
+        return None
+    if kept.fingerprint != fingerprint:
+        raise BadKey(OTHER_REQUEST, code="idempotency_key_reused")
+    return Response(kept_body(kept), status=kept.status, headers=kept.headers)
+
+
+def fingerprint_of(request: CompanyRequest, key: str) -> str:
+    """By what a request is known again. Raises BadKey."""
+    check_key(key)
+    body = request._request.body if request.whole_body is None else request.whole_body
+    # Clients make up another boundary for each repeat of a form.
+    if boundary := parse_header_parameters(request.content_type or "")[1].get("boundary"):
+        body = body.replace(b"--" + boundary.encode(errors="replace"), b"")
+    text = f"{request.method} {request.path}\n".encode() + body
+    return hashlib.sha256(text).hexdigest()
 
 
 def body_columns(body: Any) -> dict[str, Any]:

@@ -35,13 +35,16 @@ class StrictJSONParser(BaseParser):
         body = stream.read(settings.MAX_BODY_BYTES + 1)
         if len(body) > settings.MAX_BODY_BYTES:
             raise BodyTooLarge
-        try:
-            return load_json(body.decode("utf-8"), deepest=DEEPEST)
-        except UnicodeDecodeError as error:
-            raise ParseError(
-                f"The body is not UTF-8 (byte {error.start}).", code="invalid_json"
-            ) from error
-        except BadJSON as error:
-            raise ParseError(
-                f"The body is not valid JSON: {error}.", code="invalid_json"
-            ) from error
+        return parse_json(body)
+
+
+def parse_json(body: bytes) -> Any:
+    """Raises ParseError (400)."""
+    try:
+        return load_json(body.decode("utf-8"), deepest=DEEPEST)
+    except UnicodeDecodeError as error:
+        raise ParseError(
+            f"The body is not UTF-8 (byte {error.start}).", code="invalid_json"
+        ) from error
+    except BadJSON as error:
+        raise ParseError(f"The body is not valid JSON: {error}.", code="invalid_json") from error

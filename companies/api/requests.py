@@ -12,6 +12,8 @@ class CompanyRequest(Request):
 
     # Set by CompanyRate, sent with every response.
     rate_headers: dict[str, str]
+    # The body, where a view has read more of it than others may (companies.api.uploads).
+    whole_body: bytes | None = None
 
     @property
     def token(self) -> ApiToken:

@@ -81,7 +81,7 @@ def operation(
     tag: str,
     answer: Any,
     shows: Any,
-    body: Shape | None = None,
+    body: Shape | Mapping[str, Shape] | None = None,
     sends: Mapping[str, Any] | None = None,
     query: Shape | None = None,
     headers: Sequence[OpenApiParameter] = (),
@@ -92,9 +92,10 @@ def operation(
 ) -> Callable[[F], F]:
     """Describe one method of a view.
 
-    `shows` is an example of the response, `sends` has named examples of the body. `errors` adds to
-    the refusals that every operation has, by status: None for the usual ones, `{code: message}`,
-    or OwnRefusals whose answer has members of its own.
+    `shows` is an example of the response, `sends` has named examples of the body. A `body` that
+    may be sent in several ways has a shape for each media type. `errors` adds to the refusals that
+    every operation has, by status: None for the usual ones, `{code: message}`, or OwnRefusals
+    whose answer has members of its own.
     """
     return extend_schema(
         operation_id=id,

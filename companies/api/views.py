@@ -1,6 +1,7 @@
 """The base of every endpoint for companies: the view, its headers, its error responses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NoReturn
 
@@ -111,11 +112,28 @@ def idempotent(handler: Handler) -> Handler:
             except APIException as refusal:
                 return view.handle_exception(refusal)
 
-        try:
+        with key_refusals():
             return idempotency.answer_once(request, key, answer)
-        except idempotency.BadKey as error:
-            raise Unprocessable(str(error), code=error.code) from error
-        except idempotency.Running as error:
-            raise StillRunning(str(error), code="idempotency_key_busy") from error
 
     return once
+
+
+def first_answer(request: CompanyRequest) -> Response | None:
+    """What the first request with this Idempotency-Key was answered, if there is a key and there
+    was one. For views that work before they call what is decorated as `idempotent`.
+    """
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return None
+    with key_refusals():
+        return idempotency.answered_before(request, key)
+
+
+@contextmanager
+def key_refusals() -> Iterator[None]:
+    try:
+        yield
+    except idempotency.BadKey as error:
+        raise Unprocessable(str(error), code=error.code) from error
+    except idempotency.Running as error:
+        raise StillRunning(str(error), code="idempotency_key_busy") from error

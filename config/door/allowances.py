@@ -1,5 +1,6 @@
 """What a request may take before its answer: bytes of body, and seconds."""
 
+import re
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -11,6 +12,10 @@ BODY_SECONDS = 30.0
 # The platform's feed, which takes more than other addresses (decision N25).
 FEED = "/platform/feed"
 FEED_SECONDS = 120.0
+# Of a body that brings a file: so long do 15 MiB take at a megabit a second.
+UPLOAD_SECONDS = 120.0
+# As they are written; an address that is escaped takes no more than others.
+UPLOADS = re.compile(r"/company/(?:tickets/[0-9]{1,19}/files|upload/evidences)")
 # Of somebody whose token or session is not known: the login form needs no more.
 STRANGERS_BODY = 64 * 1024
 # Once the application is done with it, an answer has so long, and a second for so many bytes.
@@ -38,4 +43,6 @@ def body_allowance(request: Any) -> Allowance:
     """The one place to ask: an address that takes more than the others is told apart here."""
     if request.path == FEED:
         return Allowance(STRANGERS_BODY, settings.MAX_FEED_BYTES, FEED_SECONDS)
+    if request.method == "POST" and UPLOADS.fullmatch(request.path):
+        return Allowance(STRANGERS_BODY, settings.MAX_UPLOAD_BYTES, UPLOAD_SECONDS)
     return Allowance(STRANGERS_BODY, settings.MAX_BODY_BYTES, BODY_SECONDS)

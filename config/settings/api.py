@@ -20,10 +20,13 @@ SPECTACULAR_SETTINGS = {**description.SPECTACULAR, "VERSION": VERSION}
 MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Decision N25, plain and unpacked.
 MAX_FEED_BYTES = 16 * 1024 * 1024
+# Decision N8: of requests that bring a file, in base64 or as a form.
+MAX_UPLOAD_BYTES = 15 * 1024 * 1024
 # Decision E7: requests a minute, per company and class of route.
 RATE_LIMITS = {
     "read": env.int("RATE_LIMIT_READ", default=12000),
     "write": env.int("RATE_LIMIT_WRITE", default=6000),
     "send": env.int("RATE_LIMIT_SEND", default=120),
     "feed": env.int("RATE_LIMIT_FEED", default=600),
+    "upload": env.int("RATE_LIMIT_UPLOAD", default=120),
 }

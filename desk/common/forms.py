@@ -7,6 +7,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from companies.texts import is_blank
 from desk.common.generics import ModelChoiceField
+from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.models import Agent
 from tickets.statuses import Status
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
 LONGEST_TEXT = 20_000
-LONGEST_NAME = 200
-MOST_DOCUMENTS = 30
 
 
 def document_names(lines: str) -> list[str]:
@@ -29,18 +28,14 @@ class DocumentNames(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[str]:
-        names = [" ".join(name.split()) for name in value or []]
-        return check_names(list(dict.fromkeys(filter(None, names))))
+        return check_names(value or [])
 
 
 def check_names(names: list[str]) -> list[str]:
-    if len(names) > MOST_DOCUMENTS or any(len(name) > LONGEST_NAME for name in names):
-        raise forms.ValidationError(
-            f"At most {MOST_DOCUMENTS} documents of {LONGEST_NAME} characters each."
-        )
-    if any("\x00" in name for name in names):
-        raise forms.ValidationError("Null characters are not allowed.")
-    return names
+    try:
+        return clean_document_names(names)
+    except BadDocumentName as error:
+        raise forms.ValidationError(str(error)) from error
 
 
 class RequestForm(forms.Form):
@@ -58,9 +53,7 @@ class RequestForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         named = document_names(cleaned.get("others", ""))
-        cleaned["requested"] = check_names(
-            list(dict.fromkeys(cleaned.get("requested", []) + named))
-        )
+        cleaned["requested"] = check_names(cleaned.get("requested", []) + named)
         return cleaned
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from desk.ticket import history_words
 from tickets.history_codes import Kind
-from tickets.models import Comment, HistoryEntry, Ticket
+from tickets.models import Comment, HistoryEntry, RequestedDocument, Ticket
 from tickets.statuses import By
 
 SHOWN = 50
-APPEALS = (Kind.APPEALED, Kind.APPEAL_DECIDED)
+TOLD_KINDS = (Kind.APPEALED, Kind.APPEAL_DECIDED, Kind.FILE_ADDED)
 MOST_HISTORY = 200
 
 
@@ -91,7 +91,7 @@ def message(comment: Comment) -> Line:
 
 
 def event(entry: HistoryEntry, said: set[str]) -> Line:
-    """A move, as its two statuses, or an assignment, as a sentence.
+    """A move, as its two statuses; anything else as a sentence.
 
     A reason that stands in a comment is not said twice.
     """
@@ -106,9 +106,9 @@ def event(entry: HistoryEntry, said: set[str]) -> Line:
 
 
 def worth_telling(entry: HistoryEntry) -> bool:
-    """Moves, appeals, and who has the ticket; the opening is the thread's beginning."""
+    """Moves, files, appeals, and who has the ticket; the opening is the thread's beginning."""
     moved = entry.was is not None and entry.was != entry.now
-    return moved or "agent" in entry.data or entry.kind in APPEALS
+    return moved or "agent" in entry.data or entry.kind in TOLD_KINDS
 
 
 def mark_new(lines: list[Line], seen_at: datetime | None, viewer: str) -> None:
@@ -123,11 +123,15 @@ def mark_new(lines: list[Line], seen_at: datetime | None, viewer: str) -> None:
 
 
 def requested(
-    history: Sequence[HistoryEntry], answered_at: datetime | None
+    history: Sequence[HistoryEntry],
+    answered_at: datetime | None,
+    documents: Sequence[RequestedDocument],
 ) -> list[dict[str, Any]]:
-    """The documents asked for, the latest request first, and whether an answer came since.
+    """The documents asked for, the latest request first: which have come, and whether an answer
+    came since.
 
-    `answered_at` is when the company last wrote.
+    `answered_at` is when the company last wrote. What was asked for by an earlier version has no
+    rows among `documents`, and counts as come with that answer.
     """
     latest = max(
         (entry.created_at for entry in history if entry.by == By.COMPANY), default=answered_at
@@ -135,11 +139,30 @@ def requested(
     heard = max(filter(None, (latest, answered_at)), default=None)
     return [
         {
-            "names": entry.data["requested"],
+            "names": [
+                (name, has_come(name, entry, documents, default=answered(entry, heard)))
+                for name in entry.data["requested"]
+            ],
             "at": entry.created_at,
             "who": entry.actor,
-            "arrived": heard is not None and heard > entry.created_at,
+            "answered": answered(entry, heard),
         }
         for entry in reversed(history)
         if entry.data.get("requested")
     ]
+
+
+def answered(entry: HistoryEntry, heard: datetime | None) -> bool:
+    return heard is not None and heard > entry.created_at
+
+
+def has_come(
+    name: str, entry: HistoryEntry, documents: Sequence[RequestedDocument], *, default: bool
+) -> bool:
+    """Whether a document came that was still, or again, asked for by this entry."""
+    asked = [
+        one
+        for one in documents
+        if one.name == name and (one.fulfilled_at is None or one.fulfilled_at > entry.created_at)
+    ]
+    return asked[0].fulfilled_at is not None if asked else default

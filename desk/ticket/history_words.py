@@ -27,6 +27,7 @@ SENTENCES: Mapping[str, str] = {
     Kind.ASSIGNED: "Assigned automatically to {agent} (least busy).",
     Kind.DOCUMENTS_REQUESTED: "{actor} requested documents: {documents}.",
     Kind.APPEALED: "{actor} appealed the decision.",
+    Kind.FILE_ADDED: "{actor} added a file: {file}.",
     Kind.EVIDENCE_TAKEN: "{actor} downloaded the evidence (SHA-256 {sha256}).",
 }
 LEFT_UNASSIGNED = "Left unassigned."
@@ -63,6 +64,9 @@ REASSIGNED_OVER_CAPACITY = (
 REASSIGNED_AUTOMATICALLY = "Reassigned automatically by {actor} (was assigned to {former})."
 ASSIGNED_AUTOMATICALLY = "Assigned automatically by {actor}."
 TAKEN_BACK = "Taken back from {former}, who is no longer active."
+
+COMPLETE = "All requested documents have come."
+FOR_DOCUMENT = "For the requested document: {document}"
 
 STANDINGS: Mapping[str, str] = {
     Standing.AT_CAPACITY: "at capacity",
@@ -173,6 +177,7 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
         "capacity": capacity,
         "documents": ", ".join(data.get("requested") or ()),
         "sha256": data.get("sha256", ""),
+        "file": data.get("name", ""),
     }
 
 
@@ -186,7 +191,11 @@ def details(entry: HistoryEntry) -> list[str]:
     """What changed of the variables; of an earlier version's entry, all that it holds."""
     if kind_of(entry) != Kind.OTHER:
         # Moves of an earlier version have the diff under the name of the field.
-        return changed_variables(entry.data.get("variables") or entry.data.get("data") or {})
+        return [
+            *([COMPLETE] if entry.data.get("complete") else []),
+            *([FOR_DOCUMENT.format(document=name)] if (name := entry.data.get("document")) else []),
+            *changed_variables(entry.data.get("variables") or entry.data.get("data") or {}),
+        ]
     found = []
     for key, value in entry.data.items():
         match key, value:

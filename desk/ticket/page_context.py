@@ -7,12 +7,13 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from companies.files.kinds import KINDS
 from desk.common.badges import tint
 from desk.storms.services import storms_of
 from desk.ticket import conversation, history_words, macros, timeline, values, visits
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.appeals import latest_appeal
-from tickets.models import Appeal, Ticket
+from tickets.models import Appeal, Ticket, TicketFile
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
@@ -24,6 +25,13 @@ class DueClock(NamedTuple):
     name: str
     at: datetime | None
     state: ClockState
+
+
+class FileLine(NamedTuple):
+    """A file as its ticket's page shows it."""
+
+    row: TicketFile
+    kind: str
 
 
 class OfferedMove(NamedTuple):
@@ -59,7 +67,10 @@ def page_context(
         "ticket": ticket,
         "thread": thread,
         "history": [history_words.line(entry) for entry in reversed(history)],
-        "requested": conversation.requested(history, last_heard(thread)),
+        "requested": conversation.requested(
+            history, last_heard(thread), list(ticket.requested_documents.all())
+        ),
+        "files": file_lines(ticket),
         "shipment": shipment,
         "strip": timeline.timeline(ticket, shipment) if shipment else [],
         "documents": [
@@ -75,6 +86,11 @@ def page_context(
         "present": visits.others(ticket.pk, user),
         **(agent_tools(ticket, shipment, user, macro) if may_work else {}),
     }
+
+
+def file_lines(ticket: Ticket) -> list[FileLine]:
+    found = ticket.files.select_related("requested_document")
+    return [FileLine(file, KINDS[file.media_type].label) for file in found]
 
 
 def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.http import (
     HttpResponseNotAllowed,
     JsonResponse,
 )
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
@@ -19,11 +19,12 @@ from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest
 from desk.ticket import answering, next_ticket, page_context, visits
 from desk.ticket.moves import MovePages
+from tickets.api.serving import file_response, thumbnail_response
 from tickets.assignment import taking
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
 from tickets.changes.writes import MoveRefused, StaleTicket
-from tickets.models import Ticket
+from tickets.models import Ticket, TicketFile
 from tickets.working import AgentReply
 
 
@@ -37,11 +38,20 @@ class TicketPages(MovePages):
             ("presence", self.presence_page),
             ("claim", self.claim_page),
         )
+        files = (("file", self.file_page), ("thumbnail", self.thumbnail_page))
         return [
             path("take/", guarded(self.take_page), name="tickets_ticket_take"),
             *(
                 path(f"<id:ticket_id>/{name}/", guarded(view), name=f"tickets_ticket_{name}")
                 for name, view in views
+            ),
+            *(
+                path(
+                    f"<id:ticket_id>/files/<id:file_id>/{name}/",
+                    guarded(view),
+                    name=f"tickets_ticket_{name}",
+                )
+                for name, view in files
             ),
             *super().get_urls(),
         ]
@@ -166,6 +176,21 @@ class TicketPages(MovePages):
         else:
             messages.success(request, "The ticket is now assigned to you.")
         return redirect(next_ticket.PAGE, ticket_id)
+
+    def file_page(self, request: HttpRequest, ticket_id: int, file_id: int) -> HttpResponse:
+        return file_response(self.file_of(request, ticket_id, file_id))
+
+    def thumbnail_page(self, request: HttpRequest, ticket_id: int, file_id: int) -> HttpResponse:
+        return thumbnail_response(self.file_of(request, ticket_id, file_id))
+
+    def file_of(self, request: HttpRequest, ticket_id: int, file_id: int) -> TicketFile:
+        """The file for whoever may see its ticket. Raises PermissionDenied and Http404."""
+        ticket = self.get_object(request, str(ticket_id))
+        if not self.has_view_permission(request, ticket):
+            raise PermissionDenied
+        if ticket is None:
+            raise Http404
+        return get_object_or_404(ticket.files, pk=file_id)
 
     def take_page(self, request: StaffRequest) -> HttpResponse:
         if not self.has_change_permission(request):

@@ -1,5 +1,6 @@
 """The web process with the Procfile's options: what is sent to it beside well-formed requests."""
 
+import base64
 import http.client
 import json
 import socket
@@ -184,3 +185,29 @@ def test_lets_the_platform_s_feed_be_larger_than_other_bodies(
     assert status_of(platform, lines) == 200
     assert status_of(platform, lines * 9) == 413
     assert status_of(services.issue_token(build.company().pk), lines) == 401
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_a_body_with_a_file_may_be_larger_and_no_other(
+    door: Door, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door.worker, "are_known", lambda headers, path: True)
+    company = build.company()
+    headers = {
+        "Authorization": f"Bearer {services.issue_token(company.pk)}",
+        "Content-Type": "application/json",
+    }
+    client = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+    def answered(path: str, mib: int) -> tuple[int, str | None]:
+        words = base64.b64encode(b"just words " * (mib * 2**20 // 16)).decode()
+        client.request("POST", path, json.dumps({"name": "a", "content_base64": words}), headers)
+        answer = client.getresponse()
+        return answer.status, json.loads(answer.read()).get("code")
+
+    files = f"/company/tickets/{build.ticket(company).pk}/files"
+    assert answered(files, 2) == (415, "file_type_not_allowed")
+    assert answered("/company/upload/evidences", 2) == (415, "file_type_not_allowed")
+    assert answered("/company/tickets", 2)[0] == 413
+    assert answered(files, 17)[0] == 413
+    client.close()

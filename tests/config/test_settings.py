@@ -27,6 +27,7 @@ def variables(**changes: str | None) -> dict[str, str]:
         "FIELD_KEYS": Fernet.generate_key().decode(),
         "ALLOWED_HOSTS": "desk.acme.example",
         "EMAIL_HOST": "mail.acme.example",
+        "FILES_DIR": "/srv/parceldesk/files",
         "EMAIL_FROM": "desk@acme.example",
         **changes,
     }

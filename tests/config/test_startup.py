@@ -31,6 +31,7 @@ PRODUCTION: dict[str, Any] = {
     "DEFAULT_FROM_EMAIL": "Acme <desk@acme.example>",
     "WEBHOOK_ALLOWED_NETWORKS": (),
     "WEBHOOK_ALLOW_HTTP": False,
+    "FILES_DIR": "/srv/parceldesk/files",
 }
 # Beat loads no apps, so it can neither find the function nor call it.
 NOT_OF_BEAT = "config.E019"
@@ -73,6 +74,9 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"DELIVERY_TIMEOUT_SECONDS": 3600.0}, "config.E021"),
     ({"DELIVERY_RETRY_SECONDS": ()}, "config.E022"),
     ({"DELIVERY_RETRY_SECONDS": (5.0, -1.0)}, "config.E022"),
+    ({"FILE_STORAGE": "acme.storage.Bucket"}, "config.E031"),
+    ({"FILE_SCANNER": "acme.scanner.scan"}, "config.E032"),
+    ({"FILE_SCANNER": "tickets.relevance.COURTESY"}, "config.E032"),
     ({"DELIVERY_LOOPS": 0}, "config.E023"),
     ({"DELIVERY_LOOPS": 1000}, "config.E023"),
 ]
@@ -85,6 +89,7 @@ UNWISE: list[tuple[dict[str, Any], str]] = [
     ({"SESSION_COOKIE_SECURE": False}, "config.W003"),
     ({"EMAIL_BACKEND": CONSOLE}, "config.W004"),
     ({"DEFAULT_FROM_EMAIL": "parceldesk@localhost"}, "config.W005"),
+    ({"FILES_DIR": "/tmp/files"}, "config.W031"),  # noqa: S108
 ]
 
 

@@ -18,7 +18,18 @@ from deliveries.http.transport import Request
 from deliveries.models import Delivery, Event
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tests.corpora import BadInput
-from tickets.models import Appeal, Comment, Document, HistoryEntry, IncidenceLink, Rating, Ticket
+from tickets.models import (
+    Appeal,
+    Comment,
+    Document,
+    HistoryEntry,
+    IncidenceLink,
+    Rating,
+    RequestedDocument,
+    Ticket,
+    TicketFile,
+    UnfinishedFile,
+)
 from tickets.statuses import Status
 from webhooks.models import Webhook
 
@@ -41,6 +52,9 @@ TABLES: tuple[type[Model], ...] = (
     TrackingUpdate,
     Surcharge,
     Incidence,
+    RequestedDocument,
+    TicketFile,
+    UnfinishedFile,
 )
 FOREIGN_NUMBER = "BIRCH0000077"
 FOREIGN_CARRIER = "birch's carrier"

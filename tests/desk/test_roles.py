@@ -23,7 +23,7 @@ from deliveries.models import Delivery
 from desk.models import Macro, Storm
 from tests import builders as build
 from tickets import roles
-from tickets.models import Calendar, FilingRule, SLATarget, Ticket, TicketType
+from tickets.models import Calendar, FilingRule, SLATarget, Ticket, TicketFile, TicketType
 
 ROLES = ("agent", "lead", "auditor", "operator", "nobody")
 OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
@@ -76,6 +76,8 @@ PAGES = {
     "tickets_ticket_events": "agent lead auditor operator",
     "tickets_ticket_evidence": "agent lead auditor",
     "tickets_ticket_shipment_evidence": "agent lead auditor operator",
+    "tickets_ticket_file": "agent lead auditor",
+    "tickets_ticket_thumbnail": "agent lead auditor",
     "tickets_ticket_take": "agent lead",
     "tickets_ticket_write": "agent lead",
     "tickets_ticket_presence": "agent lead",
@@ -134,7 +136,8 @@ def rows(company: Company) -> None:
     publishing.publish([build.news(company)])
     shipment = build.shipment(company)
     build.incidence(shipment)
-    build.ticket(company, shipment_id=shipment.pk, carrier_name="swift")
+    ticket = build.ticket(company, shipment_id=shipment.pk, carrier_name="swift")
+    build.file(company, ticket=ticket)
     build.agent("bob")
     AccessAttempt.objects.create(username="mallory", failures_since_start=1)
     AccessLog.objects.create(username="mallory")
@@ -177,6 +180,7 @@ def value(keyword: str, name: str) -> Any:
     owner = name.rsplit("_", 1)[0]
     known = {
         "ticket_id": Ticket,
+        "file_id": TicketFile,
         "storm_id": Storm,
         "delivery_id": Delivery,
         "agent_id": apps.get_model("tickets.Agent"),

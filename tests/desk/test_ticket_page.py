@@ -21,7 +21,7 @@ from tests import builders as build
 from tickets import updating, working
 from tickets.changes.actors import Actor
 from tickets.history_codes import Kind
-from tickets.models import Agent, Comment, Document, HistoryEntry, Rating, Ticket
+from tickets.models import Agent, Comment, Document, HistoryEntry, Rating, RequestedDocument, Ticket
 from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
@@ -189,7 +189,7 @@ def test_takes_a_form_again_that_was_refused(desk: Client, ticket: Ticket) -> No
     assert Comment.objects.get().text == "Hi."
 
 
-def test_asks_for_documents_by_name_and_shows_them_until_an_answer_comes(
+def test_asks_for_documents_by_name_and_shows_which_have_come(
     desk: Client, company: Company, ticket: Ticket
 ) -> None:
     body = {
@@ -211,8 +211,22 @@ def test_asks_for_documents_by_name_and_shows_them_until_an_answer_comes(
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "tok"), "Here they are.")
 
     html = shown(desk, ticket)
-    assert html.count(", received<") == 3
+    assert html.count(", waiting<") == 3
     assert "the company has replied since" in html
+    RequestedDocument.objects.filter(name="Photo").update(fulfilled_at=timezone.now())
+    html = shown(desk, ticket)
+    assert (html.count(", received<"), html.count(", waiting<")) == (1, 2)
+
+
+def test_what_an_earlier_version_asked_for_counts_as_come_with_an_answer(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    write(desk, ticket, "And this.", requested=["Photo"])
+    RequestedDocument.objects.all().delete()
+
+    assert shown(desk, ticket).count(", waiting<") == 1
+    updating.comment(company, ticket.pk, Actor(By.COMPANY, "tok"), "Here it is.")
+    assert shown(desk, ticket).count(", received<") == 1
 
 
 def test_takes_documents_for_a_reason_to_ask_for_more(desk: Client, ticket: Ticket) -> None:
@@ -574,14 +588,19 @@ def test_shows_much_in_as_many_queries_as_little(
     shown(desk, ticket)
 
     # Session, user, two for permissions; ticket; visit and who else is there; history, comments;
-    # shipment, what was told of it, earlier tickets, events, deliveries; documents; macros.
-    with django_assert_num_queries(17):
+    # shipment, what was told of it, earlier tickets, events, deliveries; documents, those that were
+    # requested, files; macros.
+    with django_assert_num_queries(19):
         shown(desk, ticket)
 
     for number in range(30):
         scan(shipment, number)
         build.ticket(company, shipment_id=4101, status=Status.ACCEPTED)
         Document.objects.create(ticket=ticket, position=number, field_id="a", value="b")
+        asked = RequestedDocument.objects.create(
+            ticket=ticket, name=f"paper {number}", created_at=timezone.now()
+        )
+        build.file(company, ticket=ticket, requested_document=asked)
         build.macro(f"macro {number}")
     Comment.objects.bulk_create(
         Comment(ticket=ticket, by="company", text=str(number), status=6, created_at=timezone.now())
@@ -589,7 +608,7 @@ def test_shows_much_in_as_many_queries_as_little(
     )
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)] * 30)
 
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(19):
         shown(desk, ticket)
 
 

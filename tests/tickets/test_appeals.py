@@ -100,6 +100,19 @@ def test_its_documents_come_behind_those_of_the_ticket(api: APIClient, ticket: T
     assert fields == ["first", "photo", "third"]
 
 
+@pytest.mark.parametrize("named", [{"field_id": "photo"}, {"field_id": "1", "key": "photo"}])
+def test_its_documents_are_what_was_asked_for(
+    api: APIClient, ticket: Ticket, named: dict[str, str]
+) -> None:
+    for name in ("photo", "invoice"):
+        ticket.requested_documents.create(name=name, created_at=timezone.now())
+
+    appeal(api, ticket, documents=[{**PHOTO, **named}])
+
+    asked = {one["name"]: one["fulfilled"] for one in shown(api, ticket)["requested_documents"]}
+    assert asked == {"photo": True, "invoice": False}
+
+
 @pytest.mark.parametrize("body", [{}, {"comment": ""}, {"comment": " \u200b\n"}])
 def test_asks_for_a_comment(api: APIClient, ticket: Ticket, body: dict[str, str]) -> None:
     answer = api.post(f"/company/tickets/{ticket.pk}/appeal", body)

@@ -218,7 +218,8 @@ def test_needs_as_many_queries_for_many_rows_as_for_one(
             Comment.objects.create(ticket=ticket, by="agent", text="x", status=2, created_at=now)
     listed(api)
 
-    # The token, the counts, the page's ids, its rows, documents, shipments and comments.
+    # The token, the counts, the page's ids, its rows, documents, files, requested
+    # documents, shipments and comments.
     for limit in (1, 12):
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(9):
             assert len(ids(api, limit=limit, **query)) == limit

@@ -251,6 +251,7 @@ IS_NEWS = {
     Kind.DOCUMENTS_REQUESTED: True,
     Kind.APPEALED: True,
     Kind.APPEAL_DECIDED: True,
+    Kind.FILE_ADDED: False,
     Kind.EVIDENCE_TAKEN: False,
     Kind.OTHER: False,
 }

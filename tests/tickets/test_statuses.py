@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from tickets.status_words import joined, labels, listed
 from tickets.statuses import (
     ACCEPTING,
     AGENT_MOVES,
@@ -21,6 +20,9 @@ from tickets.statuses import (
     Colour,
     Status,
     allows,
+    joined,
+    labels,
+    listed,
     needs_reason,
 )
 

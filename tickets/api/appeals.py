@@ -12,9 +12,10 @@ from companies.api.requests import CompanyRequest
 from companies.api.schema import operation
 from companies.api.shapes import Done
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
+from tickets.api.asking import actor
 from tickets.api.schema import CHANGED, STATUS_AFTER, TAG
 from tickets.api.serializers import MOST_DOCUMENTS, DocumentItem
-from tickets.api.views import actor, changed_response
+from tickets.api.views import changed_response
 from tickets.changes import appeals
 from tickets.models import Ticket
 from tickets.statuses import Status

@@ -10,7 +10,7 @@ from django.db.models import Count
 from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
-from tickets.api.representation import appeal_row, history_rows, ticket_row
+from tickets.api.representation import appeal_row, file_row, history_rows, ticket_row
 from tickets.changes.appeals import latest_appeal
 from tickets.changes.shown import comment_row
 from tickets.models import Comment, Ticket
@@ -20,12 +20,13 @@ from tickets.statuses import OPEN, TERMINAL, Status
 GROUPS = {"active": OPEN, "resolved": TERMINAL}
 
 
-def list_tickets(company: Company, query: dict[str, Any]) -> dict[str, Any]:
+def list_tickets(company: Company, query: dict[str, Any], *, base: str) -> dict[str, Any]:
     """One page of the company's tickets, newest first, and how many there are.
 
-    `query` is what ListQuery reads. The counts ignore its status. `next_cursor` asks for the
-    rows behind the last one and is null at the end; unlike `page` it costs the same however
-    deep the list is, and rows that appear meanwhile shift nothing. Raises WrongField.
+    `query` is what ListQuery reads, `base` the service's own address. The counts ignore the
+    query's status. `next_cursor` asks for the rows behind the last one and is null at the end;
+    unlike `page` it costs the same however deep the list is, and rows that appear meanwhile shift
+    nothing. Raises WrongField.
     """
     found = matching(company, query)
     by_status = dict(found.order_by().values_list("status").annotate(n=Count("*")))
@@ -37,7 +38,7 @@ def list_tickets(company: Company, query: dict[str, Any]) -> dict[str, Any]:
         found = found.behind(last_seen(company, query["cursor"]))
     tickets, more = one_page(found, query, total)
     return {
-        "data": ticket_rows(company, tickets, with_comments=query["getComments"]),
+        "data": ticket_rows(company, tickets, with_comments=query["getComments"], base=base),
         "total_rows": total,
         "counts": {
             name: sum(by_status.get(status, 0) for status in group)
@@ -99,14 +100,17 @@ def one_page(found: TicketQuerySet, query: dict[str, Any], total: int) -> tuple[
 def related(tickets: TicketQuerySet) -> TicketQuerySet:
     # What a type says to programs is not part of a row.
     types = ("type__inputs", "type__files", "type__use_case", "type__assistant_notes")
-    found = tickets.select_related("type", "rating").prefetch_related("documents")
+    found = tickets.select_related("type", "rating")
+    found = found.prefetch_related("documents", "files", "requested_documents")
     return found.defer(*types)
 
 
-def describe_ticket(company: Company, ticket_id: int, *, with_comments: bool) -> dict[str, Any]:
+def describe_ticket(
+    company: Company, ticket_id: int, *, with_comments: bool, base: str
+) -> dict[str, Any]:
     """One ticket with its history. Raises Ticket.DoesNotExist."""
     ticket = related(company.tickets.all()).get(pk=ticket_id)
-    (row,) = ticket_rows(company, [ticket], with_comments=with_comments)
+    (row,) = ticket_rows(company, [ticket], with_comments=with_comments, base=base)
     history = list(ticket.history.filter(public=True))
     row["history"] = history_rows(history)
     row["appeal"] = appeal_row(latest_appeal(ticket, history))
@@ -122,7 +126,7 @@ def list_comments(company: Company, ticket_id: int) -> list[dict[str, Any]]:
 
 
 def ticket_rows(
-    company: Company, tickets: Sequence[Ticket], *, with_comments: bool
+    company: Company, tickets: Sequence[Ticket], *, with_comments: bool, base: str
 ) -> list[dict[str, Any]]:
     """The tickets as rows, in as many queries for a hundred as for one."""
     shipments = Shipment.objects.filter(company=company).in_bulk(
@@ -131,9 +135,10 @@ def ticket_rows(
     comments = public_comments(tickets, only_last=not with_comments)
     made = []
     for ticket in tickets:
-        row = ticket_row(ticket, shipments.get(ticket.shipment_id), comments[ticket.pk])
+        shipment, said = shipments.get(ticket.shipment_id), comments[ticket.pk]
+        row = ticket_row(ticket, shipment, said, base=base)
         if with_comments:
-            row["allComments"] = [comment_row(one, company.name) for one in comments[ticket.pk]]
+            row["allComments"] = [comment_row(one, company.name) for one in said]
         made.append(row)
     return made
 
@@ -146,3 +151,8 @@ def public_comments(tickets: Sequence[Ticket], *, only_last: bool) -> dict[int, 
     for comment in found:
         by_ticket[comment.ticket_id].append(comment)
     return by_ticket
+
+
+def list_files(company: Company, ticket_id: int, *, base: str) -> list[dict[str, Any]]:
+    """The files of a ticket, oldest first. Raises Ticket.DoesNotExist."""
+    return [file_row(file, base) for file in company.tickets.get(pk=ticket_id).files.all()]

@@ -4,16 +4,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from shipments.models import Shipment
+from tickets.api.serving import signed_path
+from tickets.changes.requested_documents import requested_documents_of
 from tickets.changes.shown import comment_type, format_utc, shown_actor
-from tickets.models import Appeal, Comment, HistoryEntry, Ticket, TicketType
+from tickets.models import Appeal, Comment, HistoryEntry, Ticket, TicketFile, TicketType
 from tickets.statuses import Status
 
 
 def ticket_row(
-    ticket: Ticket, shipment: Shipment | None, comments: list[Comment]
+    ticket: Ticket, shipment: Shipment | None, comments: list[Comment], *, base: str
 ) -> dict[str, Any]:
-    """A ticket; `comments` are its public ones, oldest first, at least the last of them."""
+    """A ticket; `comments` are its public ones, oldest first, at least the last of them.
+
+    `base` is the service's own address, where its files are.
+    """
     last = comments[-1] if comments else None
+    files = [file_row(file, base) for file in ticket.files.all()]
     return {
         "id": ticket.pk,
         "company_id": ticket.company_id,
@@ -39,6 +45,9 @@ def ticket_row(
             }
             for document in ticket.documents.all()
         ],
+        "files": files,
+        "file_quantity": len(files),
+        "requested_documents": requested_documents_of(ticket),
         "created_at": format_utc(ticket.created_at),
         "updated_at": format_utc(ticket.updated_at),
         "utc_created_at": format_utc(ticket.created_at),
@@ -74,6 +83,22 @@ def appeal_row(appeal: Appeal | None) -> dict[str, Any] | None:
         "created_at": format_utc(appeal.created_at),
         "decided_at": format_utc(appeal.decided_at) if appeal.decided_at else None,
         "reason": appeal.reason or None,
+    }
+
+
+def new_file_row(file: TicketFile, base: str) -> dict[str, Any]:
+    """What the sender of a file is answered; the address lives an hour."""
+    return {"id": file.pk, "name": file.name, "url": base + signed_path(file)}
+
+
+def file_row(file: TicketFile, base: str) -> dict[str, Any]:
+    return {
+        **new_file_row(file, base),
+        "content_type": file.media_type,
+        "size": file.size,
+        "description": file.description,
+        "requested_document": file.requested_document_id,
+        "created_at": format_utc(file.created_at),
     }
 
 

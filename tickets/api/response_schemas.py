@@ -6,6 +6,7 @@ from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from companies.api.shapes import Done, Error, FlagValue, Time, shape
+from companies.files.kinds import KINDS
 from tickets.models import Appeal, Document
 from tickets.statuses import By, Status
 
@@ -27,6 +28,35 @@ class DocumentRow(serializers.Serializer[Any]):
     key = serializers.CharField(allow_null=True)
     type = serializers.ChoiceField(choices=Document.Type.values, allow_null=True)
     value = serializers.CharField(allow_null=True)
+
+
+class NewFileRow(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField(help_text="As it is shown; not always as you sent it.")
+    url = serializers.CharField(help_text="Where it can be read for an hour, without a token.")
+
+
+class FileRow(NewFileRow):
+    content_type = serializers.ChoiceField(choices=list(KINDS))
+    size = serializers.IntegerField(help_text="In bytes, as it is kept.")
+    description = serializers.CharField(allow_blank=True)
+    requested_document = serializers.IntegerField(allow_null=True)
+    created_at = Time()
+
+
+class RequestedDocumentRow(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    fulfilled = serializers.BooleanField()
+
+
+class Successful(serializers.Serializer[Any]):
+    success = serializers.BooleanField(help_text="Always true.")
+
+
+FileCreated = shape("FileCreated", Successful, data=NewFileRow())
+FilesAttached = shape("FilesAttached", Successful, data=NewFileRow(many=True))
+FileList = shape("FileList", Successful, data=FileRow(many=True))
 
 
 class LastComment(serializers.Serializer[Any]):
@@ -75,6 +105,11 @@ TicketRow = shape(
     comments=serializers.CharField(),
     data=serializers.CharField(allow_null=True, help_text="The JSON text as you sent it."),
     documents=DocumentRow(many=True),
+    files=FileRow(many=True),
+    file_quantity=serializers.IntegerField(),
+    requested_documents=RequestedDocumentRow(
+        many=True, help_text="What agents have asked for; send a file for each."
+    ),
     created_at=Time(),
     updated_at=Time(),
     utc_created_at=Time(),

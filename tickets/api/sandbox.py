@@ -17,8 +17,7 @@ from tickets.api.schema import CHANGED, STATUS_AFTER, TAG
 from tickets.api.views import changed_response
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
-from tickets.status_words import joined, listed
-from tickets.statuses import AGENT_MOVES, Status
+from tickets.statuses import AGENT_MOVES, Status, joined, listed
 from tickets.updating import UpdateOutcome
 
 MOST_REQUESTED = 30

@@ -21,8 +21,17 @@ from tickets.api.serializers import (
     RateTicket,
     UpdateTicket,
 )
-from tickets.status_words import joined, labels
-from tickets.statuses import BLOCKING, FOLLOWED_UP_BY_COMMENT, MOVES, OPEN, TERMINAL, By, Status
+from tickets.statuses import (
+    BLOCKING,
+    FOLLOWED_UP_BY_COMMENT,
+    MOVES,
+    OPEN,
+    TERMINAL,
+    By,
+    Status,
+    joined,
+    labels,
+)
 
 TAG = "Tickets"
 # What only some open statuses lead to.
@@ -77,6 +86,9 @@ ROW = {
     "comments": "The box is crushed.",
     "data": '{"content":"lamp"}',
     "documents": [],
+    "files": [],
+    "file_quantity": 0,
+    "requested_documents": [],
     "created_at": "2026-01-02 00:00:00",
     "updated_at": "2026-01-02 00:00:00",
     "utc_created_at": "2026-01-02 00:00:00",

@@ -11,10 +11,11 @@ from rest_framework.request import Request
 
 from companies import strict_json
 from companies.api.bodies import Body, Integer, Text, Word, WrongField
+from companies.api.uploads import IdOrName
 from tickets import rules
+from tickets.changes.files import MOST_PER_TICKET
 from tickets.models import Document
-from tickets.status_words import joined, listed
-from tickets.statuses import MOVES, By, Status
+from tickets.statuses import MOVES, By, Status, joined, listed
 
 DEEPEST_DATA = 20
 MOST_DOCUMENTS = 100
@@ -90,6 +91,13 @@ class UpdateTicket(Body):
 
 class AddComment(Body):
     comment = Text(required=False, default="", allow_blank=True)
+
+
+class AttachFiles(Body):
+    files: Any = serializers.ListField(
+        child=Integer(), min_length=1, max_length=MOST_PER_TICKET, help_text="Their ids."
+    )
+    requested_document: Any = IdOrName(required=False, default=None, allow_null=True)
 
 
 class RateTicket(Body):

@@ -9,6 +9,7 @@ from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from tickets import opening, updating
 from tickets.api import queries, schema, type_schema
+from tickets.api.asking import actor, base_of
 from tickets.api.representation import filter_options, type_row
 from tickets.api.serializers import (
     AddComment,
@@ -20,13 +21,7 @@ from tickets.api.serializers import (
     TypesQuery,
     UpdateTicket,
 )
-from tickets.changes.actors import Actor
 from tickets.models import Ticket, TicketType
-from tickets.statuses import By
-
-
-def actor(request: CompanyRequest) -> Actor:
-    return Actor(By.COMPANY, request.token.prefix)
 
 
 def changed_response(outcome: updating.UpdateOutcome) -> Response:
@@ -41,7 +36,8 @@ def changed_response(outcome: updating.UpdateOutcome) -> Response:
 @schema.tickets
 class Tickets(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
-        return Response(queries.list_tickets(request.company, ListQuery.read(request)))
+        query = ListQuery.read(request)
+        return Response(queries.list_tickets(request.company, query, base=base_of(request)))
 
     @idempotent
     def post(self, request: CompanyRequest) -> Response:
@@ -77,7 +73,9 @@ class OneTicket(CompanyView):
     def get(self, request: CompanyRequest, ticket_id: int) -> Response:
         with_comments = DetailQuery.read(request)["getComments"]
         try:
-            row = queries.describe_ticket(request.company, ticket_id, with_comments=with_comments)
+            row = queries.describe_ticket(
+                request.company, ticket_id, with_comments=with_comments, base=base_of(request)
+            )
         except Ticket.DoesNotExist as error:
             raise Http404 from error
         return Response({"data": [row], "total_rows": 1})

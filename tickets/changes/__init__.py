@@ -1,1 +1,1 @@
-"""What changes of tickets share: who acts, the write itself, its entry of history, appeals."""
+"""What changes of tickets share: who acts, the write, its entry of history, files, appeals."""

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from tickets.changes.actors import Actor
+from tickets.changes.documents import fulfil
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
 from tickets.changes.writes import add_comment, save_change
@@ -45,7 +46,7 @@ def appeal_decision(
     # A ticket that came from elsewhere may not know when it was decided.
     ticket.decided_at = declined_at = ticket.decided_at or ticket.updated_at
     refuse_appeal_that_cannot_be(ticket, declined_at)
-    add_documents(ticket, documents)
+    add_documents(ticket, actor, documents)
     record_history(ticket, actor, Kind.APPEALED)
     Appeal.objects.create(
         ticket=ticket, declined_at=declined_at, comment=text, created_at=timezone.now()
@@ -81,13 +82,16 @@ def appeal_until(declined_at: datetime) -> datetime:
     return declined_at + timedelta(days=settings.APPEAL_DAYS)
 
 
-def add_documents(ticket: Ticket, documents: Sequence[Mapping[str, Any]]) -> None:
-    """Put documents behind those that the ticket has."""
+def add_documents(ticket: Ticket, actor: Actor, documents: Sequence[Mapping[str, Any]]) -> None:
+    """Put documents behind those that the ticket has. What is asked for by their names has come."""
     behind = ticket.documents.count()
     Document.objects.bulk_create(
         Document(ticket=ticket, position=position, **document)
         for position, document in enumerate(documents, start=behind)
     )
+    names = {document.get(said) for document in documents for said in ("field_id", "key")}
+    for requested in ticket.requested_documents.filter(name__in=names, fulfilled_at=None):
+        fulfil(ticket, requested, actor)
 
 
 def latest_appeal(ticket: Ticket, history: Iterable[HistoryEntry]) -> Appeal | None:

@@ -4,6 +4,7 @@ from tickets.models.agents import Absence, Agent, Shift
 from tickets.models.appeals import Appeal
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
+from tickets.models.files import RequestedDocument, TicketFile, UnfinishedFile
 from tickets.models.phones import Phone, PhoneKey
 from tickets.models.tickets import Document, IncidenceLink, Ticket
 from tickets.models.types import TicketType
@@ -22,9 +23,12 @@ __all__ = [
     "Phone",
     "PhoneKey",
     "Rating",
+    "RequestedDocument",
     "SLATarget",
     "Shift",
     "Ticket",
+    "TicketFile",
     "TicketType",
+    "UnfinishedFile",
     "WorkingHours",
 ]

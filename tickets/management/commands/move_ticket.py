@@ -4,10 +4,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tickets import working
 from tickets.changes.actors import NotAllowed, user_named
+from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
-from tickets.status_words import joined, listed
-from tickets.statuses import AGENT_MOVES, Status
+from tickets.statuses import AGENT_MOVES, ASKING, Status, joined, listed
 
 
 class Command(BaseCommand):
@@ -24,17 +24,34 @@ class Command(BaseCommand):
         asking = [f"to {move.verb.lower()}" for move in AGENT_MOVES.values() if move.needs_reason]
         needed = joined([*asking, "to reopen"], "and")
         parser.add_argument("--reason", default="", help=f"required {needed}")
+        parser.add_argument(
+            "--request",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help=f"a document that the company is to send, with {listed(ASKING)}; may be repeated",
+        )
 
     def handle(
-        self, *args: Any, ticket_id: int, status_id: int, agent: str, reason: str, **options: Any
+        self,
+        *args: Any,
+        ticket_id: int,
+        status_id: int,
+        agent: str,
+        reason: str,
+        request: list[str],
+        **options: Any,
     ) -> None:
         if status_id not in set(Status):
             raise CommandError(f"There is no status {status_id}. There are {listed(Status)}.")
+        if request and status_id not in ASKING:
+            raise CommandError(f"--request goes with {listed(ASKING)} only.")
         try:
-            user = user_named(agent)
-            ticket = working.move(ticket_id, Status(status_id), user=user, reason=reason)
+            user, names = user_named(agent), clean_document_names(request)
+            to = Status(status_id)
+            ticket = working.move(ticket_id, to, user=user, reason=reason, requested=names)
         except Ticket.DoesNotExist as error:
             raise CommandError(f"There is no ticket {ticket_id}.") from error
-        except (NotAllowed, MoveRefused) as error:
+        except (NotAllowed, MoveRefused, BadDocumentName) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{ticket.status} {Status(ticket.status).label}")

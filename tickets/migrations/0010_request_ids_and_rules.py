@@ -9,7 +9,7 @@ import tickets.models.types
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tickets", "0008_last_event_at")]
+    dependencies = [("tickets", "0009_files")]
 
     operations = [
         migrations.AddField(

@@ -6,12 +6,12 @@ from django.db.models import Q
 
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned"
-    " documents_requested appealed appeal_decided evidence_taken other"
+    " documents_requested appealed appeal_decided file_added evidence_taken other"
 )
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tickets", "0009_request_ids_and_rules")]
+    dependencies = [("tickets", "0010_request_ids_and_rules")]
 
     operations = [
         migrations.CreateModel(

@@ -1,0 +1,1 @@
+"""Files that companies send: what they are, whether they are harmless, and where they are kept."""

@@ -1,0 +1,139 @@
+"""Files at the desk: on the ticket's page, as they are opened, and in the evidence."""
+
+import hashlib
+import json
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from companies.files import storage
+from companies.models import Company
+from desk.support import evidence_files
+from tests import builders as build
+from tests import files
+from tickets.models import HistoryEntry, RequestedDocument, Ticket, TicketFile
+
+LIST = "/admin/tickets/ticket/"
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    return build.ticket(company)
+
+
+@pytest.fixture
+def file(ticket: Ticket) -> TicketFile:
+    """A picture that came for what was asked for."""
+    now, content = timezone.now(), files.picture()
+    asked = RequestedDocument.objects.create(ticket=ticket, name="Photo", created_at=now)
+    return build.file(
+        ticket.company,
+        ticket=ticket,
+        requested_document=asked,
+        name="<b>box</b>.png",
+        description="As it arrived.",
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        stored_as=storage.write_file(storage.new_file_name(), content),
+        thumbnail=storage.write_file(storage.new_file_name(), files.picture("JPEG")),
+    )
+
+
+def page(desk: Client, ticket: Ticket) -> str:
+    return desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+
+
+def test_a_ticket_s_page_shows_its_files(desk: Client, ticket: Ticket, file: TicketFile) -> None:
+    html = page(desk, ticket)
+
+    assert f"{LIST}{ticket.pk}/files/{file.pk}/file/" in html
+    assert f"{LIST}{ticket.pk}/files/{file.pk}/thumbnail/" in html
+    assert "&lt;b&gt;box&lt;/b&gt;.png" in html
+    assert "<b>box" not in html
+    for said in ("PNG, ", "As it arrived.", "✓ "):
+        assert said in html
+    assert "Contains scripts" not in html
+
+    TicketFile.objects.update(active=True, thumbnail=None, media_type="application/pdf")
+    html = page(desk, ticket)
+    assert "Contains scripts" in html
+    assert "thumbnail/" not in html
+
+
+def test_an_agent_opens_a_file_that_can_do_nothing(
+    desk: Client, ticket: Ticket, file: TicketFile
+) -> None:
+    for name, kind in (("file", "image/png"), ("thumbnail", "image/jpeg")):
+        answer = desk.get(f"{LIST}{ticket.pk}/files/{file.pk}/{name}/")
+
+        assert (answer.status_code, answer["Content-Type"]) == (200, kind)
+        assert answer["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+        assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_file_is_found_under_its_own_ticket_and_by_agents_alone(
+    desk: Client, ticket: Ticket, file: TicketFile
+) -> None:
+    other = build.ticket(ticket.company)
+    address = f"{LIST}{ticket.pk}/files/{file.pk}/file/"
+
+    assert desk.get(f"{LIST}{other.pk}/files/{file.pk}/file/").status_code == 404
+    assert Client().get(address).status_code == 302
+    default_storage.delete(file.stored_as)
+    assert desk.get(address).status_code == 404
+
+
+def test_the_thread_tells_of_a_file(desk: Client, ticket: Ticket) -> None:
+    HistoryEntry.objects.create(
+        ticket=ticket,
+        by="company",
+        actor="test_abc",
+        was=1,
+        now=1,
+        kind="file_added",
+        data={"file": 1, "name": "box.png", "sha256": "", "document": "Photo"},
+        public=False,
+        created_at=timezone.now(),
+    )
+
+    html = page(desk, ticket)
+
+    assert html.count("The company added a file: box.png.") == 2
+    assert "For the requested document: Photo" in html
+
+
+def test_the_evidence_holds_the_files_by_names_of_our_own(
+    desk: Client, ticket: Ticket, file: TicketFile, settings: Settings
+) -> None:
+    lost = build.file(ticket.company, ticket=ticket)
+
+    answer = desk.post(f"{LIST}{ticket.pk}/evidence/")
+
+    with ZipFile(BytesIO(answer.content)) as archive:
+        told = json.loads(archive.read("evidence.json"))
+        manifest = json.loads(archive.read("manifest.json"))
+        assert archive.read(f"files/{file.pk}.png") == files.picture()
+        assert b"&lt;b&gt;box" in archive.read("index.html")
+    assert manifest["sha256"][f"files/{file.pk}.png"] == file.sha256
+    assert [one["file"] for one in told["files"]] == [f"files/{file.pk}.png", None]
+    assert (told["files"][0]["name"], told["files"][0]["requested_document"]) == (
+        "<b>box</b>.png",
+        "Photo",
+    )
+    assert told["files"][1]["sha256"] == lost.sha256
+    assert not told["complete"]
+
+
+def test_the_evidence_stays_small_enough_to_be_made(
+    desk: Client, ticket: Ticket, file: TicketFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evidence_files, "MOST_FILE_BYTES", 10)
+
+    parts = evidence_files.file_parts(ticket)
+
+    assert [(part.entry["file"], part.content) for part in parts] == [(None, None)]

@@ -1,0 +1,212 @@
+"""What strangers send in place of a file: told clearly, kept nowhere, and nobody is harmed."""
+
+import logging
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from django.core.files.storage import default_storage
+from django.test import RequestFactory
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from companies.files import examining, kinds
+from companies.files.refusals import FileRefused
+from companies.models import Company
+from config.door.allowances import body_allowance
+from tests import builders as build
+from tests import files
+from tests.files import as_json, send
+from tickets.models import HistoryEntry, Ticket, TicketFile, UnfinishedFile
+
+JPEG = files.photo()
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    return build.ticket(company)
+
+
+def refused(api: APIClient, ticket: Ticket, content: bytes, name: str = "a.png") -> tuple[int, str]:
+    """Status and code, after a look that nothing was kept."""
+    status, answer = send(api, ticket.pk, content, name)
+    assert not TicketFile.objects.exists()
+    assert not UnfinishedFile.objects.exists()
+    assert not HistoryEntry.objects.exists()
+    assert answer["message"]
+    return status, answer["code"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        files.SVG,
+        files.HTML,
+        files.ZIP,
+        files.EXE,
+        files.picture("GIF"),
+        files.picture("BMP"),
+        files.HTML + files.pdf(),
+        b"<?php phpinfo();",
+        b"just words",
+        b"\x00" * 50,
+    ],
+)
+def test_what_is_of_another_type_is_known_by_its_content_whatever_its_name(
+    api: APIClient, ticket: Ticket, content: bytes
+) -> None:
+    for name in ("a.png", "a.pdf"):
+        assert refused(api, ticket, content, name) == (415, "file_type_not_allowed")
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "file_empty"),
+        (files.bomb(), "file_too_complex"),
+        (files.bomb(9, 9), "file_unreadable"),
+        (JPEG[: len(JPEG) // 2], "file_unreadable"),
+        (b"\xff\xd8\xff\xe0" + files.HTML, "file_unreadable"),
+        (files.pdf()[:-300], "file_unreadable"),
+        (b"%PDF-1.7\n" + files.HTML + b"\n%%EOF", "file_unreadable"),
+    ],
+    ids=["empty", "bomb", "short PNG", "short JPEG", "HTML as JPEG", "short PDF", "HTML as PDF"],
+)
+def test_what_cannot_be_opened_whole_is_refused(
+    api: APIClient, ticket: Ticket, content: bytes, code: str
+) -> None:
+    assert refused(api, ticket, content) == (422, code)
+
+
+def test_a_pdf_with_scripts_is_kept_as_it_is_and_marked(api: APIClient, ticket: Ticket) -> None:
+    assert send(api, ticket.pk, files.SCRIPTED_PDF, "form.pdf")[0] == 200
+
+    file = TicketFile.objects.get()
+    assert file.active
+    assert default_storage.open(file.stored_as).read() == files.SCRIPTED_PDF
+
+
+def test_a_file_has_at_most_10_mib(
+    api: APIClient, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kinds.MOST_BYTES == 10 * 2**20
+    monkeypatch.setattr(kinds, "MOST_BYTES", 50)
+
+    assert refused(api, ticket, files.picture()) == (413, "file_too_large")
+
+
+def test_a_body_has_at_most_15_mib(api: APIClient, ticket: Ticket) -> None:
+    path = f"/company/tickets/{ticket.pk}/files"
+
+    answer = api.generic("POST", path, b" " * (15 * 2**20 + 1), content_type="application/json")
+
+    assert answer.status_code == 413
+    assert answer.json()["message"] == "The body is larger than 15 MiB."
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "most"),
+    [
+        ("POST", "/company/tickets/41/files", 15),
+        ("POST", "/company/upload/evidences", 15),
+        ("PUT", "/company/tickets/41/files", 1),
+        ("POST", "/company/tickets/41/filesx", 1),
+        ("POST", "/x/company/tickets/41/files", 1),
+        ("POST", "/company/tickets/%34/files", 1),
+        ("PUT", "/company/attach/evidences/41", 1),
+        ("POST", "/company/tickets", 1),
+        ("POST", "/admin/login/", 1),
+    ],
+)
+def test_the_door_takes_large_bodies_at_two_addresses_only(
+    method: str, path: str, most: int
+) -> None:
+    request = RequestFactory().generic(method, path)
+
+    request.path = path
+    assert body_allowance(request).most == most * 2**20
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("import os; os.abort()", "file_unreadable"),
+        ("raise MemoryError", "file_unreadable"),
+        ("while True: pass", "file_too_complex"),
+    ],
+)
+def test_a_decoder_that_crashes_or_never_ends_takes_nobody_along(
+    api: APIClient,
+    ticket: Ticket,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    program: str,
+    code: str,
+) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text(program)
+    monkeypatch.setattr(examining, "PROGRAM", broken)
+    monkeypatch.setattr(examining, "SECONDS", 0.2)
+
+    assert refused(api, ticket, files.picture()) == (422, code)
+
+
+def test_few_files_are_opened_at_a_time(
+    api: APIClient, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examining, "WAIT_SECONDS", 0)
+    taken = [examining.AT_ONCE.acquire(blocking=False) for _ in range(2)]
+    try:
+        answer = api.post(f"/company/tickets/{ticket.pk}/files", as_json(files.picture()))
+    finally:
+        examining.AT_ONCE.release(2)
+
+    assert taken == [True, True]
+    assert not examining.places.taken
+    assert (answer.status_code, answer.json()["code"]) == (429, "files_busy")
+    assert answer["Retry-After"] == "5"
+
+
+def test_one_company_s_files_leave_room_for_another_s_and_for_everything_else() -> None:
+    places = examining.Places()
+    with places.one_for(1), places.one_for(1):
+        with pytest.raises(FileRefused, match="Too many files"), places.one_for(1):
+            pass
+        with (
+            places.one_for(2),
+            places.one_for(3),
+            pytest.raises(FileRefused, match="Too many files"),
+            places.one_for(4),
+        ):
+            pass
+        with places.one_for(4):
+            pass
+    assert not places.taken
+
+
+def finds_nothing(name: str, file: BytesIO) -> None:
+    assert name == "a.pdf"
+    assert file.read().startswith(b"%PDF-")
+
+
+def finds_a_virus(name: str, file: BytesIO) -> str:
+    return "Eicar-Test-Signature"
+
+
+def is_away(name: str, file: BytesIO) -> str:
+    raise ConnectionRefusedError("scanner.internal:3310")
+
+
+def test_a_scanner_decides_before_anybody_is_shown_a_file(
+    api: APIClient, ticket: Ticket, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    for scanner, expected in (
+        (finds_a_virus, (422, "file_harmful")),
+        (is_away, (503, "scanner_unavailable")),
+    ):
+        settings.FILE_SCANNER = f"{__name__}.{scanner.__name__}"
+        with caplog.at_level(logging.CRITICAL, "companies.files.scanning"):
+            assert refused(api, ticket, files.pdf(), "a.pdf") == expected
+
+    settings.FILE_SCANNER = f"{__name__}.{finds_nothing.__name__}"
+    assert send(api, ticket.pk, files.pdf(), "a.pdf")[0] == 200

@@ -1,0 +1,191 @@
+"""What a company does to the files of its tickets (decision N8)."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from companies import doorbell
+from companies.files import storage
+from companies.files.refusals import FileRefused
+from companies.models import Company
+from tickets.changes.actors import Actor
+from tickets.changes.documents import find_requested, fulfil
+from tickets.changes.history import record_history
+from tickets.changes.news import telling
+from tickets.history_codes import Kind
+from tickets.models import Ticket, TicketFile, UnfinishedFile
+from tickets.statuses import TERMINAL
+
+CLOSED = "The ticket is closed to files."
+MOST_PER_TICKET = 50
+# Of a company, waiting to be attached.
+MOST_UNATTACHED = 200
+
+
+class NoSuchFile(LookupError):
+    """The company has no such file that can be attached to this ticket."""
+
+    def __init__(self, file_id: int) -> None:
+        super().__init__(file_id)
+        self.file_id = file_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFile:
+    """A file that has been examined and lies in the storage."""
+
+    name: str
+    description: str
+    media_type: str
+    size: int
+    sha256: str
+    active: bool
+    stored_as: str
+
+
+@contextmanager
+def stored(content: bytes) -> Iterator[str]:
+    """Write a file to the storage, for a row that is made within. Yields its name there.
+
+    Whatever happens, nothing stays behind without a row: what is not removed at once, since this
+    process is killed, has a row of its own by which `orphans` finds it. Holds no transaction.
+    """
+    name = storage.new_file_name()
+    UnfinishedFile.objects.create(name=name, created_at=timezone.now())
+    try:
+        written = storage.write_file(name, content)
+        if written != name:
+            UnfinishedFile.objects.filter(name=name).update(name=written)
+            name = written
+        yield name
+    finally:
+        remove_unfinished(name)
+
+
+def remove_unfinished(name: str) -> bool:
+    """Remove a file from the storage, if it is nobody's; returns whether it was."""
+    if not UnfinishedFile.objects.filter(name=name).exists():
+        return False
+    storage.remove_file(name)
+    UnfinishedFile.objects.filter(name=name).delete()
+    return True
+
+
+def refuse_early(company: Company, ticket_id: int | None) -> None:
+    """Before any work: raises what `add_file` would, as far as it shows already."""
+    if ticket_id is None:
+        refuse_more_unattached(company)
+    else:
+        refuse_more(company.tickets.get(pk=ticket_id), 1)
+
+
+def refuse_more(ticket: Ticket, number: int) -> None:
+    if ticket.status in TERMINAL:
+        raise FileRefused(CLOSED, code="ticket_closed")
+    if ticket.files.count() + number > MOST_PER_TICKET:
+        raise FileRefused(f"A ticket has at most {MOST_PER_TICKET} files.", code="too_many_files")
+
+
+def refuse_more_unattached(company: Company) -> None:
+    if company.files.filter(ticket=None).count() >= MOST_UNATTACHED:
+        raise FileRefused(
+            f"{MOST_UNATTACHED} files wait to be attached. Attach some first.",
+            code="too_many_files",
+        )
+
+
+@telling
+def add_file(
+    company: Company, ticket_id: int, actor: Actor, new: NewFile, *, requested: int | str | None
+) -> TicketFile:
+    """Add a file to the company's open ticket; `requested` names the document that it is.
+
+    Raises Ticket.DoesNotExist, FileRefused and NoSuchDocument.
+    """
+    ticket = company.tickets.hold(ticket_id)
+    refuse_more(ticket, 1)
+    file = keep_file(company, new)
+    attach_held(ticket, actor, [file], requested)
+    return file
+
+
+@transaction.atomic
+def keep_unattached(company: Company, new: NewFile) -> TicketFile:
+    """Keep a file that its company attaches to a ticket later. Raises FileRefused."""
+    Company.objects.select_for_update(no_key=True).get(pk=company.pk)
+    refuse_more_unattached(company)
+    return keep_file(company, new)
+
+
+@telling
+def attach_files(
+    company: Company,
+    ticket_id: int,
+    actor: Actor,
+    file_ids: Sequence[int],
+    *,
+    requested: int | str | None,
+) -> list[TicketFile]:
+    """Attach files that wait for it to the company's open ticket: all of them, or none.
+
+    Those that the ticket has already stay. Raises Ticket.DoesNotExist, NoSuchFile, FileRefused
+    and NoSuchDocument.
+    """
+    ticket = company.tickets.hold(ticket_id)
+    found = {
+        file.pk: file
+        for file in company.files.select_for_update(no_key=True, of=("self",))
+        .filter(pk__in=file_ids)
+        .order_by("pk")
+        if file.ticket_id in (None, ticket.pk)
+    }
+    for file_id in file_ids:
+        if file_id not in found:
+            raise NoSuchFile(file_id)
+    new = [file for file in found.values() if file.ticket_id is None]
+    refuse_more(ticket, len(new))
+    attach_held(ticket, actor, new, requested)
+    return [found[file_id] for file_id in dict.fromkeys(file_ids)]
+
+
+def keep_file(company: Company, new: NewFile) -> TicketFile:
+    """Make the row of a file in the storage, which so is unfinished no longer."""
+    claimed, _ = UnfinishedFile.objects.filter(name=new.stored_as).delete()
+    if not claimed:
+        raise RuntimeError("the file was taken for an orphan")
+    transaction.on_commit(lambda: doorbell.ring("tickets.tasks.make_thumbnails"))
+    return TicketFile.objects.create(
+        company=company,
+        name=new.name,
+        description=new.description,
+        media_type=new.media_type,
+        size=new.size,
+        sha256=new.sha256,
+        active=new.active,
+        stored_as=new.stored_as,
+        created_at=timezone.now(),
+    )
+
+
+def attach_held(
+    ticket: Ticket, actor: Actor, files: Sequence[TicketFile], requested: int | str | None
+) -> None:
+    document = None if requested is None else find_requested(ticket, requested)
+    for file in files:
+        file.ticket, file.requested_document = ticket, document
+        file.save(update_fields=["ticket", "requested_document"])
+        facts = {
+            "file": file.pk,
+            "name": file.name,
+            "sha256": file.sha256,
+            "document": document and document.name,
+        }
+        record_history(ticket, actor, Kind.FILE_ADDED, data=facts)
+    if files:
+        ticket.updated_at = timezone.now()
+        ticket.save(update_fields=["updated_at"])
+    if files and document:
+        fulfil(ticket, document, actor)
