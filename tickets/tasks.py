@@ -1,11 +1,16 @@
 from deliveries.upkeep.periodic import periodic_task
-from tickets.assignment import automatic
+from tickets.assignment import automatic, loads
 from tickets.sla import recalculation
 
 
 @periodic_task(limit_seconds=120, batch=automatic.MOST_AT_ONCE)
 def assign_waiting() -> int:
     return automatic.assign_waiting()
+
+
+@periodic_task(limit_seconds=120)
+def check_loads() -> int:
+    return loads.check_loads()
 
 
 @periodic_task(limit_seconds=120, batch=recalculation.MOST_AT_ONCE)

@@ -10,6 +10,7 @@ from django.db.models import DateTimeField, Func, QuerySet
 
 from companies.failing_rows import FailingRows
 from tickets.assignment.compiled_query import CompiledQuery, Slot
+from tickets.assignment.loads import sum_up_later
 from tickets.assignment.picking import AgentLoad, loads_for_history, pick
 from tickets.changes.actors import SYSTEM
 from tickets.changes.history import record_history
@@ -57,7 +58,7 @@ def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = 
 
 
 def choose(type_id: int, excluding: int | None = None) -> LeastBusy:
-    """Lock all who may take the type, then count. READ COMMITTED only."""
+    """Lock all who may take the type, then ask for loads. READ COMMITTED only."""
     pool = lock_agents(type_id)
     # A new statement: it sees what those who held the locks before have committed.
     candidates = [AgentLoad(*row) for row in LOADS.ask(pool=pool, excluding=excluding or 0)]
@@ -102,6 +103,7 @@ def assign_to(ticket: Ticket, to: AgentLoad) -> None:
     # Not now(), which stands still in a transaction: this one may have waited for the locks.
     clock = Func(function="clock_timestamp", output_field=DateTimeField())
     Agent.objects.filter(pk=to.agent_id).update(last_assigned_at=clock)
+    sum_up_later(ticket.pk)
 
 
 def assign_waiting() -> int:

@@ -1,6 +1,6 @@
 """The tables of tickets, agents, service levels and history, each with its queryset."""
 
-from tickets.models.agents import Absence, Agent, Shift
+from tickets.models.agents import Absence, Agent, LoadChange, Shift
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.phones import Phone, PhoneKey
@@ -17,6 +17,7 @@ __all__ = [
     "HistoryEntry",
     "Holiday",
     "IncidenceLink",
+    "LoadChange",
     "Phone",
     "PhoneKey",
     "Rating",
