@@ -45,7 +45,7 @@ WHERE agent_id IS NOT NULL AND NOT (status IN (2, 3)) GROUP BY agent_id, status
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tickets", "0007_phone_keys")]
+    dependencies = [("tickets", "0011_request_ids_and_rules")]
 
     operations = [
         migrations.CreateModel(
