@@ -1,3 +1,6 @@
+from celery import shared_task
+from django.utils.module_loading import import_string
+
 from deliveries.upkeep.periodic import periodic_task
 from tickets.assignment import automatic, loads
 from tickets.sla import recalculation
@@ -22,3 +25,10 @@ def recalculate_stale() -> int:
 @periodic_task(limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
 def set_late_claim_deadlines() -> int:
     return recalculation.set_late_claim_deadlines()
+
+
+@shared_task(time_limit=60)
+def count_list(company_id: int, sent: dict[str, str]) -> None:
+    """Count a company's long list, whose filters are `sent`, for the next who asks for it."""
+    # By name: a worker that counts none has no use for REST framework.
+    import_string("tickets.api.recounting.recount")(company_id, sent)

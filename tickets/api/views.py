@@ -41,7 +41,8 @@ def changed_response(outcome: updating.UpdateOutcome) -> Response:
 @schema.tickets
 class Tickets(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
-        return Response(queries.list_tickets(request.company, ListQuery.read(request)))
+        query, sent = ListQuery.read(request), request.query_params.dict()
+        return Response(queries.list_tickets(request.company, query, sent))
 
     @idempotent
     def post(self, request: CompanyRequest) -> Response:
