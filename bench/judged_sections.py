@@ -115,3 +115,28 @@ def idle(figures: Figures) -> str:
     rows.append(("all", "", *total, number(figures["percent_of_a_core"], 2)))
     rate = number(figures["transactions_per_s"], 1)
     return f"{markdown(rows)}\n\n{rate} transactions a second: {verdict(figures['ok'])}."
+
+
+def api(figures: Figures) -> str:
+    head = ("CPU s per 1000", "web", "PostgreSQL", "plain: web", "PostgreSQL", "times", "at most")
+    rows: Rows = [(*head, "")]
+    for each in figures["pairs"]:
+        cpu = [number(cost, 2) for side in ("ours", "plain") for cost in parts_of(each, side)]
+        limits = (number(each["ratio"], 2), number(each["at_most"], 1), verdict(each["ok"]))
+        rows.append((each["words"], *cpu, *limits))
+    return f"{markdown(rows)}\n\n{crowds(figures)}"
+
+
+def parts_of(each: Figures, side: str) -> list[float]:
+    return list(each["cpu_s_per_1000"][side].values())
+
+
+def crowds(figures: Figures) -> str:
+    rows: Rows = [
+        ("web processes", "tickets/s", "p50 ms", "p99 ms", "web CPU s per 1000", "PostgreSQL")
+    ]
+    for each in figures["storms"]:
+        cpu = [number(cost, 2) for cost in each["cpu_s_per_1000"].values()]
+        times = [ms(each["ms"][name]) for name in ("p50", "p99")]
+        rows.append((each["processes"], number(each["tickets_per_s"]), *times, *cpu))
+    return f"{figures['clients']} clients, each with its next ticket at once:\n\n{markdown(rows)}"

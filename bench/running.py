@@ -16,6 +16,7 @@ from bench.progress import say
 from bench.results import Kept
 from bench.rig import Rig
 from bench.scenarios import (
+    api,
     claim,
     desk,
     drain,
@@ -49,6 +50,7 @@ SCENARIOS: dict[str, ModuleType] = {
     "lanes": lanes,
     "start": start,
     "idle": idle,
+    "api": api,
 }
 
 LAST_WORDS = 5

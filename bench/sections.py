@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bench.judged_sections import idle, lanes, latency, neighbours, start
+from bench.judged_sections import api, idle, lanes, latency, neighbours, start
 from bench.markdown import Figures, markdown, number
 
 
@@ -137,4 +137,5 @@ SECTIONS: dict[str, Callable[[Figures], str]] = {
     "lanes": lanes,
     "start": start,
     "idle": idle,
+    "api": api,
 }

@@ -4,6 +4,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import Combinable
 
 from companies.encryption import EncryptedTextField
 
@@ -71,13 +72,13 @@ class Token(models.Model):
         return f"{self.prefix}…"
 
 
-def lives(now: datetime) -> Q:
+def lives(now: datetime | Combinable) -> Q:
     """The condition on a token that is neither expired nor revoked."""
     return (Q(expires_at=None) | Q(expires_at__gt=now)) & Q(revoked_at=None)
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
-    def live(self, now: datetime) -> "ApiTokenQuerySet":
+    def live(self, now: datetime | Combinable) -> "ApiTokenQuerySet":
         return self.filter(lives(now), company__active=True)
 
 

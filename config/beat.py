@@ -21,6 +21,11 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 10.0,
         "options": {"expires": 30.0},
     },
+    "check the agents' loads": {
+        "task": "tickets.tasks.check_loads",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
+    },
     # Finds all that a change of targets left to do; where nothing is, one statement.
     "recalculate the due dates of tickets": {
         "task": "tickets.tasks.recalculate_stale",

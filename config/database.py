@@ -12,7 +12,7 @@ OPTIONS: dict[str, Any] = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
-    # Off unless set. Only those of deliveries.statements ask for it.
+    # Off unless set. Only those of companies.statements ask for it.
     "prepare_threshold": 0,
 }
 

@@ -1,45 +1,8 @@
-"""The engine's own way to PostgreSQL: the same few statements, many times a second."""
+"""How the engine's statements are planned."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Self
+from companies.statements import cursor
 
-import psycopg
-from django.db import connection
-
-
-class EngineCursor(psycopg.Cursor[Any]):
-    """Sends parameters apart from the statement, which is prepared unless `prepared` is false."""
-
-    prepared = True
-
-    def execute(
-        self,
-        query: Any,
-        params: Any = None,
-        *,
-        prepare: bool | None = None,
-        binary: bool | None = None,
-    ) -> Self:
-        """Have PostgreSQL parse and plan a statement once per connection."""
-        prepare = self.prepared if prepare is None else prepare
-        return super().execute(query, params, prepare=prepare, binary=binary)
-
-
-@contextmanager
-def cursor() -> Iterator[EngineCursor]:
-    """A cursor on Django's connection that sends parameters apart from the statement.
-
-    Django's own writes them into the text, which is parsed and planned anew each time. Errors are
-    django.db's.
-    """
-    connection.ensure_connection()
-    with connection.wrap_database_errors, EngineCursor(connection.connection) as opened:
-        # Behind a pooler each transaction may be on another server connection, and what is
-        # prepared on one is not known to the others.
-        opened.prepared = not connection.settings_dict.get("POOLED", False)
-        yield opened
-
+__all__ = ["DETOURS", "PLANNING", "cursor", "settle_plans"]
 
 # Every statement of the engine has its index, in the order it needs. These are ways to read more
 # than is asked for. A loop that a LATERAL asks for is made all the same; what is gone is the one

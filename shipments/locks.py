@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from django.db import connection
 
+from companies import statements
+
 # Seed 2, as idempotency keys use seed 1. Locks are taken in the order of the keys, so that two
 # batches cannot deadlock. Not in the order of shipments: two of them might have the same key.
 HOLD = """
@@ -29,5 +31,4 @@ def hold_shipments(shipments: Iterable[tuple[int, int]]) -> None:
         raise RuntimeError("A shipment can only be locked inside a transaction.")
     names = [f"{company_id}:{shipment_id}" for company_id, shipment_id in shipments]
     if names:
-        with connection.cursor() as cursor:
-            cursor.execute(HOLD, [names])
+        statements.fetch_rows(HOLD, [names])

@@ -6,9 +6,12 @@ asked to reopen it should see the incidence.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from companies.compiled_queries import CompiledQuery, Slot
 from shipments.models import Incidence
 from tickets.models import IncidenceLink, Ticket
 
@@ -17,13 +20,23 @@ def link_incidences(ticket: Ticket) -> None:
     """Link a new ticket to every open incidence of its company's shipment that matches."""
     if ticket.shipment_id is None:
         return
-    incidences = Incidence.objects.filter(
-        shipment=ticket.shipment_id,
-        shipment__company=ticket.company_id,
-        open=True,
-        kind__in=["", ticket.type.name],
+    found = MATCHING.ask(
+        shipment=ticket.shipment_id, company=ticket.company_id, kind=ticket.type.name
     )
-    link((ticket.pk, incidence) for incidence in incidences.values_list("pk", flat=True))
+    if found:
+        link((ticket.pk, incidence) for (incidence,) in found)
+
+
+def matching_query(
+    shipment: Slot, company: Slot, kind: Slot
+) -> QuerySet[Incidence, tuple[Any, ...]]:
+    found = Incidence.objects.filter(shipment=shipment, shipment__company=company, open=True)
+    return found.filter(Q(kind="") | Q(kind=kind)).values_list("pk")
+
+
+MATCHING = CompiledQuery(
+    matching_query, shipment="{}::bigint", company="{}::bigint", kind="{}::text"
+)
 
 
 def link_tickets(incidence: Incidence) -> None:

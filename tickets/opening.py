@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from companies.compiled_queries import CompiledQuery, Slot, column_names, from_row, insert_row
 from companies.models import Company
 from shipments.locks import hold_shipment
 from tickets import rules
@@ -55,7 +57,7 @@ def open_ticket(
     now = timezone.now()
     ticket = Ticket(company=company, type=ticket_type, created_at=now, updated_at=now, **fields)
     set_for_new_ticket(ticket)
-    ticket.save(force_insert=True)
+    insert_row(ticket)
     if documents:
         Document.objects.bulk_create(
             Document(ticket=ticket, position=position, **document)
@@ -70,13 +72,14 @@ def open_ticket(
 
 def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
     """The type, if it takes a ticket of what is given. Raises InvalidTicket (T13, T14, N27)."""
-    found = TicketType.objects.filter(pk=type_id).first()
-    if found is None:
+    rows = TYPE.ask(type_id=type_id)
+    if not rows:
         raise InvalidTicket(
             "type_id",
             f"There is no ticket type {type_id}; GET /tickets/types lists them.",
             code="unknown_ticket_type",
         )
+    found = from_row(TicketType, rows[0])
     if not found.active:
         raise InvalidTicket(
             "type_id",
@@ -92,6 +95,22 @@ def refuse_duplicate(company: Company, type_id: int, shipment_id: int) -> None:
     # Two simultaneous requests must not both find nothing. No unique index: an Incomplete ticket
     # does not block, and may yet come back beside the second one (decision T11).
     hold_shipment(company.pk, shipment_id)
-    blocking = company.tickets.blocking(type_id, shipment_id).order_by("pk")
-    if (in_the_way := blocking.values_list("pk", flat=True).first()) is not None:
-        raise TicketExists(in_the_way)
+    in_the_way = BLOCKING.ask(company=company.pk, type_id=type_id, shipment=shipment_id)
+    if in_the_way:
+        raise TicketExists(min(in_the_way)[0])
+
+
+def type_query(type_id: Slot) -> QuerySet[TicketType, tuple[Any, ...]]:
+    return TicketType.objects.filter(pk=type_id).order_by().values_list(*column_names(TicketType))
+
+
+def blocking_query(
+    company: Slot, type_id: Slot, shipment: Slot
+) -> QuerySet[Ticket, tuple[Any, ...]]:
+    return Ticket.objects.blocking(type_id, shipment).filter(company=company).values_list("pk")
+
+
+TYPE = CompiledQuery(type_query, type_id="{}::bigint")
+BLOCKING = CompiledQuery(
+    blocking_query, company="{}::bigint", type_id="{}::bigint", shipment="{}::bigint"
+)

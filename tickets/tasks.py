@@ -1,5 +1,8 @@
+from celery import shared_task
+from django.utils.module_loading import import_string
+
 from deliveries.upkeep.periodic import periodic_task
-from tickets.assignment import automatic
+from tickets.assignment import automatic, loads
 from tickets.changes import kept_files
 from tickets.sla import recalculation
 
@@ -7,6 +10,11 @@ from tickets.sla import recalculation
 @periodic_task(limit_seconds=120, batch=automatic.MOST_AT_ONCE)
 def assign_waiting() -> int:
     return automatic.assign_waiting()
+
+
+@periodic_task(limit_seconds=120)
+def check_loads() -> int:
+    return loads.check_loads()
 
 
 @periodic_task(limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
@@ -29,3 +37,10 @@ def make_thumbnails() -> int:
 @periodic_task(limit_seconds=120, batch=kept_files.MOST_AT_ONCE)
 def remove_orphans() -> int:
     return kept_files.remove_orphans()
+
+
+@shared_task(time_limit=60)
+def count_list(company_id: int, sent: dict[str, str]) -> None:
+    """Count a company's long list, whose filters are `sent`, for the next who asks for it."""
+    # By name: a worker that counts none has no use for REST framework.
+    import_string("tickets.api.recounting.recount")(company_id, sent)

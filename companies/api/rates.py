@@ -2,6 +2,7 @@
 
 import logging
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
@@ -35,13 +36,18 @@ class Counter:
             return 0
         window = f"rate:{key}:{int(now // WINDOW_SECONDS)}"
         try:
-            if cache.add(window, 1, timeout=2 * WINDOW_SECONDS):
-                return 1
-            return cache.incr(window)
+            return self.count(window)
         except Exception as error:  # each cache client has its own exceptions
             logger.warning("cannot reach the cache, requests are not counted: %s", error)
             self.blind_until = now + BLIND_SECONDS
             return 0
+
+    def count(self, window: str) -> int:
+        with suppress(ValueError):  # the first of its window
+            return cache.incr(window)
+        if cache.add(window, 1, timeout=2 * WINDOW_SECONDS):
+            return 1
+        return cache.incr(window)
 
 
 counter = Counter()

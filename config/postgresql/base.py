@@ -4,12 +4,18 @@ The server's own statement_timeout works as long as the server does. One that ha
 network has cut off, would be waited for until the kernel gives up, after a quarter of an hour.
 """
 
+import select
+import time
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
 from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
+
+# A server that was there so long ago is taken to be there, unless it has closed the connection.
+TRUSTED_SECONDS = 1.0
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -20,12 +26,20 @@ class BoundedConnection(psycopg.Connection[Any]):
     """
 
     patience: float | None = None
+    used_at = 0.0
+
+    def is_quiet(self) -> bool:
+        """Whether the server has neither said anything nor closed the connection."""
+        poll = select.poll()
+        poll.register(self.pgconn.socket, select.POLLIN)
+        return not poll.poll(0)
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         """As psycopg's own; raises OperationalError when the time is over or where the server
         takes no writes, and closes.
         """
         seconds = self.patience if timeout is None else timeout
+        self.used_at = time.monotonic()
         try:
             return super().wait(gen, interval, seconds)
         except _WaitTimeout:
@@ -56,3 +70,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection: BoundedConnection = super().get_new_connection(conn_params)
         connection.patience = self.settings_dict.get("PATIENCE_SECONDS")
         return connection
+
+    def is_usable(self) -> bool:
+        """Asked before the first statement of each request on a kept connection.
+
+        One that was used a moment ago and has not been closed since is not asked for a sign of life
+        (decision page web-threads-keep-their-connection).
+        """
+        kept: BoundedConnection | None = self.connection
+        if kept is not None and time.monotonic() - kept.used_at < TRUSTED_SECONDS:
+            with suppress(psycopg.Error, OSError):
+                return kept.is_quiet() or super().is_usable()
+        return super().is_usable()

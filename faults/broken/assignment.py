@@ -12,8 +12,8 @@ ASSIGNMENT = (
     Mutant(
         "agents-not-locked",
         "tickets/assignment/automatic.py",
-        'return agents.select_for_update(of=("self",), no_key=True)',
-        "return agents",
+        '.select_for_update(of=("self",), no_key=True)',
+        "",
         "Tickets that come at once all go to one agent.",
     ),
     Mutant(

@@ -13,6 +13,13 @@ TOKENS = "companies/tokens.py"
 
 COMPANIES = (
     Mutant(
+        "statements-not-prepared",
+        "companies/statements.py",
+        "prepare = self.prepared if prepare is None else prepare",
+        "prepare = False",
+        "The engine takes several times as much of the database.",
+    ),
+    Mutant(
         "revoked-token-opens",
         MODELS,
         " & Q(revoked_at=None)",

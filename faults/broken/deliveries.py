@@ -181,13 +181,6 @@ DELIVERIES = (
         "During a rotation signatures are wrong for receivers that have not changed yet.",
     ),
     Mutant(
-        "statements-not-prepared",
-        "deliveries/statements.py",
-        "prepare = self.prepared if prepare is None else prepare",
-        "prepare = False",
-        "The engine takes several times as much of the database.",
-    ),
-    Mutant(
         "one-poisons-the-batch",
         "deliveries/engine/setting_aside.py",
         "if len(results) > 1:",

@@ -7,6 +7,7 @@ import pytest
 from django.db import OperationalError, connection, connections
 
 from config import database
+from config.postgresql import base
 from config.postgresql.base import DatabaseWrapper
 
 
@@ -137,3 +138,32 @@ def test_what_a_url_says_goes_before_what_we_say() -> None:
 
     assert settings["OPTIONS"]["connect_timeout"] == "2"
     assert settings["OPTIONS"]["keepalives_idle"] == 5
+
+
+def test_a_connection_that_was_just_used_is_not_asked_whether_it_lives(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    kept, asked = connection.connection, []
+    opens = kept.cursor
+    monkeypatch.setattr(kept, "cursor", lambda: asked.append(1) or opens())
+
+    assert connection.is_usable()
+    assert asked == []
+    kept.used_at -= base.TRUSTED_SECONDS
+    assert connection.is_usable()
+    assert asked == [1]
+
+
+def test_one_that_the_server_has_closed_is_seen_at_once(transactional_db: None) -> None:
+    other = connections.create_connection("default")
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        backend = cursor.fetchone()[0]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
+
+    other.connection.used_at = time.monotonic()
+    assert not other.is_usable()
+    other.close()

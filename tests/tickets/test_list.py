@@ -33,6 +33,7 @@ def test_answers_an_empty_list(api: APIClient) -> None:
     assert listed(api) == {
         "data": [],
         "total_rows": 0,
+        "total_rows_exact": True,
         "counts": {"active": 0, "resolved": 0},
         "next_cursor": None,
     }

@@ -1,15 +1,14 @@
 """A company's tickets as it may see them. Nothing of another company ever comes in (T12)."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import UTC, datetime, time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time
 from typing import Any
-
-from django.db.models import Count
 
 from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
+from tickets.api import counting, following, searching
 from tickets.api.representation import appeal_row, file_row, history_rows, ticket_row
 from tickets.changes.appeals import latest_appeal
 from tickets.changes.shown import comment_row
@@ -17,44 +16,58 @@ from tickets.models import Comment, Ticket
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN, TERMINAL, Status
 
+# Nobody has so many tickets, and PostgreSQL can skip as many.
+LARGEST_LIST = 2**31
 GROUPS = {"active": OPEN, "resolved": TERMINAL}
 
 
-def list_tickets(company: Company, query: dict[str, Any], *, base: str) -> dict[str, Any]:
+def list_tickets(
+    company: Company, query: dict[str, Any], sent: Mapping[str, str], *, base: str
+) -> dict[str, Any]:
     """One page of the company's tickets, newest first, and how many there are.
 
-    `query` is what ListQuery reads, `base` the service's own address. The counts ignore the
-    query's status. `next_cursor` asks for the rows behind the last one and is null at the end;
-    unlike `page` it costs the same however deep the list is, and rows that appear meanwhile shift
-    nothing. Raises WrongField.
+    `query` is what ListQuery reads of `sent`, `base` the service's own address. The counts ignore
+    its status. `next_cursor` asks for the rows behind the last one and is null at the end; unlike
+    `page` it costs the same however deep the list is, and rows that appear meanwhile shift nothing.
+    With `updated_since` the oldest change comes first, and `next_cursor` is always there, to go on
+    from. Raises WrongField.
     """
-    found = matching(company, query)
-    by_status = dict(found.order_by().values_list("status").annotate(n=Count("*")))
+    found, all_found = matching(company, query)
+    counted = counting.count_tickets(company.pk, sent, found)
     wanted = statuses(query)
-    total = sum(by_status.get(status, 0) for status in wanted)
-    if len(wanted) < len(Status):
-        found = found.filter(status__in=sorted(wanted))
-    if "cursor" in query:
-        found = found.behind(last_seen(company, query["cursor"]))
-    tickets, more = one_page(found, query, total)
+    total = sum(counted.by_status.get(status, 0) for status in wanted)
+    cursor: int | str | None
+    if "updated_since" in query:
+        tickets, cursor = changes_page(found.filter(status__in=sorted(wanted)), query)
+    else:
+        tickets, cursor = newest_page(company, found, query, wanted, total, counted.exact)
+    if not counted.exact:
+        # What was counted of a long list may have none of these.
+        skipped = (query.get("page", 1) - 1) * query["limit"]
+        total = max(total, skipped + len(tickets) if tickets else 0)
     return {
         "data": ticket_rows(company, tickets, with_comments=query["getComments"], base=base),
         "total_rows": total,
+        "total_rows_exact": counted.exact and all_found,
         "counts": {
-            name: sum(by_status.get(status, 0) for status in group)
+            name: sum(counted.by_status.get(status, 0) for status in group)
             for name, group in GROUPS.items()
         },
-        "next_cursor": tickets[-1].pk if more else None,
+        "next_cursor": cursor,
     }
 
 
-def matching(company: Company, query: dict[str, Any]) -> TicketQuerySet:
-    """The company's tickets by everything that was asked for but the status."""
-    found = company.tickets.newest()
+def matching(company: Company, query: dict[str, Any]) -> tuple[TicketQuerySet, bool]:
+    """The company's tickets by everything that was asked for but the status.
+
+    And whether these are all: of words only the newest thousand tickets are found.
+    """
+    found, all_found = company.tickets.newest(), True
     for name, field in (
-        ("type", "type"),
-        ("ticket_type_id", "type"),
+        ("type", "type__in"),
+        ("ticket_type_id", "type__in"),
         ("carrier_id", "carrier_id"),
+        ("shipment_id", "shipment_id"),
         ("filter", "pk"),
     ):
         if name in query:
@@ -62,19 +75,24 @@ def matching(company: Company, query: dict[str, Any]) -> TicketQuerySet:
     if "tracking_number" in query:
         shipments = company.shipments.filter(tracking_number=query["tracking_number"])
         found = found.filter(shipment_id__in=shipments.values("pk"))
+    start = datetime.combine(query.get("date_from", date.min), time.min, UTC)
+    end = datetime.combine(query.get("date_to", date.max), time.max, UTC)
     if "date_from" in query:
-        start = datetime.combine(query["date_from"], time.min, UTC)
         found = found.filter(created_at__gte=start)
     if "date_to" in query:
-        end = datetime.combine(query["date_to"], time.max, UTC)
         found = found.filter(created_at__lte=end)
-    return found
+    if "updated_since" in query:
+        found = found.filter(updated_at__gte=query["updated_since"])
+    if "q" in query:
+        ids, more = searching.find_words(company.pk, query["q"], start, end)
+        found, all_found = found.filter(pk__in=ids), not more
+    return found, all_found
 
 
 def statuses(query: dict[str, Any]) -> frozenset[Status]:
     for name in ("status", "ticket_status_id"):
         if name in query:
-            return frozenset({query[name]})
+            return frozenset(query[name])
     return GROUPS.get(query.get("status_group", ""), frozenset(Status))
 
 
@@ -85,16 +103,54 @@ def last_seen(company: Company, ticket_id: int) -> Ticket:
     return last
 
 
-def one_page(found: TicketQuerySet, query: dict[str, Any], total: int) -> tuple[list[Ticket], bool]:
-    """The tickets of the page, and whether there are more behind it."""
+def newest_page(
+    company: Company,
+    found: TicketQuerySet,
+    query: dict[str, Any],
+    wanted: frozenset[Status],
+    total: int,
+    exact: bool,
+) -> tuple[list[Ticket], int | None]:
+    """The tickets of the page, and the last one's id if there are more behind it."""
+    if "cursor" in query:
+        found = found.behind(last_seen(company, query["cursor"]))
     limit = query["limit"]
     start = (query.get("page", 1) - 1) * limit
-    if start >= total:
+    if start >= (total if exact else LARGEST_LIST):
         # Also keeps the largest page numbers from the database, which cannot count so far.
-        return [], False
+        return [], None
     # The ids first: what is skipped before a late page is then read from the index alone.
-    ids = list(found.values_list("pk", flat=True)[start : start + limit + 1])
-    return list(related(Ticket.objects.newest().filter(pk__in=ids[:limit]))), len(ids) > limit
+    ids = ids_of(found, wanted, start + limit + 1)[start:]
+    tickets = list(related(Ticket.objects.newest().filter(pk__in=ids[:limit])))
+    return tickets, tickets[-1].pk if len(ids) > limit and tickets else None
+
+
+def ids_of(found: TicketQuerySet, wanted: frozenset[Status], most: int) -> list[int]:
+    """The first ids of these statuses, in order.
+
+    Each status has a part of an index to itself, in this order. Asked for all at once, PostgreSQL
+    would walk over every ticket of a company to find the few that are open.
+    """
+    if len(wanted) == len(Status):
+        return list(found.values_list("pk", flat=True)[:most])
+    first, *others = (
+        found.filter(status=status).values_list("pk", "created_at")[:most]
+        for status in sorted(wanted)
+    )
+    if others:
+        first = first.union(*others, all=True).order_by("-created_at", "-pk")[:most]
+    return [pk for pk, _ in first]
+
+
+def changes_page(found: TicketQuerySet, query: dict[str, Any]) -> tuple[list[Ticket], str]:
+    """The next changes, and the place from which to go on."""
+    since, cursor = query["updated_since"], query.get("cursor")
+    place = following.read_place(cursor) if cursor else None
+    changed = following.changed_since(found, since, place)
+    tickets = list(related(changed)[: query["limit"]])
+    if tickets:
+        return tickets, following.place_of(tickets[-1])
+    return [], cursor or following.place_before(since)
 
 
 def related(tickets: TicketQuerySet) -> TicketQuerySet:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import inline_serializer
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from companies.api.shapes import Done, Error, FlagValue, Time, shape
@@ -151,14 +151,24 @@ class Counts(serializers.Serializer[Any]):
     resolved = serializers.IntegerField()
 
 
+@extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}]})
+class NextCursor(serializers.Field[Any, Any, Any, Any]):
+    """Where a list goes on: an id, or a place in the order of change."""
+
+
 TicketList = shape(
     "TicketList",
     data=TicketRow(many=True),
     total_rows=serializers.IntegerField(),
+    total_rows_exact=serializers.BooleanField(
+        help_text="False beyond 10,000: `total_rows` and `counts` may be a minute old, and where"
+        " nobody has counted lately they are what there is at least."
+    ),
     counts=Counts(help_text="Counts of all matching tickets, whatever the status filter."),
-    next_cursor=serializers.IntegerField(
+    next_cursor=NextCursor(
         allow_null=True,
-        help_text="Send it as `cursor` to get the next page; null on the last page.",
+        help_text="Send it as `cursor` to get the next page; null on the last page. With"
+        " `updated_since` a string, and never null: it goes on where this page ended.",
     ),
 )
 

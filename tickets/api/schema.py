@@ -108,6 +108,7 @@ tickets = extend_schema_view(
         shows={
             "data": [ROW],
             "total_rows": 1,
+            "total_rows_exact": True,
             "counts": {"active": 1, "resolved": 0},
             "next_cursor": None,
         },

@@ -12,7 +12,9 @@ from rest_framework.request import Request
 from companies import strict_json
 from companies.api.bodies import Body, Integer, Text, Word, WrongField
 from companies.api.uploads import IdOrName
+from deliveries.api.serializers import Moment
 from tickets import rules
+from tickets.api import following
 from tickets.changes.files import MOST_PER_TICKET
 from tickets.models import Document
 from tickets.statuses import MOVES, By, Status, joined, listed
@@ -21,6 +23,8 @@ DEEPEST_DATA = 20
 MOST_DOCUMENTS = 100
 LARGEST_PAGE = 100
 GIVEN_TWICE = ErrorDetail("This parameter is given more than once.", code="given_twice")
+MOST_IDS = 50
+IDS = r"^[0-9]{1,19}(,[0-9]{1,19})*$"
 
 
 @extend_schema_field({"type": "string", "contentMediaType": "application/json"})
@@ -167,6 +171,28 @@ class TypesQuery(Query):
     id = QueryInteger(required=False, help_text="Only this type.")
 
 
+class Several(Text):
+    """Ids with commas between them; `one` reads each."""
+
+    one: serializers.Field[Any, Any, Any, Any] = QueryInteger()
+
+    def to_internal_value(self, data: Any) -> Any:
+        parts = super().to_internal_value(data).split(",")
+        if len(parts) > MOST_IDS:
+            raise serializers.ValidationError(f"Send at most {MOST_IDS} ids.", code="too_long")
+        return [self.one.run_validation(part) for part in parts]
+
+
+@extend_schema_field({"type": "string", "pattern": IDS})
+class TypeNumbers(Several):
+    pass
+
+
+@extend_schema_field({"type": "string", "pattern": IDS})
+class StatusNumbers(Several):
+    one = StatusNumber()
+
+
 class DetailQuery(Query):
     getComments = Switch(required=False, default=False)
 
@@ -174,24 +200,51 @@ class DetailQuery(Query):
 class ListQuery(DetailQuery):
     page = QueryInteger(required=False)
     limit = QueryInteger(required=False, default=20, max_value=LARGEST_PAGE)
-    cursor = QueryInteger(required=False, help_text="The next_cursor of the previous page.")
+    cursor = Text(required=False, max_length=40, help_text="The next_cursor of the previous page.")
     status_group = Word(choices=["active", "resolved"], required=False)
-    status = StatusNumber(required=False, help_text="Takes precedence over status_group.")
-    ticket_status_id = StatusNumber(required=False, help_text="The same as status.")
-    type = QueryInteger(required=False)
-    ticket_type_id = QueryInteger(required=False, help_text="The same as type.")
+    status = StatusNumbers(
+        required=False,
+        help_text="Statuses, with commas between them. Takes precedence over status_group.",
+    )
+    ticket_status_id = StatusNumbers(required=False, help_text="The same as status.")
+    type = TypeNumbers(required=False, help_text="Ticket types, with commas between them.")
+    ticket_type_id = TypeNumbers(required=False, help_text="The same as type.")
     carrier_id = QueryInteger(required=False)
+    shipment_id = QueryInteger(required=False)
     filter = QueryInteger(required=False, help_text="A ticket's id.")
     tracking_number = Text(required=False)
     date_from = Day(required=False)
     date_to = Day(required=False)
+    updated_since = Moment(
+        required=False, help_text="Tickets changed from this time on, the oldest change first."
+    )
+    q = Text(
+        required=False,
+        max_length=200,
+        help_text="Words in the opening text, the public conversation or the variables.",
+    )
 
     def validate(self, query: dict[str, Any]) -> dict[str, Any]:
         for one, other in (
             ("status", "ticket_status_id"),
             ("type", "ticket_type_id"),
             ("page", "cursor"),
+            ("updated_since", "page"),
+            ("updated_since", "q"),
         ):
             if one in query and other in query:
                 raise WrongField(other, f"Send either {one} or {other}.", code="not_together")
+        if "cursor" in query:
+            query["cursor"] = self.read_cursor(query)
         return query
+
+    def read_cursor(self, query: dict[str, Any]) -> Any:
+        """As the list takes it that was asked for: an id, or a place in the order of change."""
+        try:
+            if "updated_since" in query:
+                following.read_place(query["cursor"])
+                return query["cursor"]
+            return QueryInteger().run_validation(query["cursor"])
+        except (following.BadPlace, serializers.ValidationError) as error:
+            wrong = "Send the next_cursor of an answer to the same query."
+            raise WrongField("cursor", wrong, code="invalid_cursor") from error

@@ -36,8 +36,9 @@ def changed_response(outcome: updating.UpdateOutcome) -> Response:
 @schema.tickets
 class Tickets(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
-        query = ListQuery.read(request)
-        return Response(queries.list_tickets(request.company, query, base=base_of(request)))
+        query, sent = ListQuery.read(request), request.query_params.dict()
+        rows = queries.list_tickets(request.company, query, sent, base=base_of(request))
+        return Response(rows)
 
     @idempotent
     def post(self, request: CompanyRequest) -> Response:

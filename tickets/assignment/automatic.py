@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db import OperationalError, connection, transaction
-from django.db.models import DateTimeField, Func, QuerySet
+from django.db import OperationalError, transaction
+from django.db.models import QuerySet
 
+from companies import statements
+from companies.compiled_queries import CompiledQuery, Slot
 from companies.failing_rows import FailingRows
-from tickets.assignment.compiled_query import CompiledQuery, Slot
+from tickets.assignment.loads import sum_up_later
 from tickets.assignment.picking import AgentLoad, loads_for_history, pick
 from tickets.changes.actors import SYSTEM
 from tickets.changes.history import record_history
@@ -57,7 +59,7 @@ def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = 
 
 
 def choose(type_id: int, excluding: int | None = None) -> LeastBusy:
-    """Lock all who may take the type, then count. READ COMMITTED only."""
+    """Lock all who may take the type, then ask for loads. READ COMMITTED only."""
     pool = lock_agents(type_id)
     # A new statement: it sees what those who held the locks before have committed.
     candidates = [AgentLoad(*row) for row in LOADS.ask(pool=pool, excluding=excluding or 0)]
@@ -68,17 +70,15 @@ def choose(type_id: int, excluding: int | None = None) -> LeastBusy:
 
 
 def lock_agents(type_id: int) -> list[int]:
-    with connection.cursor() as cursor:
-        # Ends with the transaction, as the locks do.
-        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT])
-    return [agent_id for (agent_id,) in POOL.ask(type_id=type_id)]
+    return [agent_id for (agent_id,) in POOL.ask(type_id=type_id, timeout=LOCK_TIMEOUT)]
 
 
-def candidates_query(type_id: Slot) -> AgentQuerySet:
+def candidates_query(type_id: Slot, timeout: Slot) -> QuerySet[Agent, tuple[Any, ...]]:
     # All of them, in one order: who waits for one agent only would then count too early, and
     # two who lock in different orders would wait for each other.
-    agents = Agent.objects.taking(type_id).order_by("pk").only("pk")
-    return agents.select_for_update(of=("self",), no_key=True)
+    agents = Agent.objects.taking(type_id).alias(timeout=timeout).filter(timeout__isnull=False)
+    locked = agents.order_by("pk").select_for_update(of=("self",), no_key=True)
+    return locked.values_list("pk")
 
 
 def loads_query(pool: Slot, excluding: Slot) -> QuerySet[Agent, tuple[Any, ...]]:
@@ -92,16 +92,26 @@ def agent_load_fields(agents: AgentQuerySet) -> QuerySet[Agent, tuple[Any, ...]]
     )
 
 
-POOL = CompiledQuery(candidates_query, type_id="{}::integer")
+POOL = CompiledQuery(
+    candidates_query,
+    type_id="{}::integer",
+    # Set before the first row is looked at; it ends with the transaction, as the locks do.
+    timeout="(SELECT set_config('lock_timeout', {}, true))",
+)
 LOADS = CompiledQuery(loads_query, pool="SELECT unnest({}::bigint[])", excluding="{}::bigint")
+
+
+# Not now(), which stands still in a transaction: this one may have waited for the locks.
+GIVE = """
+WITH given AS (UPDATE tickets_ticket SET agent_id = %(agent)s WHERE id = %(ticket)s)
+UPDATE tickets_agent SET last_assigned_at = clock_timestamp() WHERE id = %(agent)s
+"""
 
 
 def assign_to(ticket: Ticket, to: AgentLoad) -> None:
     ticket.agent_id = to.agent_id
-    ticket.save(update_fields=["agent"])
-    # Not now(), which stands still in a transaction: this one may have waited for the locks.
-    clock = Func(function="clock_timestamp", output_field=DateTimeField())
-    Agent.objects.filter(pk=to.agent_id).update(last_assigned_at=clock)
+    statements.fetch_rows(GIVE, {"agent": to.agent_id, "ticket": ticket.pk})
+    sum_up_later(ticket.pk)
 
 
 def assign_waiting() -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from companies import request_ids
+from companies.compiled_queries import insert_row
 from tickets.changes import news
 from tickets.changes.actors import Actor
 from tickets.history_codes import NEWS, PUBLIC, Kind
@@ -31,7 +32,7 @@ def record_history(
     public = kind in PUBLIC
     if kind in NEWS:
         news.note_news(ticket, actor, NEWS[kind], was=was)
-    return HistoryEntry.objects.create(
+    entry = HistoryEntry(
         ticket=ticket,
         by=actor.by,
         actor=actor.name,
@@ -44,6 +45,8 @@ def record_history(
         request_id=request_ids.current(),
         created_at=timezone.now(),
     )
+    insert_row(entry)
+    return entry
 
 
 def record_request(ticket: Ticket, actor: Actor, requested: Sequence[str]) -> None:

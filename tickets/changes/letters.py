@@ -68,7 +68,7 @@ def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
     return (
         gettext("Ticket %(ticket)d needs something from you") % {"ticket": ticket.pk},
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
-        quoted(reason),
+        indented(reason),
         answer_by(ticket),
         gettext("To answer by API, with our address in BASE and your token in TOKEN:"),
         CURL.format(
@@ -99,7 +99,7 @@ def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
     return (
         gettext("Ticket %(ticket)d was declined") % {"ticket": ticket.pk},
         folded(gettext("Your ticket %(ticket)s was declined:") % in_words(ticket)),
-        quoted(reason),
+        indented(reason),
         folded(until % {"time": utc_text(appeal_until(ticket.decided_at or ticket.updated_at))}),
         gettext("To appeal by API, with our address in BASE and your token in TOKEN:"),
         CURL.format(
@@ -121,7 +121,7 @@ def appeal_letter(ticket: Ticket, appeal: Appeal) -> tuple[str, ...]:
     return (
         gettext("Ticket %(ticket)d: your appeal was refused") % number,
         folded(gettext("Your appeal of ticket %(ticket)s was refused:") % in_words(ticket)),
-        quoted(appeal.reason),
+        indented(appeal.reason),
         folded(gettext("The decision stands, and it cannot be appealed again.")),
     )
 
@@ -143,7 +143,7 @@ def folded(paragraph: str) -> str:
     return textwrap.fill(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def quoted(text: str) -> str:
+def indented(text: str) -> str:
     """What somebody wrote, each line marked as theirs, so that none reads like one of ours."""
     short = text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rstrip() + "…"
     return "\n".join(f"> {plain(line)}".rstrip() for line in short.splitlines())

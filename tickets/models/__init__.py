@@ -1,6 +1,6 @@
 """The tables of tickets, agents, service levels and history, each with its queryset."""
 
-from tickets.models.agents import Absence, Agent, Shift
+from tickets.models.agents import Absence, Agent, LoadChange, Shift
 from tickets.models.appeals import Appeal
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
@@ -20,6 +20,7 @@ __all__ = [
     "HistoryEntry",
     "Holiday",
     "IncidenceLink",
+    "LoadChange",
     "Phone",
     "PhoneKey",
     "Rating",

@@ -13,6 +13,8 @@ class Comment(models.Model):
     ticket = models.ForeignKey(
         Ticket, on_delete=models.CASCADE, related_name="conversation", db_index=False
     )
+    # Its ticket's, for the index on a company's words. A trigger writes it.
+    company_id = models.BigIntegerField(null=True, editable=False)
     by = models.CharField(max_length=10, choices=BY)
     # Who exactly, for agents' eyes, as in the history.
     actor = models.CharField(max_length=150, blank=True)

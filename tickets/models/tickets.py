@@ -1,18 +1,13 @@
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F
+from django.db.models.expressions import Combinable
 
 from companies.models import Company
 from shipments.models import Incidence
 from tickets.models.carriers import spellings_of
+from tickets.models.ticket_indexes import NOT_DECIDED, TICKET_INDEXES
 from tickets.models.types import TicketType
-from tickets.statuses import BLOCKING, CLAIMS, PAUSED, RUNNING, TERMINAL, Status
-
-# Plain numbers, as migrations must not depend on our modules.
-TERMINAL_VALUES = sorted(status.value for status in TERMINAL)
-# The condition of indexes over open tickets. It names what is not open, so that a further open
-# status rebuilds none. PostgreSQL uses such an index where a query says the same, or names only
-# open statuses.
-NOT_DECIDED = ~Q(status__in=TERMINAL_VALUES)
+from tickets.statuses import BLOCKING, CLAIMS, PAUSED, RUNNING, Status
 
 
 class TicketQuerySet(models.QuerySet["Ticket"]):
@@ -44,7 +39,9 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         at = ticket.created_at
         return self.filter(created_at__lte=at).exclude(created_at=at, pk__gte=ticket.pk)
 
-    def blocking(self, type_id: int, shipment_id: int) -> "TicketQuerySet":
+    def blocking(
+        self, type_id: int | Combinable, shipment_id: int | Combinable
+    ) -> "TicketQuerySet":
         """What stands in the way of a second ticket (interface, Errors)."""
         return self.filter(type_id=type_id, shipment_id=shipment_id, status__in=BLOCKING)
 
@@ -124,82 +121,7 @@ class Ticket(models.Model):
             ("assign_ticket", "Can assign tickets to other agents"),
             ("export_ticket", "Can export lists of tickets"),
         ]
-        indexes = [
-            # A company's list, also between two dates, and the counts beside it.
-            models.Index(
-                fields=["company", "-created_at", "-id"],
-                include=["status", "type"],
-                name="ticket_company_newest",
-            ),
-            models.Index(fields=["company", "status"], name="ticket_company_status"),
-            models.Index(
-                fields=["shipment_id", "company", "type"],
-                condition=Q(shipment_id__isnull=False),
-                name="ticket_shipment",
-            ),
-            models.Index(
-                fields=["id"],
-                include=["status"],
-                condition=Q(agent=None) & NOT_DECIDED,
-                name="ticket_unassigned",
-            ),
-            # The desk's queues, of open tickets: small, however many are decided.
-            models.Index(
-                fields=["agent", "due_at", "id"],
-                include=["status"],
-                condition=NOT_DECIDED,
-                name="ticket_agent_due",
-            ),
-            models.Index(fields=["id"], condition=NOT_DECIDED, name="ticket_all_open"),
-            models.Index(
-                fields=["status", "-id"],
-                condition=NOT_DECIDED,
-                name="ticket_open_newest",
-            ),
-            # Those without a deadline too: they come last in a list that is sorted by it.
-            models.Index(
-                fields=["due_at", "id"],
-                condition=NOT_DECIDED,
-                name="ticket_open_due",
-            ),
-            models.Index(
-                fields=["filing_due_at", "id"],
-                condition=NOT_DECIDED,
-                name="ticket_open_filing",
-            ),
-            # The desk's filters over everything.
-            models.Index(fields=["agent", "-created_at", "-id"], name="ticket_agent_newest"),
-            models.Index(fields=["type", "-created_at", "-id"], name="ticket_type_newest"),
-            models.Index(
-                fields=["carrier_name", "-created_at", "-id"], name="ticket_carrier_newest"
-            ),
-            # What came in, what was decided and what is open, for figures and storms. Each holds
-            # all that is asked of it, so that none of forty thousand rows has to be looked up.
-            models.Index(
-                fields=["created_at"],
-                include=["carrier_name", "type", "agent", "first_responded_at"],
-                name="ticket_opened_at",
-            ),
-            models.Index(
-                fields=["decided_at"],
-                include=[
-                    "carrier_name",
-                    "type",
-                    "agent",
-                    "created_at",
-                    "status",
-                    "resolution_due_at",
-                ],
-                condition=Q(decided_at__isnull=False),
-                name="ticket_decided_at",
-            ),
-            models.Index(
-                fields=["created_at"],
-                include=["carrier_name", "type", "agent", "due_at", "filing_due_at", "status"],
-                condition=NOT_DECIDED,
-                name="ticket_open_figures",
-            ),
-        ]
+        indexes = TICKET_INDEXES
 
     def __str__(self) -> str:
         return f"ticket {self.pk}"

@@ -6,7 +6,12 @@ One ticket at a time, in the transaction of its change; `recalculation` does it 
 import logging
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import QuerySet
+
+from companies.compiled_queries import CompiledQuery, Slot
 from shipments.models import Shipment
 from tickets.models import HistoryEntry, Ticket
 from tickets.sla import clocks, policy
@@ -91,5 +96,15 @@ def shipment_of(ticket: Ticket) -> Shipment | None:
     """Its company's own: another's stays a number (decision T12)."""
     if ticket.shipment_id is None:
         return None
-    known = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
-    return known.only("carrier_name", "shipped_at", "delivered_at").first()
+    found = SHIPMENT.ask(shipment=ticket.shipment_id, company=ticket.company_id)
+    return Shipment.from_db(DEFAULT_DB_ALIAS, ASKED, found[0]) if found else None
+
+
+ASKED = ["id", "carrier_name", "shipped_at", "delivered_at"]
+
+
+def shipment_query(shipment: Slot, company: Slot) -> QuerySet[Shipment, tuple[Any, ...]]:
+    return Shipment.objects.filter(pk=shipment, company=company).values_list(*ASKED)
+
+
+SHIPMENT = CompiledQuery(shipment_query, shipment="{}::bigint", company="{}::bigint")

@@ -3,8 +3,8 @@ from django.db import connection
 from django.db.models import QuerySet
 from pytest_django import DjangoAssertNumQueries
 
+from companies.compiled_queries import CompiledQuery, Slot
 from tests import builders as build
-from tickets.assignment.compiled_query import CompiledQuery, Slot
 from tickets.models import Agent
 
 

@@ -1,9 +1,9 @@
-"""The engine's own way to PostgreSQL."""
+"""Our own way to PostgreSQL."""
 
 import pytest
 from django.db import connection
 
-from deliveries import statements
+from companies import statements
 
 
 @pytest.mark.parametrize(("pooled", "prepared"), [(False, 1), (True, 0)])

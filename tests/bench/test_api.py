@@ -1,0 +1,77 @@
+"""The API beside plain views, in this process: what is asked for, and what is told of it."""
+
+import time
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from bench import sections
+from bench.api_rows import TICKETS, World, make_world
+from bench.callers import Question
+from bench.outcome import aligned
+from bench.plain_api.models import PlainTicket
+from bench.scenarios import api
+from tickets.models import Ticket
+
+
+@pytest.fixture
+def world(db: None, settings: Settings) -> World:
+    settings.ROOT_URLCONF = "bench.plain_api.urls"
+    return make_world(shipments=20)
+
+
+@pytest.fixture
+def client(world: World) -> APIClient:
+    client = APIClient()
+    client.default_format = "json"
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {world.token}")
+    return client
+
+
+def asked(client: APIClient, question: Question, number: int) -> dict:
+    body = {} if question.body is None else {"data": question.body(number)}
+    answer = getattr(client, question.method.lower())(question.path, **body)
+    assert answer.status_code < 300, answer.content
+    return answer.json()
+
+
+def test_both_do_the_same_and_each_is_told(world: World, client: APIClient) -> None:
+    def used() -> dict[str, float]:
+        return {"web": time.process_time(), "postgres": 0.0}
+
+    rows = api.compare(
+        world, api.pairs(world), lambda *what: asked(client, *what), used, rounds=2, requests=3
+    )
+
+    assert PlainTicket.objects.count() == Ticket.objects.count() - TICKETS == 2 * 3 + 1
+    assert [row["words"][:4].strip() for row in rows] == ["POST", "GET", "GET", "GET"]
+    assert min(row["ratio"] for row in rows) > 0
+    storm = {"processes": 2, "tickets_per_s": 90.0, "ms": {"p50": 9.0, "p99": 12.5}}
+    storm["cpu_s_per_1000"] = {"web": 4.0, "postgres": 1.25}
+    page = sections.SECTIONS["api"]({"pairs": rows, "storms": [storm], "clients": 16})
+    assert "| 2 | 90 | 9.0 | 12.5 | 4.00 | 1.25 |" in page.splitlines()
+    assert "p99 12.5 ms" in aligned(api.table(rows, [storm]))
+
+
+def test_both_read_the_same_rows_with_as_many_statements(world: World, client: APIClient) -> None:
+    for pair in api.pairs(world)[1:]:
+        found, statements = [], []
+        for question in (pair.ours, pair.plain):
+            with CaptureQueriesContext(connection) as captured:
+                answer = asked(client, question, 1)
+            found.append(rows_of(answer))
+            statements.append(len(captured))
+        ours, plain = ([each["id"] for each in rows] for rows in found)
+        assert ours == plain
+        assert abs(statements[0] - statements[1]) <= 2
+
+
+def rows_of(answer: list[dict] | dict) -> list[dict]:
+    if isinstance(answer, list):
+        return answer
+    if "results" in answer:
+        return answer["results"]
+    return [answer] if "id" in answer else answer["data"]
