@@ -132,8 +132,9 @@ webhook_trial = extend_schema_view(
             404: None,
             422: {
                 **WITHOUT_URL,
-                **UNREADABLE,
                 "target_not_allowed": "This webhook's URL is no longer allowed.",
+                "type_unavailable": "Events of this type cannot be sent at present. Try again"
+                " later.",
             },
             429: {
                 "test_send_limit": "2 of your test sends are on their way. Try again when they have"

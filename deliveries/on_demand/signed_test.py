@@ -29,7 +29,7 @@ UNREADABLE = "We can no longer read this webhook's secret or auth_token. Set new
 class CannotTest(Exception):
     """There is nothing to send, or nowhere; the message says which, and `code` to programs."""
 
-    def __init__(self, message: str, code: str) -> None:
+    def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
         self.code = code
 
@@ -66,12 +66,13 @@ def try_webhook(webhook: Webhook) -> TestVerdict:
         raise CannotTest(
             "This webhook has no URL, so nothing can be sent:"
             f" GET /webhooks/{webhook.pk}/events has its events.",
-            "webhook_without_url",
+            code="webhook_without_url",
         )
     event_type = registry.get(webhook.type_id)
     if event_type is None:
         raise CannotTest(
-            "Events of this type cannot be sent at present. Try again later.", "type_unavailable"
+            "Events of this type cannot be sent at present. Try again later.",
+            code="type_unavailable",
         )
     allowed = target_policy.current_policy()
     targets.check_target(webhook.url, allowed)

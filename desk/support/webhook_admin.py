@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from companies.failing_rows import do_each
 from deliveries.monitoring import log, needs_attention
 from desk.common.admin_base import ReadOnlyAdmin
-from desk.common.controls import foreign_column
+from desk.common.controls import foreign_column, isolated
 from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
 from webhooks.event_types import registry
@@ -58,7 +58,6 @@ class WebhookAdmin(ReadOnlyAdmin):
     """Everything but a pause is the company's own. No secrets: they are not even read."""
 
     company_text = foreign_column("company")
-    url_text = foreign_column("url")
     paused_reason_text = foreign_column("paused_reason")
     list_display = (
         "id",
@@ -99,6 +98,10 @@ class WebhookAdmin(ReadOnlyAdmin):
     @admin.display(description="type", ordering="type_id")
     def event_type(self, webhook: Webhook) -> str:
         return webhook.type_name
+
+    @admin.display(description="URL", ordering="url")
+    def url_text(self, webhook: Webhook) -> str:
+        return "none: its company fetches the events" if webhook.fetched else isolated(webhook.url)
 
     def has_pause_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.PAUSE)

@@ -12,6 +12,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from deliveries import publishing
 from deliveries.engine.signing import sign
 from deliveries.http.answers import Failure
 from deliveries.models import Attempt, Delivery, Event, SampleSend
@@ -20,6 +21,7 @@ from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.deliveries import hostile
 from webhooks import services
+from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -237,3 +239,16 @@ def test_deleted_and_foreign_webhooks_are_not_found(
 )
 def test_one_digit_is_changed(body: bytes, changed: bytes) -> None:
     assert signed_test.tampered(body) == changed
+
+
+@pytest.mark.parametrize("event_type", [pytest.param(each, id=each.name) for each in registry])
+def test_a_sample_of_every_type_can_be_tampered_with(
+    company: Company, event_type: EventType
+) -> None:
+    sample = event_type.sample(company.pk, signed_test.TRACKING_NUMBER, timezone.now())
+    body = publishing.encode(sample)
+
+    changed = signed_test.tampered(body) if event_type.signed else body + b" "
+
+    assert json.loads(changed).keys() == sample.keys()
+    assert changed != body

@@ -390,13 +390,22 @@ def test_who_publishes_often_in_a_transaction_holds_one_lock(
 ) -> None:
     fetched(company)
 
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
+        with transaction.atomic():
+            publish(company, "taken back, and its lock with it")
+            assert own_locks() == 1
+            transaction.set_rollback(True)
+        assert own_locks() == 0
         for number in range(5):
             publish(company, number)
-        cursor.execute(
-            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
-        )
-        assert cursor.fetchone() == (1,)
+        assert own_locks() == 1
+
+
+def own_locks() -> int:
+    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    with connection.cursor() as cursor:
+        cursor.execute(held)
+        return int(cursor.fetchone()[0])
 
 
 def test_under_16_writers_every_event_is_read_once(

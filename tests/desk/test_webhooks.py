@@ -305,3 +305,12 @@ def test_tells_whether_a_signature_is_ours(desk: Client, given_up: Delivery) -> 
     Webhook.objects.update(secret="77" * 32, next_secret="78" * 32, next_secret_at=timezone.now())
     assert "can no longer tell" in verdict(desk, given_up, "1700000000000", ours)
     assert "can no longer be checked" in desk.get(page(given_up)).content.decode()
+
+
+def test_a_webhook_without_a_url_is_shown_as_one(company: Company, browser: Browser) -> None:
+    webhook = build.webhook(company, url="")
+    auditor = browser("auditor")
+
+    for address in ("", f"{webhook.pk}/change/"):
+        shown = auditor.get(f"/admin/webhooks/webhook/{address}").content.decode()
+        assert "none: its company fetches the events" in shown
