@@ -28,6 +28,8 @@ SPECTACULAR = {
     "TITLE": "Support tickets and webhooks",
     "DESCRIPTION": ABOUT,
     "OAS_VERSION": "3.1.1",
+    # Of the address that /schema was read from.
+    "SERVERS": [{"url": "/", "description": "This service"}],
     "TAGS": [
         {"name": "Tickets", "description": "Open, update, comment, rate and list tickets."},
         {"name": "Webhooks", "description": "Register URLs that receive events."},
@@ -47,6 +49,7 @@ SPECTACULAR = {
         "deliveries.api.receiving.with_webhooks",
         # Choices stay where they are: names made up for them would only need looking up.
         "companies.api.schema.without_marks",
+        "companies.api.schema.without_defaults",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Docstrings are for who reads the code.

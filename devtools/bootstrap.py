@@ -41,6 +41,10 @@ usage: ./dev COMMAND
   manage COMMAND ...     a management command on the data of `run`, whether it is up or not;
                          ./dev manage help lists them
   lint                   style, types and templates: what ruff, mypy and djlint say
+  openapi                the API's description: what openapi-spec-validator, spectral and redocly
+                         say; the last two need npx and a network
+  schemathesis           every operation, asked what its description allows and what it does not;
+                         --examples NUMBER of each kind of request, --seed NUMBER
 
 environment (a variable that is set always wins):
 
@@ -50,7 +54,7 @@ environment (a variable that is set always wins):
   BROKER_URL             a Redis or Valkey to use instead of the private one
   PG_BIN                 folder with another PostgreSQL's programs; --postgresql sets it
 """
-COMMANDS = ("run", "test", "manage", "lint")
+COMMANDS = ("run", "test", "manage", "lint", "openapi", "schemathesis")
 
 
 def main(arguments: list[str]) -> None:
