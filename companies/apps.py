@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.urls import register_converter
 
-from companies.api.paths import IdConverter
+from companies.api.paths import IdConverter, TextConverter
 
 
 class CompaniesConfig(AppConfig):
@@ -9,3 +9,4 @@ class CompaniesConfig(AppConfig):
 
     def ready(self) -> None:
         register_converter(IdConverter, "id")
+        register_converter(TextConverter, "text")

@@ -28,6 +28,8 @@ SPECTACULAR = {
     "TITLE": "Support tickets and webhooks",
     "DESCRIPTION": ABOUT,
     "OAS_VERSION": "3.1.1",
+    # Of the address that /schema was read from.
+    "SERVERS": [{"url": "/", "description": "This service"}],
     "TAGS": [
         {"name": "Tickets", "description": "Open, update, comment, rate and list tickets."},
         {"name": "Files", "description": "Send files to tickets."},
@@ -42,12 +44,14 @@ SPECTACULAR = {
     },
     "PATH_CONVERTER_OVERRIDES": {
         "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+        "text": {"type": "string", "minLength": 1},
     },
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "deliveries.api.receiving.with_webhooks",
         # Choices stay where they are: names made up for them would only need looking up.
         "companies.api.schema.without_marks",
+        "companies.api.schema.without_defaults",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Docstrings are for who reads the code.

@@ -43,6 +43,10 @@ usage: ./dev COMMAND
   lint                   style, types and templates: what ruff, mypy and djlint say
   translate              the sentences of the code into locale/, compiled for Django; fails where
                          one has no translation yet
+  openapi                the API's description: what openapi-spec-validator, spectral and redocly
+                         say; the last two need npx and a network
+  schemathesis           every operation, asked what its description allows and what it does not;
+                         --examples NUMBER of each kind of request, --seed NUMBER
 
 environment (a variable that is set always wins):
 
@@ -52,7 +56,7 @@ environment (a variable that is set always wins):
   BROKER_URL             a Redis or Valkey to use instead of the private one
   PG_BIN                 folder with another PostgreSQL's programs; --postgresql sets it
 """
-COMMANDS = ("run", "test", "manage", "lint", "translate")
+COMMANDS = ("run", "test", "manage", "lint", "translate", "openapi", "schemathesis")
 
 
 def main(arguments: list[str]) -> None:

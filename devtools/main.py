@@ -7,6 +7,7 @@ from pathlib import Path
 
 from devtools.bootstrap import PYTHON, ROOT
 from devtools.manage import manage
+from devtools.openapi import check_description, schemathesis_options
 from devtools.postgres import use_programs
 from devtools.run import run
 from devtools.translations import translate
@@ -35,6 +36,13 @@ def test(arguments: list[str]) -> int:
     # Some two hundred processes are started; without it each of them would compile all of us anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
+
+
+def schemathesis(arguments: list[str]) -> int:
+    """Ask every operation of the API what its description allows and what it does not."""
+    os.environ.update(schemathesis_options(arguments))
+    os.chdir(ROOT)
+    return test(["-n", "2", "tests/test_schemathesis.py"])
 
 
 def taken_out(option: str, arguments: list[str]) -> tuple[str | None, list[str]]:
@@ -93,4 +101,6 @@ COMMANDS = {
     "manage": manage,
     "lint": lint,
     "translate": translate,
+    "openapi": check_description,
+    "schemathesis": schemathesis,
 }

@@ -1,6 +1,14 @@
-"""Ids in URL paths: plain ASCII digits, from 1 to 2^63-1."""
+"""What URL paths hold: ids, which are plain ASCII digits from 1 to 2^63-1, and any text."""
+
+from django.urls.converters import StringConverter
 
 from companies.ids import LARGEST_ID
+
+
+class TextConverter(StringConverter):
+    """Converter for `<text:tracking_number>`: whatever is there, slashes and line breaks too."""
+
+    regex = "(?s:.+)"
 
 
 class IdConverter:

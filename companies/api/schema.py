@@ -3,6 +3,7 @@
 Each app describes its endpoints in a schema.py of its own, beside the views.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -122,6 +123,22 @@ def operation(
             OpenApiExample(name, value, request_only=True) for name, value in (sends or {}).items()
         ],
     )
+
+
+def without_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Tell the defaults of what may be left out in words.
+
+    Generators of clients take a member with a `default` for one that is always there, and demand it
+    of who sends the body.
+    """
+    for component in result["components"]["schemas"].values():
+        for member in component.get("properties", {}).values():
+            if "default" in member:
+                default = json.dumps(member.pop("default"))
+                about = member.get("description", "").rstrip(".")
+                words = f"Default: `{default}`."
+                member["description"] = f"{about}. {words}" if about else words
+    return result
 
 
 def without_marks(result: Any, **_: Any) -> Any:

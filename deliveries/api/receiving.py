@@ -1,5 +1,6 @@
 """What receivers are sent, for each event type: the webhooks of GET /schema."""
 
+import re
 from typing import Any
 
 from webhooks.envelope import NUMBER, TEXT
@@ -50,9 +51,13 @@ def with_webhooks(result: Schema, **_: Any) -> Schema:
 def received(event_type: EventType) -> Schema:
     """What a receiver of events of this type is sent, and answers."""
     headers = SENT_HEADERS | (SIGNED_HEADERS | OPTIONAL_HEADERS if event_type.signed else {})
+    words = re.findall("[A-Za-z]+", event_type.name)
     return {
+        "operationId": "receive" + "".join(word[0].upper() + word[1:] for word in words),
         "summary": event_type.description,
         "tags": [event_type.tag],
+        # The company's token is for us: a receiver is sent its webhook's own.
+        "security": [],
         "parameters": [
             {
                 "name": name,

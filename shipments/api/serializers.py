@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from companies.api.bodies import Body, Text
+from webhooks.api.serializers import TargetURL
 
 LONGEST_NUMBER = 100
 MOST_NUMBERS = 50
@@ -14,4 +15,4 @@ class TrackShipments(Body):
 
 class SendSample(Body):
     tracking_number = Text(max_length=LONGEST_NUMBER)
-    webhook_url = Text(help_text="HTTPS URL that will receive the sample.")
+    webhook_url = TargetURL(help_text="HTTPS URL that will receive the sample.")

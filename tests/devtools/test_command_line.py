@@ -41,11 +41,12 @@ def test_a_mistyped_command_is_one_line_that_names_the_right_ones() -> None:
     assert asked.returncode == 1
     assert asked.stdout == ""
     assert asked.stderr == (
-        "dev: no command 'rnu'; there are run, test, manage, lint, translate and help\n"
+        "dev: no command 'rnu'; there are run, test, manage, lint, translate, openapi, schemathesis"
+        " and help\n"
     )
 
 
-@pytest.mark.parametrize("command", ["run", "lint", "translate"])
+@pytest.mark.parametrize("command", ["run", "lint", "translate", "openapi"])
 def test_an_argument_too_many_is_one_line(command: str) -> None:
     asked = dev(command, "--fast")
 

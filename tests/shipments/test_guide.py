@@ -25,7 +25,19 @@ def test_finds_the_shipment_of_a_number(api: APIClient, company: Company) -> Non
 
 
 @pytest.mark.parametrize(
-    "number", ["TEST0000009", "nobody", "test0000005", "a/b", "%00", "%ff", "x" * 5000, "%20"]
+    "number",
+    [
+        "TEST0000009",
+        "nobody",
+        "test0000005",
+        "a/b",
+        "%00",
+        "%0A",
+        "a%0Ab",
+        "%ff",
+        "x" * 5000,
+        "%20",
+    ],
 )
 def test_finds_nothing_where_the_number_is_unknown_or_anothers(
     api: APIClient, company: Company, birch: Company, number: str

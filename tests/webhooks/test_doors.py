@@ -2,17 +2,24 @@
 
 import json
 
+import pytest
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from deliveries.http.answers import Reply
+from deliveries.on_demand import sample_delivery
 from tests import builders as build
 from tests.corpora import ssrf_urls
 from webhooks.models import Webhook
 
+# By operation and member of its body.
+DOORS = {("registerWebhook", "url"), ("changeWebhook", "url"), ("testWebhook", "webhook_url")}
 
-def body(url: str) -> dict[str, str]:
+
+def body(url: str, name: str = "url", **more: str) -> dict[str, str]:
     # As ASCII: the corpus holds half a surrogate pair, which no other way writes down.
-    return {"data": json.dumps({"url": url}), "content_type": "application/json"}
+    return {"data": json.dumps({name: url, **more}), "content_type": "application/json"}
 
 
 def test_registering_takes_the_good_and_refuses_the_bad(api: APIClient) -> None:
@@ -42,3 +49,25 @@ def test_changing_takes_the_good_and_refuses_the_bad(api: APIClient, company: Co
             wrong.append((row, answer.status_code))
 
     assert wrong == []
+
+
+def test_a_test_send_goes_to_the_good_and_not_to_the_bad(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.RATE_LIMITS = {**settings.RATE_LIMITS, "send": 10**9}
+    asked = []
+
+    def send_one(request: sample_delivery.Request, *_: object, **__: object) -> Reply:
+        asked.append(request.url)
+        return Reply(None, 200, None, "", b"", 12, None)
+
+    monkeypatch.setattr(sample_delivery, "send_one", send_one)
+    allowed = [row for row in ssrf_urls() if row.good or row.answers != "-"][:10]
+    wrong = []
+    for row in [*allowed, *(row for row in ssrf_urls() if not row.good and row.answers == "-")]:
+        answer = api.post("/ship/webhooktest/", **body(row.url, "webhook_url", tracking_number="T"))
+        if answer.status_code != (200 if row in allowed else 400):
+            wrong.append((row, answer.status_code))
+
+    assert wrong == []
+    assert asked == [row.url for row in allowed]

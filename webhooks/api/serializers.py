@@ -1,10 +1,13 @@
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.drainage import set_override
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api.bodies import Body, Flag, Integer, Text
 from companies.ids import LARGEST_ID
+from webhooks import targets
 from webhooks.event_types import registry
 
 A_YEAR = 365 * 86400
@@ -50,9 +53,14 @@ class StandardHeaders(Flag):
         )
 
 
+@extend_schema_field({"type": "string", "format": "uri", "maxLength": targets.MAX_LENGTH})
+class TargetURL(Text):
+    """A URL that may be a webhook's target; `webhooks.targets` judges it (decision W23)."""
+
+
 class RegisterWebhook(Body):
     type_id = Integer(required=False, min_value=-LARGEST_ID)
-    url = Text(
+    url = TargetURL(
         allow_null=True,
         help_text="HTTPS URL that will receive the events; null: nothing is sent, and you fetch"
         " them with GET /webhooks/{webhook_id}/events.",
@@ -73,7 +81,10 @@ class RegisterWebhook(Body):
         default = registry.default
         type_id = fields["type_id"]
         type_id.default = default.id
-        type_id.help_text = f"The ID of a webhook type; default {default.id} ({default.name})."
+        # Told, and not asked here: the service knows the types, and its refusal lists them.
+        told = {"type": "integer", "enum": [each.id for each in registry]}
+        set_override(type_id, "field", told)
+        type_id.help_text = "The id of a webhook type."
         return fields
 
 
@@ -95,7 +106,7 @@ class ListWebhooks(Body):
 
 
 class ChangeWebhook(Body):
-    url = Text(
+    url = TargetURL(
         required=False,
         allow_null=True,
         help_text="HTTPS URL; null only where the webhook has none: it keeps its kind.",

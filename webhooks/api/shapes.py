@@ -38,7 +38,7 @@ class WebhookTypeRow(serializers.Serializer[Any]):
 class NewWebhook(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     type = TypeName()
-    url = serializers.CharField(allow_null=True)
+    url = serializers.URLField(allow_null=True)
     active = FlagValue()
     secret = Secret(
         required=False,
@@ -58,7 +58,7 @@ class WebhookRow(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     type = TypeName()
     type_id = serializers.IntegerField()
-    url = serializers.CharField(allow_null=True, help_text="null: nothing is sent.")
+    url = serializers.URLField(allow_null=True, help_text="null: nothing is sent.")
     auth_token = serializers.CharField(
         allow_null=True,
         help_text="The last four characters after …, or null. … alone: we can no longer read it, so"

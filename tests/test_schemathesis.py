@@ -1,0 +1,98 @@
+"""Every operation, asked what its description allows and what it does not: see ./dev schemathesis.
+
+Requests are made up from GET /schema, so operations that are new are asked too. Nothing that they
+write stays, and nothing leaves the machine.
+"""
+
+import os
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as examples
+from pytest_django import Settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.generation.case import Case
+from schemathesis.schemas import APIOperation
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.described import Operation, operations
+from tests.test_openapi import Stock, stock
+
+__all__ = ["stock"]
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+# Of each operation, mode and kind of ids.
+EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "2"))
+SEED = int(os.environ.get("SCHEMATHESIS_SEED", "1"))
+FEW = examples(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@cache
+def described() -> dict[str, APIOperation]:
+    """By its id. Loaded through the application, which answers the cases too."""
+    found = schemathesis.openapi.from_wsgi("/schema", WSGIHandler())
+    return {one.ok().definition.raw["operationId"]: one.ok() for one in found.get_all_operations()}
+
+
+@pytest.fixture(autouse=True)
+def one_connection() -> Iterator[None]:
+    """Django closes old connections around a request; here the test's transaction is on it."""
+    around = (request_started, request_finished)
+    for signal in around:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in around:
+        signal.connect(close_old_connections)
+
+
+@pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])
+def test_no_request_finds_a_fault(stock: Stock, operation: Operation, settings: Settings) -> None:
+    settings.RATE_LIMITS = dict.fromkeys(settings.RATE_LIMITS, 10**9)
+    # Where an operation sends something, it reaches nobody.
+    settings.DELIVERY_TIMEOUT_SECONDS = 0.01
+    asked = described()[str(operation)]
+    token = stock.api._credentials["HTTP_AUTHORIZATION"]
+    owned = stock.ids["acme"] | stock.ids["acme"].get(str(operation), {})
+    names = {one.name for one in asked.path_parameters}
+    ids = {name: str(owned[name]) for name in names & owned.keys()}
+
+    def ask(case: Case) -> None:
+        headers = {"Authorization": token}
+        # Of HTTP, whatever the operation: a foreign Host is a 400 (tests/config/test_errors.py).
+        for name in [name for name in case.headers or () if name.lower() == "host"]:
+            del case.headers[name]
+        # Whatever it writes is taken back.
+        with transaction.atomic():
+            response = case.call(headers=headers)
+            transaction.set_rollback(True)
+        case.validate_response(response, checks=CHECKS, headers=headers)
+
+    for mode in GenerationMode.POSITIVE, GenerationMode.NEGATIVE:
+        # With ids that are made up, and with those that there are.
+        for known in ({}, ids) if ids else ({},):
+            cases = asked.as_strategy(mode, **({"path_parameters": known} if known else {}))
+            seed(SEED)(FEW(given(case=cases)(ask)))()
