@@ -13,8 +13,10 @@ from config.guides.rendering import Rendered, render_document
 DOCS: Path = settings.BASE_DIR / "docs"
 # In the order in which they are listed: the file, and what it is good for.
 GUIDES = {
+    "quickstart.md": "From a token to the first verified webhook on your machine, in a minute.",
     "guides/tickets.md": "The life of a ticket, from opening it to rating the decision.",
     "guides/webhooks.md": "Be told of what happens, instead of asking for it.",
+    "guides/trying.md": "Play the carrier and the agent, and try your receiver.",
     "receiving.md": "Payloads, signatures, retries, and what to do when nothing arrives.",
     "errors.md": "Every code that a refusal can have, and what to do.",
     "guides/order.md": "What comes in which order, and what may come twice.",
