@@ -575,9 +575,9 @@ def work(options: argparse.Namespace, service: Service) -> None:
         listener = Listener(service, session, Receiver(options.forward, headers))
         listener.run()
     finally:
+        leave(service, session)
         if listener:
             say(f"forwarded {listener.accepted}, not accepted {listener.failed}")
-        leave(service, session)
 
 
 def introduce(options: argparse.Namespace, session: Session, types: dict[int, str]) -> None:
