@@ -26,6 +26,11 @@ curl -s {base}/company/tickets \\
   -H 'Authorization: Bearer {token}' \\
   -H 'Content-Type: application/json' -d '{ticket}'
 
+Bring webhooks to a program of your own, as docs/quickstart.md does:
+
+PARCELDESK_URL={base} PARCELDESK_TOKEN={token} \\
+  python3 {listen} --forward http://127.0.0.1:3000/hook
+
 Send news of a parcel to its webhooks (again with another status, such as "Delivered"; the same
 status twice is no news):
 
@@ -60,15 +65,20 @@ class Hints:
             ticket=TICKET.format(first),
             news=NEWS.format(first),
             manage=self.command(),
+            listen=self.path("clients/listen.py"),
         )
 
     def command(self) -> str:
         """`./dev manage` as one has to type it where one stands, for this data folder."""
-        here = os.environ.get("PWD") == str(ROOT)
-        dev = "./dev" if here else shlex.quote(str(ROOT / "dev"))
+        dev = self.path("./dev")
         if self.data == ROOT / ".dev":
             return f"{dev} manage"
         return f"DATA_DIR={shlex.quote(str(self.data))} {dev} manage"
+
+    def path(self, of: str) -> str:
+        """A file of ours as one has to type it where one stands."""
+        here = os.environ.get("PWD") == str(ROOT)
+        return of if here else shlex.quote(str(ROOT / of))
 
     def keep(self) -> str:
         """Write the text into the data folder, for us alone; the file's path."""

@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_architecture import LINE, ROOT
 
-FOLDERS = [*LINE, "bench", "devtools", "faults", "tests"]
+FOLDERS = [*LINE, "bench", "clients", "devtools", "faults", "tests"]
 
 
 def splats(tree: ast.AST) -> Iterator[int]:

@@ -131,4 +131,5 @@ def test_hints_can_be_pasted_where_one_stands(
     monkeypatch.setenv("PWD", "/")
     elsewhere = Hints(known, "http://x", RECEIVER, data)
     assert f"| DATA_DIR='{data}' {ROOT}/dev manage ingest -" in elsewhere.text()
+    assert f"python3 {ROOT}/clients/listen.py --forward " in elsewhere.text()
     assert stat.S_IMODE(Path(elsewhere.keep()).stat().st_mode) == 0o600

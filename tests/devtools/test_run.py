@@ -1,4 +1,4 @@
-"""The whole launcher once, as a person uses it: up, a ticket, a delivery, down."""
+"""The whole launcher once, as a person uses it: up, a ticket, a delivery, the quickstart, down."""
 
 import json
 import os
@@ -15,6 +15,7 @@ import requests
 from devtools.bootstrap import ROOT
 from devtools.environment import DEFAULTS, NEVER_EMPTY
 from faults.ports import free_port
+from tests.devtools import quickstart
 from tests.devtools.test_supervisor import is_running, wait_until
 
 # On a machine of two cores that others keep busy it has taken one minute.
@@ -73,7 +74,9 @@ def service(tmp_path: Path) -> Iterator[Service]:
         subprocess.run(["rm", "-rf", elsewhere.read_text().strip()], check=True)
 
 
-def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(service: Service) -> None:
+def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(
+    service: Service, tmp_path: Path
+) -> None:
     base = f"http://127.0.0.1:{service.port}"
     printed = service.wait_for("manage ingest -\n")
     assert f"\nReady: {base}\n" in printed
@@ -111,6 +114,13 @@ def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(service
         if "out for delivery" in one["body"]
     ]
     assert delivery["verdict"] == "verified"
+
+    screen = quickstart.follow(base, service.environment, tmp_path)
+    assert "Traceback" not in screen
+    left = requests.get(
+        f"{base}/webhooks", headers={"Authorization": f"Bearer {token}"}, timeout=30
+    )
+    assert [each["url"] for each in left.json()["data"] if each["url"] is None] == []
 
     second = subprocess.run(
         [ROOT / "dev", "run"], env=service.environment, capture_output=True, text=True, check=False

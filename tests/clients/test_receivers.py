@@ -1,0 +1,153 @@
+"""The example receivers of clients/ verify, know repeats and late events, and lose nothing."""
+
+import hashlib
+import hmac
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.clients.languages import CLIENTS
+from tests.programs import program
+
+SECRETS = ["0f1e2d3c4b5a6978", "8796a5b4c3d2e1f0"]
+
+
+class Program:
+    """An example receiver as its user starts it, on a free port."""
+
+    def __init__(self, file: str, store: Path) -> None:
+        interpreter = program("node") if file.endswith(".js") else sys.executable
+        said = {"WEBHOOK_SECRET": " ".join(SECRETS), "WEBHOOK_STORE": str(store)}
+        self.process = subprocess.Popen(
+            [interpreter, CLIENTS / file, "0"],
+            env={**os.environ, **said},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.url = self.line().removeprefix("receiving at ")
+
+    def line(self) -> str:
+        return self.process.stdout.readline().rstrip()
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+Start = Callable[[], Program]
+
+
+@pytest.fixture(params=["python/receiver.py", "node/receiver.js"])
+def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
+    started: list[Program] = []
+
+    def begin() -> Program:
+        started.append(Program(request.param, tmp_path / "store"))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        if each.process.returncode is None:
+            each.stop()
+
+
+def request_of(
+    id: str, sequence: int, status: str = "delivered", secret: str = SECRETS[0], **data: object
+) -> tuple[dict[str, str], bytes]:
+    """A delivery as we sign it."""
+    told = {"shipment_id": 4101, "status": status, **data}
+    body = json.dumps({"type": "tracking.simple", "data": told}).encode()
+    stamp = str(int(time.time() * 1000))
+    digest = hmac.new(secret.encode(), f"{stamp}.tracking.simple.".encode() + body, hashlib.sha256)
+    headers = {
+        "Content-Type": "application/json",
+        "X-Webhook-Event": "tracking.simple",
+        "X-Webhook-Id": id,
+        "X-Webhook-Sequence": str(sequence),
+        "X-Webhook-Timestamp": stamp,
+        "X-Webhook-Signature": f"v1={digest.hexdigest()}",
+    }
+    return headers, body
+
+
+def post(receiver: Program, request: tuple[dict[str, str], bytes]) -> int:
+    headers, body = request
+    return requests.post(f"{receiver.url}/hook", body, headers=headers, timeout=30).status_code
+
+
+def test_works_on_each_event_once_and_tells_late_ones_apart(start: Start) -> None:
+    receiver = start()
+    first = request_of("a", 7, "picked up")
+
+    assert post(receiver, first) == 200
+    assert receiver.line() == "verified tracking.simple shipment 4101 picked up"
+    assert post(receiver, request_of("b", 9, "delivered", SECRETS[1])) == 200
+    assert receiver.line() == "verified tracking.simple shipment 4101 delivered"
+    assert post(receiver, first) == 200
+    assert receiver.line() == "repeated a"
+    assert post(receiver, request_of("c", 8, "shipped")) == 200
+    assert receiver.line() == "late tracking.simple shipment 4101 shipped"
+    # Another type of webhook tells the same fact.
+    assert post(receiver, request_of("d", 9, "delivered")) == 200
+    assert receiver.line() == "verified tracking.simple shipment 4101 delivered"
+    assert post(receiver, request_of("e", 1, "closed", ticket_id=12)) == 200
+    assert receiver.line() == "verified tracking.simple ticket 12 closed"
+
+
+def test_refuses_what_it_cannot_verify_and_goes_on(start: Start) -> None:
+    receiver = start()
+    headers, body = request_of("a", 1)
+
+    for request in (
+        (headers, body.replace(b"4101", b"4102")),
+        (headers | {"X-Webhook-Signature": ""}, body),
+        ({}, body),
+        request_of("a", 1, secret="another"),
+        ({"Content-Type": "application/json"}, b""),
+    ):
+        assert post(receiver, request) == 401
+        assert receiver.line() == "refused: the signature is wrong or old"
+    assert post(receiver, (headers | {"X-Webhook-Test": "1"}, body)) == 200
+    assert receiver.line() == "tested: the signature is good, and nothing has happened"
+    assert post(receiver, (headers, body)) == 200
+    assert receiver.line() == "verified tracking.simple shipment 4101 delivered"
+
+
+def test_killed_and_started_again_it_knows_what_it_had(start: Start) -> None:
+    receiver = start()
+    for sequence, id in enumerate("ab", start=7):
+        assert post(receiver, request_of(id, sequence)) == 200
+        last = receiver.line()
+    receiver.stop(signal.SIGKILL)
+
+    again = start()
+
+    assert post(again, request_of("a", 7)) == 200
+    # The kill may have come before it was noted that the last one is done with.
+    assert next(line for line in iter(again.line, "") if line != last) == "repeated a"
+    assert post(again, request_of("c", 6, "shipped")) == 200
+    assert again.line() == "late tracking.simple shipment 4101 shipped"
+
+
+@pytest.mark.parametrize("file", ["python/receiver.py", "node/receiver.js"])
+def test_does_not_start_without_a_secret(file: str) -> None:
+    interpreter = program("node") if file.endswith(".js") else sys.executable
+    started = subprocess.run(
+        [interpreter, CLIENTS / file],
+        env={**os.environ, "WEBHOOK_SECRET": ""},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+    assert (started.returncode, started.stdout) == (1, "")
+    assert started.stderr.startswith("Set WEBHOOK_SECRET to ")
