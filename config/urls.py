@@ -32,6 +32,7 @@ urlpatterns = [
     path("docs", pages.only_to_read(docs), name="docs"),
     path("docs/guides", guides.index, name="guides"),
     path("docs/guides/<slug:slug>", guides.guide, name="guide"),
+    path("docs/guides/clients/<path:path>", guides.client_file, name="client-file"),
     path("", pages.desk),
     path("admin", pages.desk),
 ]

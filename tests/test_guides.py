@@ -102,6 +102,20 @@ def test_what_is_no_guide_is_not_found(client: Client, address: str) -> None:
     assert answer.json()["statusCode"] == 404
 
 
+def test_the_programs_of_clients_are_served_as_they_stand(client: Client) -> None:
+    assert {"listen.py", "python/verify.py", "go/verify.go"} <= pages.client_files().keys()
+    for path, file in pages.client_files().items():
+        answer = client.get(f"/docs/guides/clients/{path}")
+        assert answer.content == file.read_bytes()
+        assert answer["Content-Type"] == "text/plain; charset=utf-8"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", ["README.md", "../manage.py", "%2e%2e/manage.py", "python", ""])
+def test_nothing_else_is_served_beside_them(client: Client, path: str) -> None:
+    assert client.get(f"/docs/guides/clients/{path}").status_code == 404
+
+
 def test_guides_are_only_to_read(client: Client) -> None:
     for address in ("/docs/guides", f"/docs/guides/{SLUGS[0]}"):
         assert client.post(address).status_code == 405

@@ -11,6 +11,8 @@ from django.urls import reverse
 from config.guides.rendering import Rendered, render_document
 
 DOCS: Path = settings.BASE_DIR / "docs"
+CLIENTS: Path = settings.BASE_DIR / "clients"
+LANGUAGES = {".go", ".js", ".php", ".py", ".rb"}
 # In the order in which they are listed: the file, and what it is good for.
 GUIDES = {
     "quickstart.md": "From a token to the first verified webhook on your machine, in a minute.",
@@ -24,6 +26,7 @@ GUIDES = {
     "guides/addresses.md": "Where our requests come from, and how to let them in.",
     "guides/retention.md": "How long everything is kept.",
     "api.md": "Every endpoint on one page.",
+    "../clients/README.md": "Programs to run and to copy: listen, verify, receivers, a client.",
     "guides/changelog.md": "What has changed for those who call the API or receive webhooks.",
 }
 # Where the addresses of SENDER_ADDRESSES stand.
@@ -48,8 +51,16 @@ def guides() -> dict[str, GuidePage]:
     }
 
 
+@cache
+def client_files() -> dict[str, Path]:
+    """The programs in clients/, by their paths there."""
+    files = (file for file in sorted(CLIENTS.rglob("*")) if file.suffix in LANGUAGES)
+    return {file.relative_to(CLIENTS).as_posix(): file for file in files}
+
+
 def slug_of(file: str) -> str:
-    return posixpath.basename(file).removesuffix(".md")
+    folder, name = posixpath.split(file.removesuffix(".md"))
+    return posixpath.basename(folder) if name == "README" else name
 
 
 def rendered(file: str) -> Rendered:
@@ -76,7 +87,11 @@ def address_of(file: str, target: str) -> str | None:
     if "://" in target or target.startswith("#"):
         return target
     path, _, fragment = target.partition("#")
-    other = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+    other = posixpath.normpath(posixpath.join("docs", posixpath.dirname(file), path))
+    program = other.removeprefix("clients/")
+    if program != other and program in client_files():
+        return reverse("client-file", args=[program])
+    other = posixpath.relpath(other, "docs")
     if other not in GUIDES:
         return None
     return reverse("guide", args=[slug_of(other)]) + (f"#{fragment}" if fragment else "")

@@ -1,7 +1,7 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from config.guides.pages import guides
+from config.guides.pages import client_files, guides
 from config.pages import only_to_read
 
 MINUTES = "public, max-age=300"
@@ -20,6 +20,16 @@ def guide(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404
     shown = {"guides": every.values(), "guide": every[slug]}
     return for_some_minutes(render(request, "guides/guide.html", shown))
+
+
+@only_to_read
+def client_file(request: HttpRequest, path: str) -> HttpResponse:
+    """A program of clients/, as it stands. Raises Http404."""
+    files = client_files()
+    if path not in files:
+        raise Http404
+    text = files[path].read_bytes()
+    return for_some_minutes(HttpResponse(text, content_type="text/plain; charset=utf-8"))
 
 
 def for_some_minutes(response: HttpResponse) -> HttpResponse:

@@ -15,15 +15,15 @@ PAGE = ROOT / "docs" / "quickstart.md"
 
 
 class Terminal:
-    """A shell in our folder, with all that it has shown so far."""
+    """A shell in an empty folder, with all that it has shown so far."""
 
     def __init__(self, environment: dict[str, str], folder: Path) -> None:
         self.screen = folder / "screen"
-        own = {"XDG_STATE_HOME": str(folder), "WEBHOOK_STORE": str(folder / "received")}
+        own = {"XDG_STATE_HOME": str(folder)}
         with self.screen.open("w") as screen:
             self.shell = subprocess.Popen(
                 ["bash"],
-                cwd=ROOT,
+                cwd=folder,
                 env=environment | own,
                 stdin=subprocess.PIPE,
                 stdout=screen,
@@ -48,6 +48,8 @@ class Terminal:
 def follow(base: str, environment: dict[str, str], folder: Path) -> str:
     """Do all that the page says with a service at `base`; what the terminal has shown."""
     program("curl")
+    desktop = folder / "desktop"
+    desktop.mkdir()
     # Where the service is and which port is free differ from the page, and nothing else.
     ours = {
         "http://127.0.0.1:8000": base,
@@ -57,10 +59,11 @@ def follow(base: str, environment: dict[str, str], folder: Path) -> str:
     text = PAGE.read_text()
     for theirs, our in ours.items():
         text = text.replace(theirs, our)
-    address, receiver, listen, news, forged, stop = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    terminal = Terminal(environment, folder)
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    fetch, address, receiver, listen, news, forged, stop = blocks
+    terminal = Terminal(environment, desktop)
     try:
-        for block in (address, receiver, listen, news):
+        for block in (address, fetch, receiver, listen, news):
             terminal.type(block)
         terminal.wait_for("\nverified tracking.simple shipment ")
         terminal.wait_for("  200  ")
