@@ -17,6 +17,7 @@ LANGUAGES = {".go", ".js", ".php", ".py", ".rb"}
 GUIDES = {
     "quickstart.md": "From a token to the first verified webhook on your machine, in a minute.",
     "guides/tickets.md": "The life of a ticket, from opening it to rating the decision.",
+    "guides/day.md": "A ticket that is declined, appealed and won, played through with curl.",
     "guides/webhooks.md": "Be told of what happens, instead of asking for it.",
     "guides/trying.md": "Play the carrier and the agent, and try your receiver.",
     "receiving.md": "Payloads, signatures, retries, and what to do when nothing arrives.",

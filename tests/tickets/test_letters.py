@@ -18,6 +18,7 @@ from deliveries import mailing
 from deliveries.models import Mail
 from shipments.models import Shipment
 from tests import builders as build
+from tests.files import as_json, picture
 from tickets import working
 from tickets.changes import appeals, letters
 from tickets.changes.actors import Actor
@@ -142,7 +143,7 @@ def test_the_call_in_it_works_as_it_stands(
 ) -> None:
     Company.objects.update(language=language)
     act(ticket, eve)
-    call = re.search(r"^    curl .*?'$", Mail.objects.get().text, re.DOTALL | re.MULTILINE)
+    call = re.search(r"^    curl -X .*?'$", Mail.objects.get().text, re.DOTALL | re.MULTILINE)
     assert call is not None
     words = shlex.split(call[0])
     options = dict(zip(words[1::2], words[2::2], strict=False))
@@ -154,6 +155,29 @@ def test_the_call_in_it_works_as_it_stands(
 
     assert answer.status_code == 200
     assert answer["X-Ticket-Changed"] == "1"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_says_how_to_send_each_document_that_is_missing(
+    api: APIClient, ticket: Ticket, eve: User, language: str
+) -> None:
+    Company.objects.update(language=language)
+    working.move(
+        ticket.pk, Status.INCOMPLETE, user=eve, reason="x", requested=["Photo", "Bill\nof $(x)"]
+    )
+    text = Mail.objects.get().text
+    photo, bill = ticket.requested_documents.order_by("pk")
+    call = re.search(r"^    curl [^\n]*/files.*?document=\d+$", text, re.DOTALL | re.MULTILINE)
+    assert call is not None
+    words = shlex.split(call[0])
+    path = words[1].removeprefix("$BASE")
+
+    assert f"    {photo.pk}  Photo\n    {bill.pk}  Bill of $(x)\n" in text
+    assert words[-4:] == ["-F", "file=@FILE", "-F", f"requested_document={photo.pk}"]
+    answer = api.post(path, as_json(picture(), requested_document=photo.pk))
+    assert answer.status_code == 200
+    photo.refresh_from_db()
+    assert photo.fulfilled_at
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

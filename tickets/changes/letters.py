@@ -27,6 +27,11 @@ CURL = """\
       -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
       -d '{body}'"""
 
+FILE_CURL = """\
+    curl "$BASE{path}" \\
+      -H "Authorization: Bearer $TOKEN" \\
+      -F file=@FILE -F requested_document={document}"""
+
 
 def tell_move(ticket: Ticket, reason: str) -> None:
     """Write the email about a move that has just been made, where it asks for an answer.
@@ -70,12 +75,30 @@ def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
         indented(reason),
         answer_by(ticket),
+        *asking_for_files(ticket),
         gettext("To answer by API, with our address in BASE and your token in TOKEN:"),
         CURL.format(
             method="PUT",
             path=f"/company/tickets/{ticket.pk}",
             body=f'{{"ticket_status_id": {Status.FOLLOW_UP:d}, "comments": "{answer}"}}',
         ),
+    )
+
+
+def asking_for_files(ticket: Ticket) -> tuple[str, ...]:
+    """How to send what is asked for by name, if anything is."""
+    missing = list(ticket.requested_documents.filter(fulfilled_at=None).order_by("pk"))
+    if not missing:
+        return ()
+    text = gettext(
+        "To send a file by API, name the document that it is by its number. With the last of them"
+        " the ticket goes on by itself."
+    )
+    path = f"/company/tickets/{ticket.pk}/files"
+    return (
+        folded(text),
+        "\n".join(f"    {one.pk}  {plain(one.name)}" for one in missing),
+        FILE_CURL.format(path=path, document=missing[0].pk),
     )
 
 

@@ -1,0 +1,49 @@
+"""docs/guides/day.md, pasted block by block into a shell beside a running service."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from pytest_django.live_server_helper import LiveServer
+
+from companies import services
+from companies.models import Company
+from tests.programs import program
+from tests.test_architecture import ROOT
+from tickets.models import Rating, Ticket
+from tickets.statuses import Status
+
+PAGE = (ROOT / "docs" / "guides" / "day.md").read_text()
+COMMANDS = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
+(HEARD,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_every_step_is_told_as_the_page_says(
+    live_server: LiveServer, company: Company, tmp_path: Path
+) -> None:
+    program("curl")
+    ours = {
+        "PATH": os.environ["PATH"],
+        "PARCELDESK_URL": live_server.url,
+        "PARCELDESK_TOKEN": services.issue_token(company.pk),
+    }
+
+    done = subprocess.run(
+        ["bash", "-eu", "-o", "pipefail"],
+        input=COMMANDS,
+        env=ours,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert HEARD in done.stdout, done.stdout
+    assert "statusCode" not in done.stdout
+    ticket = Ticket.objects.get()
+    assert ticket.status == Status.ACCEPTED
+    assert Rating.objects.get().ticket == ticket
+    assert not company.webhooks.present().exists()
