@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from bench.plain_api.models import PlainTicket
 from companies.models import ApiToken, Company
 from shipments.models import Shipment
-from tickets.models import Comment, Document, HistoryEntry, Ticket
+from tickets.models import Comment, Document, HistoryEntry, RequestedDocument, Ticket, TicketFile
 from webhooks.models import Webhook
 
 
@@ -56,6 +56,18 @@ class DocumentFields(serializers.ModelSerializer[Document]):
         fields = ["field_id", "key", "type", "value"]
 
 
+class FileFields(serializers.ModelSerializer[TicketFile]):
+    class Meta:
+        model = TicketFile
+        fields = ["id", "name", "media_type", "size", "description", "created_at"]
+
+
+class RequestedFields(serializers.ModelSerializer[RequestedDocument]):
+    class Meta:
+        model = RequestedDocument
+        fields = ["id", "name", "fulfilled_at"]
+
+
 class CommentFields(serializers.ModelSerializer[Comment]):
     class Meta:
         model = Comment
@@ -72,6 +84,8 @@ class ListedTicket(serializers.ModelSerializer[Ticket]):
     type_name = serializers.CharField(source="type.name")
     documents = DocumentFields(many=True)
     conversation = CommentFields(many=True)
+    files = FileFields(many=True)
+    requested_documents = RequestedFields(many=True)
     shipment = serializers.SerializerMethodField()
     rating = serializers.SerializerMethodField()
 
@@ -93,6 +107,8 @@ class ListedTicket(serializers.ModelSerializer[Ticket]):
             "updated_at",
             "documents",
             "conversation",
+            "files",
+            "requested_documents",
             "shipment",
             "rating",
         ]
@@ -116,7 +132,7 @@ class TicketWithHistory(ListedTicket):
 
 
 class OfCompany(Plain):
-    related: tuple[str, ...] = ("documents", "conversation")
+    related: tuple[str, ...] = ("documents", "conversation", "files", "requested_documents")
 
     def get_queryset(self) -> QuerySet[Ticket]:
         mine = Ticket.objects.filter(company=self.request.user.pk).select_related("type", "rating")
@@ -149,7 +165,7 @@ class Tickets(generics.ListCreateAPIView[Any], OfCompany):
 
 class OneTicket(generics.RetrieveAPIView[Any], OfCompany):
     serializer_class = TicketWithHistory
-    related = ("documents", "conversation", "history")
+    related = (*OfCompany.related, "history")
 
 
 class WebhookFields(serializers.ModelSerializer[Webhook]):
