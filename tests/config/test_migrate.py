@@ -1,6 +1,8 @@
 """`migrate` beside a service at work: who waits for a table makes others wait behind it."""
 
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -86,6 +88,35 @@ def test_tries_again_until_the_table_is_free(
 
     assert len(tries) == 3
     assert capsys.readouterr().out.split("\n  ")[1:] == ["A table is in use; trying again.\n"] * 2
+
+
+def test_a_statement_outside_a_transaction_is_tried_again_by_itself(
+    rows_to_keep: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What went before it in its migration is there to stay, and cannot be done twice."""
+    other = connection.copy()
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE in_use ()")
+    other.set_autocommit(False)
+    with other.cursor() as reading:
+        reading.execute("SELECT count(*) FROM in_use")
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        assert lock_timeout() == "0"
+        other.close()
+
+    monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=pause, monotonic=time.monotonic))
+    try:
+        with migrate.brief_waits(connection), connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE in_use ADD COLUMN extra integer")
+            cursor.execute("SELECT extra FROM in_use")
+        assert len(pauses) == 1
+    finally:
+        other.close()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE in_use")
 
 
 def test_names_who_has_a_table_for_too_long(

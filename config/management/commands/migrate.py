@@ -3,13 +3,17 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import LockNotAvailable
+from psycopg.pq import TransactionStatus
+
+T = TypeVar("T")
 
 # Whoever needs a table while we wait for it waits behind us.
 LOCK_TIMEOUT_MS = 50
@@ -29,42 +33,64 @@ class Command(migrate.Command):
     """Django's own, which waits briefly for a table that is in use and tries again later."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        until = time.monotonic() + PATIENCE_SECONDS
         connection = connections[options["database"]]
+        do = partial(super().handle, *args, **options)
         with brief_waits(connection):
-            while True:
-                try:
-                    super().handle(*args, **options)
-                    return
-                except OperationalError as error:
-                    if not isinstance(error.__cause__, LockNotAvailable):
-                        raise
-                    if time.monotonic() > until:
-                        raise CommandError(gave_up(connection)) from error
-                if options["verbosity"] >= 1:
-                    self.stdout.write("\n  A table is in use; trying again.")
-                time.sleep(random.uniform(*PAUSES_SECONDS))  # noqa: S311 - no secret
+            try_until_free(connection, do, self.tell if options["verbosity"] else None)
+
+    def tell(self) -> None:
+        self.stdout.write("\n  A table is in use; trying again.")
 
 
 def brief_waits(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]:
-    """Statements that change a table raise LockNotAvailable instead of waiting for it for long.
+    """Statements that change a table do not wait for it for long.
 
-    Not those that do their work CONCURRENTLY: nobody waits behind them, and they wait for every
-    transaction there is.
+    In a transaction they raise LockNotAvailable, and it is for the caller to begin anew. Outside
+    one they are tried again by themselves: what went before them stays. Those that do their work
+    CONCURRENTLY wait: nobody waits behind them, and they wait for every transaction there is.
     """
 
     def bounded(
         execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
     ) -> Any:
+        do = partial(execute, sql, params, many, context)
         if "CONCURRENTLY" in sql or not CHANGES_A_TABLE.search(sql):
-            return execute(sql, params, many, context)
-        # Below the wrapper. Where the statement fails, rolling back undoes the first of the two.
-        context["cursor"].cursor.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
-        done = execute(sql, params, many, context)
-        context["cursor"].cursor.execute("SET lock_timeout = DEFAULT")
-        return done
+            return do()
+        # Below the wrapper.
+        cursor = context["cursor"].cursor
+        if connection.in_atomic_block:
+            return wait_briefly(cursor, do)
+        return try_until_free(connection, partial(wait_briefly, cursor, do))
 
     return connection.execute_wrapper(bounded)
+
+
+def wait_briefly(cursor: Any, do: Callable[[], T]) -> T:
+    cursor.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
+    try:
+        return do()
+    finally:
+        # Where a transaction has failed, rolling it back undoes the first statement.
+        if cursor.connection.info.transaction_status != TransactionStatus.INERROR:
+            cursor.execute("SET lock_timeout = DEFAULT")
+
+
+def try_until_free(
+    connection: BaseDatabaseWrapper, do: Callable[[], T], tell: Callable[[], None] | None = None
+) -> T:
+    """What `do` returns. Raises CommandError where a table is in use for PATIENCE_SECONDS."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return do()
+        except OperationalError as error:
+            if not isinstance(error.__cause__, LockNotAvailable):
+                raise
+            if time.monotonic() > until:
+                raise CommandError(gave_up(connection)) from error
+        if tell:
+            tell()
+        time.sleep(random.uniform(*PAUSES_SECONDS))  # noqa: S311 - no secret
 
 
 def gave_up(connection: BaseDatabaseWrapper) -> str:
