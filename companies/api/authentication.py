@@ -17,48 +17,52 @@ LAST_USED_PRECISION = timedelta(minutes=1)
 LONGEST_TOKEN = 200
 
 
-class BearerToken(BaseAuthentication):
-    """Sets `request.user` to the company and `request.auth` to its token, else raises a 401."""
+class Bearer(BaseAuthentication):
+    """Sets `request.user` to whom the token stands for and `request.auth` to it, else a 401."""
 
-    def authenticate(self, request: Request) -> tuple[Company, ApiToken]:
+    # As messages call the token.
+    name: str
+
+    def authenticate(self, request: Request) -> tuple[Any, Any]:
         token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
         if not token:
             raise AuthenticationFailed(
-                "Send the header Authorization: Bearer <API token>.", code="not_authenticated"
+                f"Send the header Authorization: Bearer <{self.name}>.", code="not_authenticated"
             )
         now = timezone.now()
+        found = self.find(token, now)
+        if found is None:
+            raise AuthenticationFailed(
+                f"This {self.name} is unknown, expired or revoked.", code="invalid_token"
+            )
+        record_token_use(found[1], now)
+        return found
+
+    def find(self, token: str, now: datetime) -> tuple[Any, Token] | None:
+        raise NotImplementedError
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class BearerToken(Bearer):
+    """A company's."""
+
+    name = "API token"
+
+    def find(self, token: str, now: datetime) -> tuple[Company, ApiToken] | None:
         found = live_token(token, now)
-        if found is None:
-            raise AuthenticationFailed(
-                "This API token is unknown, expired or revoked.", code="invalid_token"
-            )
-        record_token_use(found, now)
-        return found.company, found
-
-    def authenticate_header(self, request: Request) -> str:
-        return "Bearer"
+        return (found.company, found) if found else None
 
 
-class PlatformBearer(BaseAuthentication):
-    """The same for the shipping platform, whose token is no company's (decision N25)."""
+class PlatformBearer(Bearer):
+    """The shipping platform's, which is no company's (decision N25)."""
 
-    def authenticate(self, request: Request) -> tuple[PlatformToken, PlatformToken]:
-        token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
-        if not token:
-            raise AuthenticationFailed(
-                "Send the header Authorization: Bearer <platform token>.", code="not_authenticated"
-            )
-        now = timezone.now()
+    name = "platform token"
+
+    def find(self, token: str, now: datetime) -> tuple[PlatformToken, PlatformToken] | None:
         found = live_platform_token(token, now)
-        if found is None:
-            raise AuthenticationFailed(
-                "This platform token is unknown, expired or revoked.", code="invalid_token"
-            )
-        record_token_use(found, now)
-        return found, found
-
-    def authenticate_header(self, request: Request) -> str:
-        return "Bearer"
+        return (found, found) if found else None
 
 
 def shown_token(authorization: str) -> str:

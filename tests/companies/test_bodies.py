@@ -177,11 +177,12 @@ def test_a_body_of_eight_times_the_size_takes_no_more_than_so_much_longer(name: 
     small, large = FILLED[name](2**15), FILLED[name](2**18)
     refused = name.startswith("bad")
 
-    long = min(cpu_seconds(large, refused) for _ in range(2))
     # What is over at once is no measure.
     short = max(0.0005, min(cpu_seconds(small, refused) for _ in range(2)))
+    # A busy machine only ever adds to a time: the least of some is the reader's own.
+    tries = (cpu_seconds(large, refused) for _ in range(20))
 
-    assert long / short < 40
+    assert any(long / short < 40 for long in tries)
 
 
 def test_names_the_key_that_stands_there_twice(api: APIClient) -> None:
