@@ -8,7 +8,7 @@ from kombu import Connection
 
 from companies.models import Company
 from devtools.valkey import Valkey
-from faults import kills, outages, scenarios, storms
+from faults import kills, outages, scenarios, storms, tickets
 from faults.feeding import Feed
 from faults.receiver import Receiver
 from faults.service import Service
@@ -115,6 +115,7 @@ def test_a_storm_of_kills_loses_and_reorders_nothing(
     )
 
     assert broken(outcome) == []
+    assert tickets.judged(outcome) == []
     # Web is among those that are killed, and its clients ask again with the same key.
     assert 0 < outcome["tickets_answered"] == outcome["tickets_stored"]
     assert outcome["tickets_lost"] == outcome["tickets_twice"] == 0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
 
 from companies import statements
@@ -38,7 +38,8 @@ def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = 
 
     `excluding` is the id of an agent who does not get it. The last step of its caller's
     transaction, as it makes all other assignments wait. Agents who cannot be locked in time
-    leave the ticket to the sweep: it never fails the caller.
+    leave the ticket to the sweep: that never fails the caller. Raises OperationalError where the
+    database is away.
     """
     try:
         with transaction.atomic():
@@ -46,6 +47,9 @@ def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = 
             if isinstance(found, AgentLoad):
                 assign_to(ticket, found)
     except OperationalError as error:
+        if connection.needs_rollback:
+            # The connection is lost, and all that its transaction has done.
+            raise
         logger.warning("ticket %s stays unassigned: %s", ticket.pk, error)
         found, loads = NotAssigned.LOCK_TIMEOUT, {}
     if isinstance(found, AgentLoad):

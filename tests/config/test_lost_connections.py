@@ -1,0 +1,82 @@
+"""The database ends a connection at each statement of a write in turn: 503, and nothing is left."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from tests import builders as build
+from tickets.models import Comment, HistoryEntry, Ticket
+from webhooks.models import Webhook
+
+pytestmark = pytest.mark.usefixtures("rows_to_keep")
+
+MORE_THAN_ANY_WRITE_NEEDS = 80
+END = "SELECT pg_terminate_backend(pg_backend_pid())"
+
+Ended = tuple[int, list[tuple[int, int, bool]]]
+
+
+def rows() -> list[int]:
+    return [model.objects.count() for model in (Ticket, Comment, HistoryEntry, Webhook)]
+
+
+def end_each_statement(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], Any]) -> Ended:
+    """How many statements there are, and of each answer but 503: at which, and any trace of it."""
+    execute, left = psycopg.Cursor.execute, 0
+
+    def counted(cursor: Any, *args: Any, **named: Any) -> Any:
+        nonlocal left
+        left -= 1
+        return execute(cursor, END) if left == -1 else execute(cursor, *args, **named)
+
+    other = []
+    for at in range(MORE_THAN_ANY_WRITE_NEEDS):
+        before, left = rows(), at
+        with monkeypatch.context() as patched:
+            patched.setattr(psycopg.Cursor, "execute", counted)
+            answer = ask()
+        if left >= 0:
+            assert answer.status_code < 300
+            return at, other
+        connection.close()
+        if answer.status_code != 503 or rows() != before:
+            other.append((at, answer.status_code, rows() != before))
+    raise AssertionError("more statements than any write needs")
+
+
+def test_a_ticket_is_opened_whole_or_not_at_all(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build.agent("ada")
+    api.raise_request_exception = False
+
+    ended, other = end_each_statement(
+        monkeypatch, lambda: api.post("/company/tickets", {"type_id": 2})
+    )
+
+    assert (ended > 10, other) == (True, [])
+
+
+def test_a_comment_is_stored_whole_or_not_at_all(
+    api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/company/tickets/{build.ticket(company).pk}/comments"
+
+    ended, other = end_each_statement(monkeypatch, lambda: api.post(address, {"comment": "Here."}))
+
+    assert (ended > 3, other) == (True, [])
+
+
+def test_a_webhook_is_registered_whole_or_not_at_all(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"url": "https://hooks.example.com/in"}
+
+    ended, other = end_each_statement(monkeypatch, lambda: api.post("/webhooks", body))
+
+    assert (ended > 3, other) == (True, [])
