@@ -164,7 +164,7 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
 def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.focused("#text")
-    page.sees("#draft-hint", "Reply: Ctrl+Enter sends it to the company.")
+    page.sees("#aim-hint", "Reply: Ctrl+Enter sends it to the company.")
     page.type("raid, next")
     assert page.value("#text") == "raid, next"
 
@@ -172,7 +172,11 @@ def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.focused("body")
     page.press("n")
     page.focused("#text")
-    page.sees(".desk-as-note #draft-hint", "Note: Ctrl+Enter keeps it among agents.")
+    page.sees(".desk-as-note #aim-hint", "Note: Ctrl+Enter keeps it among agents.")
+    # Keeping the draft, a moment later, leaves these words where they are.
+    page.type(".")
+    page.sees("#draft-hint", "Draft kept.")
+    page.sees(".desk-as-note #aim-hint", "Note: Ctrl+Enter keeps it among agents.")
 
     page.press("Escape", "?")
     page.sees("#help", "take the next ticket")
@@ -187,7 +191,7 @@ def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.focused("#reason-declined")
     page.press("Escape")
     page.misses("#move-declined")
-    assert page.value("#text") == "raid, next"
+    assert page.value("#text") == "raid, next."
     ticket.refresh_from_db()
     assert (ticket.status, said(ticket)) == (Status.IN_REVIEW, [])
 

@@ -50,15 +50,16 @@
   };
   const taken = document.cookie.match(/(?:^|; )desk_sent=([0-9a-f-]{36})/);
   if (taken) store.forget(taken[1]);
-  const hint = (words) => { const at = find("draft-hint"); if (at) at.textContent = words; };
+  // Each has its own place: a draft that is kept a moment later says nothing of what is sent.
+  const hint = (at, words) => { if (find(at)) find(at).textContent = words; };
   if (text) {
     const draft = store.read();
-    if (draft && !text.value) { text.value = draft.text; hint("Your draft is back."); }
+    if (draft && !text.value) { text.value = draft.text; hint("draft-hint", "Your draft is back."); }
     let timer;
     const keep = (sent) => store.write(text.value ? { text: text.value, sent } : null);
     text.addEventListener("input", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => { keep(); hint(text.value ? "Draft kept." : ""); }, 400);
+      timer = setTimeout(() => { keep(); hint("draft-hint", text.value ? "Draft kept." : ""); }, 400);
     });
     composer.addEventListener("submit", () => {
       clearTimeout(timer);
@@ -96,7 +97,7 @@
     aimed = what;
     const note = what === "note";
     composer.closest(".desk-composer").classList.toggle("desk-as-note", note);
-    hint(note ? "Note: Ctrl+Enter keeps it among agents." : "Reply: Ctrl+Enter sends it to the company.");
+    hint("aim-hint", note ? "Note: Ctrl+Enter keeps it among agents." : "Reply: Ctrl+Enter sends it to the company.");
     text.focus();
   }
 
