@@ -50,7 +50,7 @@
   };
   const taken = document.cookie.match(/(?:^|; )desk_sent=([0-9a-f-]{36})/);
   if (taken) store.forget(taken[1]);
-  // Each has its own place: a draft that is kept a moment later says nothing of what is sent.
+  // Each hint has its own place, as a draft is kept only a moment after a key was pressed.
   const hint = (at, words) => { if (find(at)) find(at).textContent = words; };
   if (text) {
     const draft = store.read();
