@@ -3,7 +3,7 @@
 The event loop (`config.door.front`) reads requests and sends answers; a thread of the pool has a
 request only while the application works on it. So clients that send or read slowly, and those
 that do nothing, cost memory alone, and that is bounded
-(decision page web-clients-wait-without-a-thread).
+(decision pages web-clients-wait-without-a-thread, web-companies-take-turns).
 """
 
 import os
@@ -12,6 +12,7 @@ import selectors
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -22,19 +23,23 @@ from gunicorn.workers.gthread import ThreadWorker
 from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
-from config.door.crowd import Crowd
+from config.door.crowd import Crowd, counted_address
 from config.door.front import FrontDoor
 from config.door.refusals import given_id
+from config.door.turns import Turns, who_asks
 from config.startup import refuse_unsafe_settings
 
 # A client is told of a database that hangs while it still waits.
 PATIENCE_SECONDS = 10.0
 # Answered by the event loop itself, so also while every thread is busy. It must wait for nothing.
 AT_ONCE = "/healthz"
+# Of a process's threads, what one company or one stranger has at most.
+SHARE = 0.25
 
 
 class Worker(ThreadWorker):
     clients: FrontDoor
+    turns: Turns
     are_known: Callable[[Iterable[tuple[str, str]], str], bool]
 
     @classmethod
@@ -57,6 +62,9 @@ class Worker(ThreadWorker):
             self.cfg.worker_connections,
             settings.CONNECTIONS_PER_ADDRESS,
             settings.PROXY_ADDRESSES,
+        )
+        self.turns = Turns(
+            self.cfg.threads, max(1, int(self.cfg.threads * SHARE)), self.tpool.submit
         )
         self.clients = FrontDoor(self.cfg, self.poller, crowd, self.begin, self.ask, self.fail)
         queue: Any = self.method_queue
@@ -92,10 +100,30 @@ class Worker(ThreadWorker):
         if request.path == AT_ONCE and request.method in ("GET", "HEAD"):
             self.serve(connection, request)
         else:
-            self.tpool.submit(self.serve, connection, request)
+            self.in_turn(self.serve, connection, request)
 
     def ask(self, connection: Connection, request: Any) -> None:
-        self.tpool.submit(self.look_up, connection, request)
+        self.in_turn(self.look_up, connection, request)
+
+    def in_turn(
+        self, work: Callable[[Connection, Any], None], connection: Connection, request: Any
+    ) -> None:
+        address = counted_address(connection.client, settings.PROXY_ADDRESSES)
+        who = who_asks(request.headers, settings.SESSION_COOKIE_NAME, address)
+        self.turns.come(who, partial(self.work, who, work, connection, request))
+
+    def work(
+        self,
+        who: str,
+        work: Callable[[Connection, Any], None],
+        connection: Connection,
+        request: Any,
+    ) -> None:
+        """Work on a request, in a thread of the pool."""
+        try:
+            work(connection, request)
+        finally:
+            self.method_queue.defer(self.turns.done, who)
 
     def look_up(self, connection: Connection, request: Any) -> None:
         """Ask who sends a large body, in a thread of the pool."""

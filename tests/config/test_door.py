@@ -92,11 +92,30 @@ def test_an_idle_connection_outlives_a_proxy_s(door: Door) -> None:
 
 
 def test_health_is_answered_while_every_thread_is_busy(door: Door, application: Recorder) -> None:
-    held = [door.connect(GET.replace(b"quick", b"held")) for _ in range(3)]
+    held = [door.connect(shown(name, "held")) for name in ("acme", "birch", "cedar")]
     door.has(Stage.ANSWER, 3)
 
     assert door.ask(GET.replace(b"quick", b"healthz")).startswith(b"HTTP/1.1 200 ")
     assert application.asked.count("/held") == 2
+
+    application.gate.set()
+    assert all(read_answer(client) for client in held)
+
+
+def shown(token: str, path: str) -> bytes:
+    """A request of the company with this token."""
+    head = b"GET /%b HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %b\r\n\r\n"
+    return head % (path.encode(), token.encode())
+
+
+def test_a_company_with_many_requests_leaves_a_thread_to_another(
+    door: Door, application: Recorder
+) -> None:
+    held = [door.connect(shown("acme", "held")) for _ in range(20)]
+    door.has(Stage.ANSWER, 20)
+
+    assert door.ask(shown("birch", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert application.asked.count("/held") == 1
 
     application.gate.set()
     assert all(read_answer(client) for client in held)

@@ -153,6 +153,24 @@ def test_no_list_reads_what_it_does_not_show(
     assert max(map(rows_read, lists)) <= 200
 
 
+@pytest.mark.usefixtures("rung")
+@pytest.mark.parametrize("query", [{}, {"status": "2"}, {"status": "1,2,4"}], ids=str)
+def test_of_a_late_page_only_its_own_ids_leave_the_database(
+    api: APIClient, company: Company, query: dict[str, Any]
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [company.pk, 1000])
+    everything = list(company.tickets.newest().values_list("pk", "status"))
+    wanted = [pk for pk, status in everything if str(status) in query.get("status", "1,2,3,4,5,6")]
+    pages = len(wanted) // 2
+
+    with CaptureQueriesContext(connection) as asked:
+        assert ids(api, page=pages, limit=2, **query) == wanted[pages * 2 - 2 : pages * 2]
+
+    skipping = [each["sql"] for each in asked if "OFFSET" in each["sql"]]
+    assert skipping == [sql for sql in skipping if sql.endswith(f"OFFSET {pages * 2 - 2}")] != []
+
+
 def rows_read(sql: str) -> int:
     """How many rows of tickets a statement reads, of whichever index."""
     with connection.cursor() as cursor:

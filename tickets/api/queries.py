@@ -120,26 +120,28 @@ def newest_page(
         # Also keeps the largest page numbers from the database, which cannot count so far.
         return [], None
     # The ids first: what is skipped before a late page is then read from the index alone.
-    ids = ids_of(found, wanted, start + limit + 1)[start:]
+    ids = ids_of(found, wanted, start, start + limit + 1)
     tickets = list(related(Ticket.objects.newest().filter(pk__in=ids[:limit])))
     return tickets, tickets[-1].pk if len(ids) > limit and tickets else None
 
 
-def ids_of(found: TicketQuerySet, wanted: frozenset[Status], most: int) -> list[int]:
-    """The first ids of these statuses, in order.
+def ids_of(found: TicketQuerySet, wanted: frozenset[Status], start: int, end: int) -> list[int]:
+    """The ids of these statuses from `start` to before `end`, in order.
 
     Each status has a part of an index to itself, in this order. Asked for all at once, PostgreSQL
     would walk over every ticket of a company to find the few that are open.
     """
     if len(wanted) == len(Status):
-        return list(found.values_list("pk", flat=True)[:most])
-    first, *others = (
-        found.filter(status=status).values_list("pk", "created_at")[:most]
-        for status in sorted(wanted)
-    )
-    if others:
-        first = first.union(*others, all=True).order_by("-created_at", "-pk")[:most]
-    return [pk for pk, _ in first]
+        return list(found.values_list("pk", flat=True)[start:end])
+    each = [
+        found.filter(status=status).values_list("pk", "created_at") for status in sorted(wanted)
+    ]
+    if len(each) == 1:
+        rows = each[0]
+    else:
+        first, *others = (part[:end] for part in each)
+        rows = first.union(*others, all=True).order_by("-created_at", "-pk")
+    return [pk for pk, _ in rows[start:end]]
 
 
 def changes_page(found: TicketQuerySet, query: dict[str, Any]) -> tuple[list[Ticket], str]:
