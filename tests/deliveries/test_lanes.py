@@ -322,8 +322,8 @@ def test_looks_for_them_a_part_at_a_time(company: Company) -> None:
 
 def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook) -> None:
     publishing.publish([build.news(company)])
+    statements.settle_plans(transaction_only=True)
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN {lanes.TAKE}", {"loop": loop_id(), "most": 10, **lanes.SIZES})
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
