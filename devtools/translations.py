@@ -1,19 +1,36 @@
 """`./dev translate`: the sentences of the code in `locale/`, with what translators made of them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import polib
+from django.utils.translation.template import templatize
 
 from devtools.bootstrap import ROOT
 from devtools.trouble import UsageError, say
 
 LOCALE = ROOT / "locale"
 APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
-# What marks a sentence, and whether a second one for several follows.
-MARKS = {"gettext": False, "gettext_lazy": False, "gettext_noop": False, "ngettext": True}
+TEMPLATES = "templates"
+
+
+# What marks a sentence, and what its arguments are. A context tells two meanings of a word apart.
+ONE, SEVERAL, IN_CONTEXT = ("one",), ("one", "plural"), ("context", "one")
+MARKS = {
+    "gettext": ONE,
+    "gettext_lazy": ONE,
+    "gettext_noop": ONE,
+    "ngettext": SEVERAL,
+    "ngettext_lazy": SEVERAL,
+    "pgettext": IN_CONTEXT,
+    "pgettext_lazy": IN_CONTEXT,
+}
+# How Django writes the tags of a template, and `_("…")` in one, for tools that read Python.
+STRING = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+IN_TEMPLATE = re.compile(rf"(?<!\w)(_|gettext|ngettext|pgettext)\(({STRING}(?:, {STRING})*)")
 
 
 class Sentence(NamedTuple):
@@ -21,6 +38,7 @@ class Sentence(NamedTuple):
 
     one: str
     plural: str = ""
+    context: str = ""
 
 
 def translate(arguments: list[str]) -> int:
@@ -46,13 +64,15 @@ def catalogues() -> list[Path]:
 
 
 def sentences(root: Path) -> list[Sentence]:
-    """All that the code marks, in the order of its files. Raises UsageError."""
-    files = (path for app in APPS for path in sorted((root / app).rglob("*.py")))
+    """All that code and templates mark, in the order of their files. Raises UsageError."""
+    files = [path for app in APPS for path in sorted((root / app).rglob("*.py"))]
+    files += sorted((root / TEMPLATES).rglob("*.html"))
     found: dict[Sentence, None] = {}
     for path in files:
+        read = marked_in_template if path.suffix == ".html" else marked
         try:
-            found |= dict.fromkeys(marked(path.read_text()))
-        except ValueError as error:
+            found |= dict.fromkeys(read(path.read_text()))
+        except (ValueError, SyntaxError) as error:
             raise UsageError(f"{path.relative_to(root)}, {error}") from error
     return list(found)
 
@@ -69,27 +89,43 @@ def marked(source: str) -> Iterator[Sentence]:
     for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         if not isinstance(node.func, ast.Name) or node.func.id not in MARKS:
             continue
-        parts = node.args[: 1 + MARKS[node.func.id]]
-        if isinstance(parts[0], ast.Name | ast.Attribute | ast.Subscript):
+        names = MARKS[node.func.id]
+        parts = node.args[: len(names)]
+        if isinstance(parts[-1], ast.Name | ast.Attribute | ast.Subscript):
             continue
         texts = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
-        if len(texts) != len(parts):
+        if len(texts) != len(names):
             raise ValueError(f"line {node.lineno}: a sentence is a text, not put together")
-        yield Sentence(*texts)
+        yield Sentence(**dict(zip(names, texts, strict=True)))
+
+
+def marked_in_template(source: str) -> Iterator[Sentence]:
+    """The sentences of one template. Raises SyntaxError where a tag stands in one."""
+    if "translate" not in source and "_(" not in source:
+        return
+    for function, given in IN_TEMPLATE.findall(templatize(source)):
+        names = MARKS.get(function, ONE)
+        texts = ast.literal_eval(f"({given},)")
+        yield Sentence(**dict(zip(names, texts, strict=False)))
 
 
 def update(catalogue: polib.POFile, wanted: list[Sentence]) -> None:
     """Give the catalogue these sentences, in their order; it keeps the translations it has."""
-    known = {Sentence(entry.msgid, entry.msgid_plural): entry for entry in catalogue}
+    known = {sentence_of(entry): entry for entry in catalogue}
     catalogue[:] = [known.get(one) or new_entry(one) for one in wanted]
 
 
+def sentence_of(entry: polib.POEntry) -> Sentence:
+    return Sentence(entry.msgid, entry.msgid_plural, entry.msgctxt or "")
+
+
 def new_entry(sentence: Sentence) -> polib.POEntry:
+    told = {"msgid": sentence.one, "msgctxt": sentence.context or None}
     if not sentence.plural:
-        return polib.POEntry(msgid=sentence.one)
-    several = {"msgid_plural": sentence.plural, "msgstr_plural": {0: "", 1: ""}}
-    return polib.POEntry(msgid=sentence.one, **several)
+        return polib.POEntry(**told)
+    return polib.POEntry(**told, msgid_plural=sentence.plural, msgstr_plural={0: "", 1: ""})
 
 
 def untranslated(catalogue: polib.POFile) -> list[polib.POEntry]:
+    """What has no translation, or one that nobody has looked at since the English changed."""
     return [entry for entry in catalogue if not entry.translated()]

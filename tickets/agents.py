@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext
 
 from companies import doorbell
 from tickets.changes.actors import NotAllowed
@@ -62,9 +63,8 @@ def set_available(agent: Agent, available: bool, *, user: User) -> None:
     Open tickets stay where they are: a break is short.
     """
     if not user.is_active or (agent.user_id != user.pk and not user.has_perm(CHANGE)):
-        raise NotAllowed(
-            f"{user.get_username()} is not allowed to change whether {agent} is available."
-        )
+        text = gettext("%(name)s is not allowed to change whether %(agent)s is available.")
+        raise NotAllowed(text % {"name": user.get_username(), "agent": agent})
     agent.available = available
     change_agent(agent, ["available"])
 

@@ -59,8 +59,6 @@ class AgentMove:
     verb: str
     # The letter that opens its dialog on a ticket's page.
     key: str
-    # The verb before "selected tickets", where it is another.
-    bulk_verb: str = ""
     needs_reason: bool = False
     # The company reads what the agent writes with it, which so is an answer to the company.
     tells_company: bool = False
@@ -127,7 +125,6 @@ class Status(IntEnum):
             follow_up_by_request=True,
             move=AgentMove(
                 verb="Request information",
-                bulk_verb="Request information on",
                 key="i",
                 needs_reason=True,
                 tells_company=True,

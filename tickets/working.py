@@ -20,6 +20,7 @@ from tickets.changes.documents import request_documents
 from tickets.changes.history import record_request
 from tickets.changes.news import telling
 from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
+from tickets.labels import status_label
 from tickets.models import Ticket
 from tickets.statuses import ASKING, TERMINAL, TOLD, By, Status, needs_reason
 
@@ -117,7 +118,8 @@ def move_held(
     change_status(ticket, to, actor, reason=reason, data=data)
     request_documents(ticket, requested)
     if needs_reason(was, to) and not reason:
-        raise MoveRefused(f"Give a reason: it is required to move from {was.label} to {to.label}.")
+        text = gettext("Give a reason: it is required to move from %(was)s to %(to)s.")
+        raise MoveRefused(text % {"was": status_label(was), "to": status_label(to)})
     if reason and to in TOLD:
         add_comment(ticket, actor, reason)
     letters.tell_move(ticket, reason)
@@ -136,14 +138,16 @@ def decide_appeal(
     """
     actor = actor_for(user)
     if actor.by != By.LEAD:
-        raise NotAllowed(f"{actor.name} is not a lead. Only a lead decides appeals.")
+        text = gettext("%(name)s is not a lead. Only a lead decides appeals.")
+        raise NotAllowed(text % {"name": actor.name})
     ticket = lock_ticket(ticket_id, version)
     pending_appeal(ticket)
     if accept:
         move_held(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
         return ticket
     if not said(reason):
-        raise MoveRefused("Give a reason: the company reads why its appeal is refused.")
+        text = gettext("Give a reason: the company reads why its appeal is refused.")
+        raise MoveRefused(text)
     letters.tell_appeal_decided(ticket, refuse_pending(ticket, actor, said(reason)))
     return ticket
 
@@ -164,7 +168,7 @@ def write_on(
     asked = list(requested) if public else []
     text = with_requested_documents(ticket, said(text), asked)
     if not text:
-        raise ValueError("Write something.")
+        raise ValueError(gettext("Write something."))
     if asked:
         record_request(ticket, actor, asked)
         request_documents(ticket, asked)
@@ -180,7 +184,8 @@ def lock_ticket(ticket_id: int, version: int | None) -> Ticket:
     """The ticket, locked. Raises Ticket.DoesNotExist, and StaleTicket for another version."""
     ticket = Ticket.objects.hold(ticket_id)
     if version is not None and version != ticket.version:
-        raise StaleTicket(f"The ticket has changed: it is now {Status(ticket.status).label}.")
+        text = gettext("The ticket has changed: it is now %(status)s.")
+        raise StaleTicket(text % {"status": status_label(ticket.status)})
     return ticket
 
 

@@ -3,6 +3,7 @@
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.translation import gettext
 
 
 def icon(request: HttpRequest) -> str:
@@ -19,6 +20,6 @@ def touches(request: HttpRequest) -> str:
 
 def account_pages(request: HttpRequest) -> list[dict[str, str]]:
     return [
-        {"title": "Change password", "link": reverse("admin:password_change")},
-        {"title": "Second factor", "link": reverse("second_factor_device")},
+        {"title": gettext("Change password"), "link": reverse("admin:password_change")},
+        {"title": gettext("Second factor"), "link": reverse("second_factor_device")},
     ]

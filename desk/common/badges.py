@@ -3,6 +3,7 @@
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from tickets.labels import status_label
 from tickets.statuses import Status
 
 BADGE = '<span class="desk-pill {}">{}</span>'
@@ -15,4 +16,4 @@ def tint(status: Status) -> str:
 
 def badge(status: int) -> SafeString:
     one = Status(status)
-    return format_html(BADGE, tint(one), one.label)
+    return format_html(BADGE, tint(one), status_label(one))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from companies.texts import is_blank
@@ -96,7 +97,7 @@ class WriteForm(RequestForm):
             and not cleaned.get("to")
             and "text" not in self.errors
         ):
-            self.add_error("text", "Write something.")
+            self.add_error("text", gettext("Write something."))
         return cleaned
 
 
@@ -115,8 +116,11 @@ class AgentChoice(ModelChoiceField[Agent]):
 
     def label_from_instance(self, obj: Agent) -> str:
         agent = cast("WithAnnotations[Agent, Workload]", obj)
-        away = "" if agent.there else ", away"
-        return f"{agent.user.get_username()}: {agent.load} of {agent.capacity}{away}"
+        text = gettext("%(agent)s: %(load)d of %(capacity)d")
+        if not agent.there:
+            text = gettext("%(agent)s: %(load)d of %(capacity)d, away")
+        load, capacity = agent.load, agent.capacity
+        return text % {"agent": agent.user.get_username(), "load": load, "capacity": capacity}
 
 
 class AssignForm(forms.Form):
@@ -124,15 +128,16 @@ class AssignForm(forms.Form):
 
     to = AgentChoice(
         required=False,
-        label="Assign to",
-        empty_label="Assign automatically (least busy)",
+        label=gettext_lazy("Assign to"),
+        empty_label=gettext_lazy("Assign automatically (least busy)"),
         widget=UnfoldAdminSelectWidget,
     )
     reason = forms.CharField(
         required=False,
+        label=gettext_lazy("Reason"),
         max_length=2000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text="Shown in the history, to agents only.",
+        help_text=gettext_lazy("Shown in the history, to agents only."),
     )
 
     def __init__(self, *args: Any, excluding: Agent | None = None, **kwargs: Any) -> None:

@@ -6,6 +6,7 @@ from django.core.paginator import Page
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
 from unfold.views import ChangeList
 
 from desk.common.generics import Paginator
@@ -55,7 +56,7 @@ class TicketChangeList(ChangeList):
         searching = ticked or bool(request.GET.get("q", "").strip())
         self.queue = queues.current_queue(request, searching=searching)
         super().__init__(request, *args, **kwargs)
-        self.title = "Search" if self.found else self.queue.title
+        self.title = gettext("Search") if self.found else str(self.queue.title)
 
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
         found = super().get_filters_params(params)

@@ -1,8 +1,8 @@
 """The filters beside the list of tickets. Each has an index; none asks for all its choices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
@@ -10,6 +10,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.text import capfirst
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.ids import LARGEST_ID
@@ -18,6 +20,9 @@ from desk.common.cache import cached
 from tickets.models import Agent, Ticket, TicketType
 from tickets.models.carriers import spellings_of
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 TYPES_FRESH_SECONDS = 60
 
 
@@ -25,7 +30,8 @@ class FieldFilter(admin.ListFilter):
     """A filter that is one field of the form beside the list."""
 
     template = "unfold/filters/filters_field.html"
-    title: str
+    # As it stands in a sentence.
+    title: "StrOrPromise"
     parameter_name = ""
 
     def __init__(
@@ -65,14 +71,14 @@ class FieldFilter(admin.ListFilter):
 
 
 class ChoiceFilter(FieldFilter):
-    def options(self) -> list[tuple[int, str]]:
+    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
         raise NotImplementedError
 
     def field(self) -> forms.Field:
         return forms.ChoiceField(
-            label=self.title.capitalize(),
+            label=capfirst(self.title),
             required=False,
-            choices=[("", "All"), *self.options()],
+            choices=[("", gettext("All")), *self.options()],
             widget=UnfoldAdminSelectWidget(),
         )
 
@@ -82,16 +88,18 @@ class ChoiceFilter(FieldFilter):
 
 
 class StatusFilter(ChoiceFilter):
-    title = parameter_name = "status"
+    title = gettext_lazy("status")
+    parameter_name = "status"
 
-    def options(self) -> list[tuple[int, str]]:
+    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
         return Ticket.STATUSES
 
 
 class TypeFilter(ChoiceFilter):
-    title = parameter_name = "type"
+    title = gettext_lazy("type")
+    parameter_name = "type"
 
-    def options(self) -> list[tuple[int, str]]:
+    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
         types = TicketType.objects.only("name")
         return cached(
             "types", TYPES_FRESH_SECONDS, lambda: [(one.pk, str(one)) for one in types.all()]
@@ -107,14 +115,15 @@ class TextFilter(FieldFilter):
     def field(self) -> forms.Field:
         attrs = {"data-names": self.names, "autocomplete": "off"}
         return forms.CharField(
-            label=self.title.capitalize(),
+            label=capfirst(self.title),
             required=False,
             widget=UnfoldAdminTextInputWidget(attrs=attrs),
         )
 
 
 class AgentFilter(TextFilter):
-    title = parameter_name = names = "agent"
+    title = gettext_lazy("agent")
+    parameter_name = names = "agent"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         named = Agent.objects.filter(user__username=value).values_list("pk", flat=True)
@@ -122,7 +131,8 @@ class AgentFilter(TextFilter):
 
 
 class CompanyFilter(TextFilter):
-    title = parameter_name = names = "company"
+    title = gettext_lazy("company")
+    parameter_name = names = "company"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         """By its id, or its whole name in any case."""
@@ -133,7 +143,8 @@ class CompanyFilter(TextFilter):
 
 
 class CarrierFilter(TextFilter):
-    title = names = "carrier"
+    title = gettext_lazy("carrier")
+    names = "carrier"
     parameter_name = "carrier_name"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
@@ -141,11 +152,11 @@ class CarrierFilter(TextFilter):
 
 
 class DayFilter(FieldFilter):
-    """A day in the service's time zone. What is no day narrows nothing."""
+    """A day in the time zone of whoever asks. What is no day narrows nothing."""
 
     def field(self) -> forms.Field:
         widget = UnfoldAdminTextInputWidget(attrs={"type": "date"})
-        return forms.CharField(label=self.title.capitalize(), required=False, widget=widget)
+        return forms.CharField(label=capfirst(self.title), required=False, widget=widget)
 
     def midnight(self, value: str, later: int = 0) -> datetime | None:
         try:
@@ -158,7 +169,7 @@ class DayFilter(FieldFilter):
 
 
 class OpenedFrom(DayFilter):
-    title = "opened from"
+    title = gettext_lazy("opened from")
     parameter_name = "opened_from"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
@@ -167,7 +178,7 @@ class OpenedFrom(DayFilter):
 
 
 class OpenedTo(DayFilter):
-    title = "opened until"
+    title = gettext_lazy("opened until")
     parameter_name = "opened_to"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:

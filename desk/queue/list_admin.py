@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
 
 from desk.queue.autocomplete import AutocompletePages
 from desk.queue.changelist import DEADLINES, CappedPaginator, TicketChangeList
@@ -29,7 +30,7 @@ class ListPages(AutocompletePages, ExportPages, TicketRows):
     show_facets = admin.ShowFacets.NEVER
     # Named so that there is a box to search with; TicketList is what searches.
     search_fields = ("id",)
-    search_help_text = "ID, tracking number, company or text"
+    search_help_text = gettext_lazy("ID, tracking number, company or text")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketChangeList]:
         return TicketChangeList

@@ -1,18 +1,22 @@
 """The queues that agents work from: what is in each, in which order, and how many."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from desk.common.cache import cached
 from desk.common.requests import staff
 from tickets.models import Agent, Appeal, Ticket
 from tickets.models.tickets import TicketQuerySet
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 MOST_SHOWN = 1_000
 # A badge may be so old. Nothing else makes it new: a ticket's move asks nothing of the desk.
@@ -29,7 +33,7 @@ Narrow = Callable[[TicketQuerySet, int | None], TicketQuerySet]
 
 class Queue(NamedTuple):
     slug: str
-    title: str
+    title: "StrPromise"
     icon: str
     # Takes the tickets and the id of the agent who asks, if they are one.
     narrow: Narrow
@@ -44,34 +48,40 @@ def overdue(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
 
 
 QUEUES = (
-    Queue("mine", "Mine", "person", lambda all_, me: all_.open().filter(agent=me or 0), URGENT),
-    Queue("unassigned", "Unassigned", "inbox", lambda all_, me: all_.waiting()),
-    Queue("overdue", "Overdue", "alarm", overdue, URGENT),
+    Queue(
+        "mine",
+        gettext_lazy("Mine"),
+        "person",
+        lambda all_, me: all_.open().filter(agent=me or 0),
+        URGENT,
+    ),
+    Queue("unassigned", gettext_lazy("Unassigned"), "inbox", lambda all_, me: all_.waiting()),
+    Queue("overdue", gettext_lazy("Overdue"), "alarm", overdue, URGENT),
     Queue(
         "waiting",
-        "Waiting on company",
+        gettext_lazy("Waiting on company"),
         "hourglass_empty",
         lambda all_, me: all_.paused(),
     ),
     Queue(
         "claims",
-        "Claim review",
+        gettext_lazy("Claim review"),
         "gavel",
         lambda all_, me: all_.claims(),
     ),
     Queue(
         "appeals",
-        "Appeals",
+        gettext_lazy("Appeals"),
         "undo",
         lambda all_, me: all_.filter(appeals__state=Appeal.State.PENDING),
         # Nothing but the appeal has changed a Declined ticket since: the oldest first.
         order=("updated_at", "pk"),
         leads_only=True,
     ),
-    Queue("open", "All open", "all_inbox", lambda all_, me: all_.open()),
+    Queue("open", gettext_lazy("All open"), "all_inbox", lambda all_, me: all_.open()),
     Queue(
         "everyone",
-        "By agent",
+        gettext_lazy("By agent"),
         "groups",
         lambda all_, me: all_.open().filter(agent__isnull=False),
         order=BY_AGENT,
@@ -79,7 +89,7 @@ QUEUES = (
     ),
     Queue(
         "everything",
-        "Everything",
+        gettext_lazy("Everything"),
         "stacks",
         lambda all_, me: all_,
         order=NEWEST_OF_ALL,

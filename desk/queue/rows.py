@@ -12,14 +12,17 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.utils.translation import gettext, gettext_lazy
 
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
 from desk.common.controls import isolated
+from desk.common.times import distance
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
+from tickets.statuses import By
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -74,14 +77,6 @@ def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]"
     return rows
 
 
-def distance(seconds: float) -> str:
-    """In the largest whole unit: 50 s, 12 min, 3 h, 2 d."""
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{int(seconds)} s"
-
-
 class Deadline(NamedTuple):
     text: str
     at: datetime | None = None
@@ -92,20 +87,21 @@ class Deadline(NamedTuple):
 def due_deadline(ticket: Ticket, now: datetime) -> Deadline:
     state = clocks.next_promise(ticket, now)
     if state == ClockState.PAUSED:
-        return Deadline("paused")
-    return row_deadline(ticket.due_at, now, "overdue by", state)
+        return Deadline(gettext("paused"))
+    return row_deadline(ticket.due_at, now, gettext("overdue by %(distance)s"), state)
 
 
 def claim_deadline(ticket: Ticket, now: datetime) -> Deadline:
-    return row_deadline(ticket.filing_due_at, now, "missed by", clocks.filing_state(ticket, now))
+    late = gettext("missed by %(distance)s")
+    return row_deadline(ticket.filing_due_at, now, late, clocks.filing_state(ticket, now))
 
 
 def row_deadline(at: datetime | None, now: datetime, late: str, state: ClockState) -> Deadline:
     if at is None or state not in MARKS:
         return Deadline("")
-    left = (at - now).total_seconds()
-    text = f"{late} {distance(-left)}" if state == ClockState.OVERDUE else f"in {distance(left)}"
-    return Deadline(text, at, MARKS[state])
+    text = late if state == ClockState.OVERDUE else gettext("in %(distance)s")
+    left = abs((at - now).total_seconds())
+    return Deadline(text % {"distance": distance(left)}, at, MARKS[state])
 
 
 def as_html(deadline: Deadline) -> SafeString | str:
@@ -127,7 +123,9 @@ def ticket_cell(ticket: Ticket, peek: Peek) -> SafeString:
 
     Put together here: a template for each row takes longer than all queries of the page.
     """
-    number = peek.tracking or (f"shipment {ticket.shipment_id}" if ticket.shipment_id else "")
+    number = peek.tracking
+    if not number and ticket.shipment_id:
+        number = gettext("shipment %(shipment)d") % {"shipment": ticket.shipment_id}
     about = filter(None, (str(ticket.type), ticket.carrier_name or peek.carrier, number))
     said_last = Truncator(peek.text).chars(PEEK)
     return format_html(
@@ -136,10 +134,14 @@ def ticket_cell(ticket: Ticket, peek: Peek) -> SafeString:
         ticket.pk,
         isolated(ticket.company),
         format_html_join(" · ", "{}", ((isolated(one),) for one in about)),
-        format_html(LAST, peek.by if peek.public else "note", isolated(said_last))
-        if peek.text
-        else "",
+        format_html(LAST, said_by(peek), isolated(said_last)) if peek.text else "",
     )
+
+
+def said_by(peek: Peek) -> str:
+    if not peek.public:
+        return gettext("note")
+    return gettext("company") if peek.by == By.COMPANY else gettext("agent")
 
 
 class TicketRows(ModelAdmin):
@@ -152,27 +154,28 @@ class TicketRows(ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Ticket]:
         return super().get_queryset(request).select_related(*self.list_select_related)
 
-    @admin.display(description="ticket")
+    @admin.display(description=gettext_lazy("ticket"))
     def ticket(self, ticket: Ticket) -> SafeString:
         return ticket_cell(ticket, getattr(ticket, "peek", Peek()))
 
-    @admin.display(description="status")
+    @admin.display(description=gettext_lazy("status"))
     def status_pill(self, ticket: Ticket) -> SafeString:
         return badge(ticket.status)
 
-    @admin.display(description="agent")
+    @admin.display(description=gettext_lazy("agent"))
     def agent_name(self, ticket: Ticket) -> str:
-        return str(ticket.agent) if ticket.agent else "nobody"
+        return str(ticket.agent) if ticket.agent else gettext("nobody")
 
-    @admin.display(description="due", ordering="due_at")
+    @admin.display(description=gettext_lazy("due"), ordering="due_at")
     def due(self, ticket: Ticket) -> SafeString | str:
         return as_html(due_deadline(ticket, timezone.now()))
 
-    @admin.display(description="claim deadline", ordering="filing_due_at")
+    @admin.display(description=gettext_lazy("claim deadline"), ordering="filing_due_at")
     def filing(self, ticket: Ticket) -> SafeString | str:
         return as_html(claim_deadline(ticket, timezone.now()))
 
-    @admin.display(description="updated")
+    @admin.display(description=gettext_lazy("updated"))
     def updated(self, ticket: Ticket) -> SafeString | str:
         ago = max(0.0, (timezone.now() - ticket.updated_at).total_seconds())
-        return as_html(Deadline(f"{distance(ago)} ago", ticket.updated_at))
+        text = gettext("%(distance)s ago") % {"distance": distance(ago)}
+        return as_html(Deadline(text, ticket.updated_at))

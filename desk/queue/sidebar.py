@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from desk.common.requests import staff
 from desk.queue import queues
@@ -12,42 +13,72 @@ VIEW = "tickets.view_ticket"
 LIST = "admin:tickets_ticket_changelist"
 # Title, icon, page and the permission to see it.
 OTHERS = (
-    ("Overview", "monitoring", "admin:index", VIEW),
-    ("Storms", "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
-    ("Fairness", "balance", "desk_fairness", "desk.view_figures"),
-    ("Macros", "quickreply", "admin:desk_macro_changelist", "desk.view_macro"),
-    ("Agents", "support_agent", "admin:tickets_agent_changelist", "tickets.view_agent"),
-    ("SLA targets", "timer", "admin:tickets_slatarget_changelist", "tickets.view_slatarget"),
-    ("Calendars", "calendar_month", "admin:tickets_calendar_changelist", "tickets.view_calendar"),
+    (gettext_noop("Overview"), "monitoring", "admin:index", VIEW),
+    (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
+    (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
+    (gettext_noop("Macros"), "quickreply", "admin:desk_macro_changelist", "desk.view_macro"),
     (
-        "Filing rules",
+        gettext_noop("Agents"),
+        "support_agent",
+        "admin:tickets_agent_changelist",
+        "tickets.view_agent",
+    ),
+    (
+        gettext_noop("SLA targets"),
+        "timer",
+        "admin:tickets_slatarget_changelist",
+        "tickets.view_slatarget",
+    ),
+    (
+        gettext_noop("Calendars"),
+        "calendar_month",
+        "admin:tickets_calendar_changelist",
+        "tickets.view_calendar",
+    ),
+    (
+        gettext_noop("Filing rules"),
         "event_busy",
         "admin:tickets_filingrule_changelist",
         "tickets.view_filingrule",
     ),
-    ("Companies", "domain", "admin:companies_company_changelist", "companies.view_company"),
-    ("Webhooks", "webhook", "admin:webhooks_webhook_changelist", "webhooks.view_webhook"),
-    ("Missing events", "troubleshoot", "admin:tickets_ticket_events", "deliveries.view_delivery"),
     (
-        "Failed rows",
+        gettext_noop("Companies"),
+        "domain",
+        "admin:companies_company_changelist",
+        "companies.view_company",
+    ),
+    (
+        gettext_noop("Webhooks"),
+        "webhook",
+        "admin:webhooks_webhook_changelist",
+        "webhooks.view_webhook",
+    ),
+    (
+        gettext_noop("Missing events"),
+        "troubleshoot",
+        "admin:tickets_ticket_events",
+        "deliveries.view_delivery",
+    ),
+    (
+        gettext_noop("Failed rows"),
         "report",
         "admin:companies_failedrow_changelist",
         "companies.view_failedrow",
     ),
-    ("Users", "group", "admin:auth_user_changelist", "auth.view_user"),
+    (gettext_noop("Users"), "group", "admin:auth_user_changelist", "auth.view_user"),
 )
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     groups = []
     if request.user.has_perm(VIEW):
-        groups.append({"title": "Queues", "items": queue_items(request)})
+        groups.append({"title": gettext("Queues"), "items": queue_items(request)})
     others = [
-        {"title": title, "icon": icon, "link": reverse(page)}
+        {"title": gettext(title), "icon": icon, "link": reverse(page)}
         for title, icon, page, permission in OTHERS
         if request.user.has_perm(permission)
     ]
-    return [*groups, {"title": "Desk", "items": others}] if others else groups
+    return [*groups, {"title": gettext("Desk"), "items": others}] if others else groups
 
 
 def queue_items(request: HttpRequest) -> list[dict[str, Any]]:

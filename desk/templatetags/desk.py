@@ -8,9 +8,11 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from desk.common.badges import badge
 from desk.common.controls import isolated
+from desk.common.times import distance
 from desk.ticket import values
 
 register = template.Library()
@@ -19,7 +21,6 @@ ADDRESS = re.compile(r"https://[^\s<>\"'`]+")
 LINK = '<a href="{0}" rel="noopener noreferrer nofollow" target="_blank"><bdi>{0}</bdi></a>'
 # A message of nothing but addresses is read by nobody, and each is judged anew.
 MOST_LINKS = 50
-UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 
 register.filter("foreign", isolated)
@@ -29,11 +30,11 @@ register.filter("foreign", isolated)
 def ago(at: datetime, now: datetime | None = None) -> str:
     """How far a moment lies from now, in its largest unit: `5 min ago`, `in 3 d`."""
     seconds = ((now or timezone.now()) - at).total_seconds()
-    for size, unit in UNITS:
-        if abs(seconds) >= size:
-            count = int(abs(seconds) // size)
-            return f"{count} {unit} ago" if seconds > 0 else f"in {count} {unit}"
-    return "just now" if seconds >= 0 else "in a moment"
+    if abs(seconds) < 60:
+        return gettext("just now") if seconds >= 0 else gettext("in a moment")
+    if seconds > 0:
+        return gettext("%(distance)s ago") % {"distance": distance(seconds)}
+    return gettext("in %(distance)s") % {"distance": distance(-seconds)}
 
 
 @register.filter

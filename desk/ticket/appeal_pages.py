@@ -5,6 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext, gettext_noop
 
 from desk.common.forms import AppealForm
 from desk.common.requests import StaffRequest
@@ -14,7 +15,10 @@ from tickets import working
 from tickets.changes.appeals import NoAppeal
 from tickets.changes.writes import MoveRefused, StaleTicket
 
-DONE = {"accept": "The appeal is accepted.", "refuse": "The appeal is refused."}
+DONE = {
+    "accept": gettext_noop("You accepted the appeal."),
+    "refuse": gettext_noop("You refused the appeal."),
+}
 
 
 class AppealPages(TicketPages):
@@ -51,5 +55,5 @@ class AppealPages(TicketPages):
             return self.show(
                 request, fresh, status=409, appeal_form=form, appeal_refusal=str(error)
             )
-        messages.success(request, DONE[decision])
+        messages.success(request, gettext(DONE[decision]))
         return redirect(PAGE, ticket_id)

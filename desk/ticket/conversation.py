@@ -95,7 +95,7 @@ def event(entry: HistoryEntry, said: set[str]) -> Line:
 
     A reason that stands in a comment is not said twice.
     """
-    line = Line("event", entry.actor or entry.by, entry.created_at)
+    line = Line("event", history_words.mover_name(entry), entry.created_at)
     reason = history_words.reason(entry)
     line.reason = "" if reason in said else reason
     if entry.was != entry.now:

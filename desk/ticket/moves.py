@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext, ngettext
 
 from companies.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin
@@ -20,6 +21,7 @@ from desk.ticket.history_words import HistoryLine
 from desk.ticket.next_ticket import LIST
 from tickets.changes.actors import NotAllowed
 from tickets.changes.writes import MoveRefused, StaleTicket
+from tickets.labels import MOVE_SELECTED, move_verb, status_label
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
 
@@ -53,13 +55,11 @@ def picked_by(request: HttpRequest, most: int) -> list[Picked]:
 def move_action(to: Status) -> Action:
     """The action of the list that asks whether, and why, to move what was selected."""
 
-    move = AGENT_MOVES[to]
-    label = f"{move.bulk_verb or move.verb} selected tickets"
-
-    @admin.action(description=label, permissions=["change"])
+    @admin.action(description=MOVE_SELECTED[to], permissions=["change"])
     def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
-            messages.error(request, f"Move at most {MOST_AT_ONCE} tickets at a time.")
+            text = gettext("Move at most %(most)d tickets at a time.")
+            messages.error(request, text % {"most": MOST_AT_ONCE})
             return None
         return page.confirmation(request, to, queryset, MoveForm())
 
@@ -106,10 +106,10 @@ class MovePages(ModelAdmin):
         form: MoveForm,
         refused: dict[int, str] | None = None,
     ) -> HttpResponse:
-        tickets, verb = list(tickets), AGENT_MOVES[to].verb
+        tickets, verb = list(tickets), move_verb(to)
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{verb}: {tickets_text(tickets)}",
+            "title": dialog_title(verb, tickets),
             "to": to,
             "verb": verb,
             "told": to in TOLD,
@@ -127,8 +127,12 @@ class MovePages(ModelAdmin):
         )
 
 
-def tickets_text(tickets: list[Ticket]) -> str:
-    return f"ticket {tickets[0].pk}" if len(tickets) == 1 else f"{len(tickets)} tickets"
+def dialog_title(verb: str, tickets: list[Ticket]) -> str:
+    if len(tickets) == 1:
+        text = gettext("%(verb)s: ticket %(ticket)s")
+        return text % {"verb": verb, "ticket": tickets[0].pk}
+    text = ngettext("%(verb)s: %(count)d ticket", "%(verb)s: %(count)d tickets", len(tickets))
+    return text % {"verb": verb, "count": len(tickets)}
 
 
 def change_meanwhile(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None:
@@ -164,11 +168,17 @@ def move_all(
                 key=said["key"],
             )
         except Ticket.DoesNotExist as error:
-            raise MoveRefused("Ticket not found.") from error
+            raise MoveRefused(gettext("Ticket not found.")) from error
 
     moved, refused = do_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
     if moved:
-        messages.success(request, f"{moved} moved to {to.label}.")
+        text = ngettext(
+            "%(count)d ticket moved to %(status)s.", "%(count)d tickets moved to %(status)s.", moved
+        )
+        messages.success(request, text % {"count": moved, "status": status_label(to)})
     if refused:
-        messages.error(request, f"{len(refused)} not moved.")
+        text = ngettext(
+            "%(count)d ticket was not moved.", "%(count)d tickets were not moved.", len(refused)
+        )
+        messages.error(request, text % {"count": len(refused)})
     return {one.ticket_id: why for one, why in refused.items()}

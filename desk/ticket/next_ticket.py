@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 
 from desk.common.requests import StaffRequest
 from tickets.assignment import taking
@@ -19,16 +20,17 @@ def take_page(request: StaffRequest) -> HttpResponse:
     try:
         taken = taking.take_next(request.user)
         if taken is not None:
-            messages.success(request, f"Ticket {taken.pk} is now assigned to you.")
+            text = gettext("Ticket %(ticket)d is now assigned to you.")
+            messages.success(request, text % {"ticket": taken.pk})
             return redirect(PAGE, taken.pk)
         own = taking.next_of(taking.agent_of(request.user))
     except (NotAllowed, NotGiven) as error:
         messages.error(request, str(error))
         return redirect(LIST)
     if own is None:
-        messages.info(request, "You have no waiting tickets.")
+        messages.info(request, gettext("You have no waiting tickets."))
         return redirect(LIST)
-    messages.info(request, "No unassigned tickets left. Here is your most urgent one.")
+    messages.info(request, gettext("No unassigned tickets left. Here is your most urgent one."))
     return redirect(PAGE, own.pk)
 
 

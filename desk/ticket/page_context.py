@@ -6,11 +6,13 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from companies.files.kinds import KINDS
 from desk.common.badges import tint
 from desk.storms.services import storms_of
 from desk.ticket import conversation, history_words, macros, timeline, values, visits
+from tickets import labels
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.appeals import latest_appeal
 from tickets.models import Appeal, Ticket, TicketFile
@@ -18,13 +20,26 @@ from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
 
+CLOCK_STATES = {
+    ClockState.RUNNING: gettext_noop("running"),
+    ClockState.SOON: gettext_noop("soon"),
+    ClockState.OVERDUE: gettext_noop("overdue"),
+    ClockState.PAUSED: gettext_noop("paused"),
+    ClockState.DONE: gettext_noop("done"),
+    ClockState.DONE_LATE: gettext_noop("done late"),
+}
+
 
 class DueClock(NamedTuple):
-    """Something that is due; paused, nobody may know when."""
+    """When something is due, or was done; paused, nobody may know when."""
 
     name: str
     at: datetime | None
     state: ClockState
+
+    @property
+    def words(self) -> str:
+        return gettext(CLOCK_STATES[self.state])
 
 
 class FileLine(NamedTuple):
@@ -50,6 +65,14 @@ class OfferedMove(NamedTuple):
     @property
     def tint(self) -> str:
         return tint(self.to)
+
+    @property
+    def verb(self) -> str:
+        return labels.move_verb(self.to)
+
+    @property
+    def label(self) -> str:
+        return labels.status_label(self.to)
 
 
 def page_context(
@@ -99,7 +122,7 @@ def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[s
     offered = [macros.fill_macro(one, known) for one in macros.macros_for(ticket)]
     return {
         "moves": offered_moves(ticket, user),
-        "agent_moves": list(AGENT_MOVES.values()),
+        "agent_moves": [(move.key, labels.move_verb(to)) for to, move in AGENT_MOVES.items()],
         "macros": offered,
         "chosen": next((one for one in offered if str(one.id) == macro), None),
         "asked": list(dict.fromkeys(name for one in offered for name in one.requested)),
@@ -133,10 +156,27 @@ def offered_moves(ticket: Ticket, user: User) -> list[OfferedMove]:
 
 
 def clocks_of(ticket: Ticket, now: datetime) -> list[DueClock]:
-    """What is due when; nothing for a clock that nobody has set."""
+    """What is due when, and what was done when; nothing for a clock that nobody has set."""
+    responded_at = ticket.first_responded_at or ticket.decided_at
     told = (
-        ("First response", ticket.first_response_due_at, clocks.first_response(ticket, now)),
-        ("Resolution", ticket.resolution_due_at, clocks.resolution(ticket, now)),
-        ("Claim deadline", ticket.filing_due_at, clocks.filing_state(ticket, now)),
+        (
+            gettext("First response"),
+            (ticket.first_response_due_at, responded_at),
+            clocks.first_response(ticket, now),
+        ),
+        (
+            gettext("Resolution"),
+            (ticket.resolution_due_at, ticket.decided_at),
+            clocks.resolution(ticket, now),
+        ),
+        (
+            gettext("Claim deadline"),
+            (ticket.filing_due_at, ticket.decided_at),
+            clocks.filing_state(ticket, now),
+        ),
     )
-    return [DueClock(*clock) for clock in told if clock[2] != ClockState.NONE]
+    return [
+        DueClock(name, times[state in (ClockState.DONE, ClockState.DONE_LATE)], state)
+        for name, times, state in told
+        if state != ClockState.NONE
+    ]

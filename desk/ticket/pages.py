@@ -14,6 +14,7 @@ from django.http import (
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest
@@ -78,7 +79,8 @@ class TicketPages(MovePages):
         if request.method not in ("GET", "HEAD") or not self.has_view_permission(request, ticket):
             raise PermissionDenied
         if ticket is None:
-            messages.warning(request, f"There is no ticket {object_id}.")
+            text = gettext("There is no ticket %(ticket)s.")
+            messages.warning(request, text % {"ticket": object_id})
             return redirect("admin:index")
         return self.show(cast(StaffRequest, request), ticket)
 
@@ -105,7 +107,7 @@ class TicketPages(MovePages):
             ),
             "opts": self.opts,
             "original": ticket,
-            "title": f"Ticket {ticket.pk}",
+            "title": gettext("Ticket %(ticket)s") % {"ticket": ticket.pk},
             "is_fullwidth": "1",
             "form": form,
             "refusal": refusal,
@@ -146,7 +148,8 @@ class TicketPages(MovePages):
         except (StaleTicket, MoveRefused, ValueError) as error:
             fresh = self.working_on(request, ticket_id)
             return self.show(request, fresh, form=form, refusal=str(error), status=409)
-        messages.success(request, "Sent to the company." if public else "Noted.")
+        sent = gettext("Sent to the company.") if public else gettext("Note saved.")
+        messages.success(request, sent)
         answer = next_ticket.next_page(request, ticket_id)
         if reply.key:
             # Tells the page's script which draft has arrived and can go.
@@ -174,7 +177,7 @@ class TicketPages(MovePages):
         except (NotAllowed, NotGiven) as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, "The ticket is now assigned to you.")
+            messages.success(request, gettext("The ticket is now assigned to you."))
         return redirect(next_ticket.PAGE, ticket_id)
 
     def file_page(self, request: HttpRequest, ticket_id: int, file_id: int) -> HttpResponse:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext, gettext_lazy
 
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import AssignForm
@@ -34,10 +35,11 @@ class ReassignPages(ModelAdmin):
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("tickets.assign_ticket")
 
-    @admin.action(description="Assign selected tickets…", permissions=["assign"])
+    @admin.action(description=gettext_lazy("Assign selected tickets…"), permissions=["assign"])
     def give(self, request: StaffRequest, queryset: QuerySet[Ticket]) -> HttpResponse | None:
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
-            messages.error(request, f"Assign at most {MOST_AT_ONCE} tickets at a time.")
+            text = gettext("Assign at most %(most)d tickets at a time.")
+            messages.error(request, text % {"most": MOST_AT_ONCE})
             return None
         return self.give_dialog(request, queryset, AssignForm())
 
@@ -67,7 +69,7 @@ class ReassignPages(ModelAdmin):
     ) -> HttpResponse:
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
-            "title": "Assign tickets",
+            "title": gettext("Assign tickets"),
             "tickets": [(one, (refused or {}).get(one.pk)) for one in tickets],
             "form": form,
         }

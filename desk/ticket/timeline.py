@@ -10,12 +10,13 @@ from django.db.models import Case, CharField, F, QuerySet, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from deliveries.models import Delivery, Event, State
 from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
+from tickets.labels import status_label
 from tickets.models import Ticket
-from tickets.statuses import Status
 from webhooks.event_types import registry
 
 SHOWN = 100
@@ -26,6 +27,22 @@ LONG_SILENCE = timedelta(days=3)
 AT_REST = frozenset({"delivered", "canceled", "returned", "lost"})
 
 Row = tuple[str, datetime, str, str, str]
+# Kinds of marks; surcharges have those of the platform.
+KINDS_OF_MARKS = {
+    "scan": gettext_noop("scan"),
+    "incidence": gettext_noop("incidence"),
+    "ticket": gettext_noop("ticket"),
+    "delivery": gettext_noop("delivery"),
+    "silence": gettext_noop("silence"),
+    "surcharge": gettext_noop("surcharge"),
+    "refund": gettext_noop("refund"),
+}
+DELIVERY_STATES = {
+    State.WAITING: gettext_noop("waiting"),
+    State.DELIVERED: gettext_noop("delivered"),
+    State.GIVEN_UP: gettext_noop("given up"),
+    State.CANCELLED: gettext_noop("cancelled"),
+}
 
 
 class TimelineMark(NamedTuple):
@@ -35,6 +52,11 @@ class TimelineMark(NamedTuple):
     detail: str = ""
     state: str = ""
     link: int | str | None = None
+
+    @property
+    def kind_words(self) -> str:
+        kind = KINDS_OF_MARKS.get(self.kind, self.kind)
+        return gettext(kind)
 
 
 def shipment_of_ticket(ticket: Ticket) -> Shipment | None:
@@ -58,7 +80,7 @@ def platform_marks(shipment: Shipment) -> list[TimelineMark]:
     incidence = Concat(
         Cast("pk", CharField()),
         Value(": "),
-        Case(When(kind="", then=Value("any incidence")), default=F("kind")),
+        Case(When(kind="", then=Value(gettext("any incidence"))), default=F("kind")),
         output_field=CharField(),
     )
     scans = mark_rows(
@@ -114,7 +136,8 @@ def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Timeline
         case "scan":
             return TimelineMark(at, kind, one, union_sql(two, three))
         case "incidence":
-            state = "open" if three == "true" else "closed"
+            open_ = three == "true"
+            state = pgettext("incidence", "open") if open_ else pgettext("incidence", "closed")
             return TimelineMark(at, kind, one, two, state)
     amount, _, currency = two.partition(" ")
     return TimelineMark(at, kind, f"{one}: {amount_text(Decimal(amount))} {currency}", three)
@@ -129,7 +152,14 @@ def earlier_tickets(ticket: Ticket) -> list[TimelineMark]:
     others = Ticket.objects.filter(company=ticket.company_id, shipment_id=ticket.shipment_id)
     found = others.exclude(pk=ticket.pk).order_by("-pk")
     return [
-        TimelineMark(at, "ticket", f"ticket {pk}", name.replace("_", " "), Status(status).label, pk)
+        TimelineMark(
+            at,
+            "ticket",
+            gettext("Ticket %(ticket)s") % {"ticket": pk},
+            name.replace("_", " "),
+            status_label(status),
+            pk,
+        )
         for pk, name, status, at in found.values_list("pk", "type__name", "status", "created_at")[
             :20
         ]
@@ -161,18 +191,32 @@ def delivery_marks(shipment: Shipment) -> list[TimelineMark]:
     ).order_by("-event_id")
     columns = ("id", "created_at", "event_id", "webhook_id", "state", "attempts")
     return [
-        TimelineMark(
-            at,
-            "delivery",
-            f"{registry.name(events[event_id][0])} to webhook {webhook_id}",
-            f"{attempts} attempt{'' if attempts == 1 else 's'}",
-            State(state).label.replace("_", " "),
-            str(pk),
-        )
-        for pk, at, event_id, webhook_id, state, attempts in found.values_list(*columns)[
-            :MOST_DELIVERIES
-        ]
+        delivery_mark(*row, type_id=events[row[2]][0])
+        for row in found.values_list(*columns)[:MOST_DELIVERIES]
     ]
+
+
+def delivery_mark(
+    pk: object,
+    at: datetime,
+    event_id: object,
+    webhook_id: int,
+    state: int,
+    attempts: int,
+    *,
+    type_id: int,
+) -> TimelineMark:
+    sent = gettext("%(event)s to webhook %(webhook)s")
+    tried = ngettext("%(count)d attempt", "%(count)d attempts", attempts)
+    words = DELIVERY_STATES[State(state)]
+    return TimelineMark(
+        at,
+        "delivery",
+        sent % {"event": registry.name(type_id), "webhook": webhook_id},
+        tried % {"count": attempts},
+        gettext(words),
+        str(pk),
+    )
 
 
 def gaps(shipment: Shipment, scans: Iterable[TimelineMark]) -> list[TimelineMark]:
@@ -183,7 +227,11 @@ def gaps(shipment: Shipment, scans: Iterable[TimelineMark]) -> list[TimelineMark
     if shipment.status.lower() not in AT_REST:
         times.append(timezone.now())
     return [
-        TimelineMark(later, "silence", f"no scan for {(later - earlier).days} days")
+        TimelineMark(later, "silence", silence_text((later - earlier).days))
         for earlier, later in pairwise(times)
         if later - earlier >= LONG_SILENCE
     ]
+
+
+def silence_text(days: int) -> str:
+    return ngettext("no scan for %(days)d day", "no scan for %(days)d days", days) % {"days": days}

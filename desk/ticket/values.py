@@ -3,6 +3,8 @@
 import json
 from typing import Any, NamedTuple
 
+from django.utils.translation import ngettext
+
 from webhooks import targets
 
 MOST_ROWS = 300
@@ -67,8 +69,11 @@ def append_rows(found: dict[str, Any] | list[Any], depth: int, rows: list[Variab
 
 
 def size_text(value: dict[str, Any] | list[Any]) -> str:
-    noun = "key" if isinstance(value, dict) else "item"
-    return f"{len(value)} {noun}{'' if len(value) == 1 else 's'}"
+    if isinstance(value, dict):
+        text = ngettext("%(count)d key", "%(count)d keys", len(value))
+    else:
+        text = ngettext("%(count)d item", "%(count)d items", len(value))
+    return text % {"count": len(value)}
 
 
 def as_text(value: Any) -> str:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from desk.models import Visit
 
@@ -30,7 +31,9 @@ class Present(NamedTuple):
     writing: bool
 
     def __str__(self) -> str:
-        return f"{self.name} is {'replying' if self.writing else 'looking'}"
+        if self.writing:
+            return gettext("%(name)s is replying") % {"name": self.name}
+        return gettext("%(name)s is looking") % {"name": self.name}
 
 
 def record_visit(ticket_id: int, user: User, *, writing: bool = False) -> datetime | None:

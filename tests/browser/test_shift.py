@@ -120,7 +120,7 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     tab.sees("#asks", "Invoice")
     tab.leave_by("Control+Enter")
     tab.sees(".desk-head .desk-pill", "Incomplete")
-    tab.sees(".desk-left", "waiting for the company")
+    tab.sees(".desk-left", "Waiting for the company.")
 
     answer = {"ticket_status_id": 5, "comments": "Here: https://files.example.com/invoice.pdf"}
     calls("PUT", f"/company/tickets/{number}", **answer)
@@ -130,7 +130,7 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     open_from_the_queue(tab, number)
     tab.sees("#new", "New since you last looked")
     tab.sees(".desk-company:has(.desk-new)", "invoice.pdf")
-    tab.sees(".desk-left", "the company has replied since")
+    tab.sees(".desk-left", "The company has replied since.")
 
     tab.press("a")
     tab.focused("#reason-accepted")

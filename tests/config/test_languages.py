@@ -35,7 +35,7 @@ def spanish(settings: Settings) -> Iterator[None]:
 
 
 def placeholders(text: str) -> list[str]:
-    return sorted(re.findall(r"%(?:\(\w+\))?[sd]", text))
+    return sorted(re.findall(r"%(?:\(\w+\))?[sd]|{\w*}", text))
 
 
 def test_there_is_a_catalogue_for_each_language_but_the_code_s(settings: Settings) -> None:
@@ -54,7 +54,7 @@ def test_what_is_compiled_is_what_was_translated(path: Path) -> None:
 def test_every_sentence_of_the_code_is_translated_and_no_other(path: Path) -> None:
     """Otherwise: ./dev translate, and write what is missing."""
     catalogue = polib.pofile(str(path), wrapwidth=0)
-    known = [translations.Sentence(entry.msgid, entry.msgid_plural) for entry in catalogue]
+    known = [translations.sentence_of(entry) for entry in catalogue]
 
     assert known == translations.sentences(translations.ROOT)
     assert translations.untranslated(catalogue) == []

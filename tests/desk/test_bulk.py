@@ -54,8 +54,8 @@ def test_moves_the_others_and_names_the_one_that_failed(
 
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "2 moved to Accepted." in html
-    assert "1 not moved." in html
+    assert "2 tickets moved to Accepted." in html
+    assert "1 ticket was not moved." in html
     assert UNFORESEEN in html
     assert f'value="{bad}:1"' in html
     assert Ticket.objects.get(status=Status.PENDING).pk == bad
@@ -78,7 +78,7 @@ def test_assigns_the_others_and_names_the_one_that_failed(
 
     answer = lead.post(f"{TICKETS}give/", {"ticket": picked(tickets), "to": agent.pk})
 
-    assert "2 given, 1 not." in answer.content.decode()
+    assert "2 tickets assigned. 1 ticket was not assigned." in answer.content.decode()
     assert UNFORESEEN in answer.content.decode()
     assert Ticket.objects.get(agent=None).pk == bad
 

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from desk.support import evidence
-from desk.ticket import history_words
+from desk.ticket import history_sentences, history_words
 from tests import builders as build
 from tests.desk.words import words
 from tickets import updating, working
@@ -153,10 +153,10 @@ def test_says_each_kind_in_a_sentence(stored: HistoryEntry, says: str) -> None:
 def test_has_words_for_every_code() -> None:
     own_words = {Kind.UNASSIGNED, Kind.TAKEN, Kind.MOVE_REFUSED, Kind.REASSIGNED, Kind.OTHER}
     own_words.add(Kind.APPEAL_DECIDED)
-    assert set(history_words.SENTENCES) | own_words == set(Kind)
-    assert set(history_words.UNASSIGNED) == set(NotAssigned)
-    assert set(history_words.MOVE_REFUSED) == set(NotMoved)
-    assert set(history_words.CHOSEN_BY) == set(Rule)
+    assert set(history_sentences.SENTENCES) | own_words == set(Kind)
+    assert set(history_sentences.UNASSIGNED) == set(NotAssigned)
+    assert set(history_sentences.MOVE_REFUSED) == set(NotMoved)
+    assert set(history_sentences.CHOSEN_BY) == set(Rule)
 
 
 def test_names_with_braces_are_names() -> None:
@@ -220,7 +220,7 @@ def test_a_company_opens_moves_and_changes(
     assert said(Kind.MOVED) == "The company moved it from Pending to Claim in review."
     changed = "The company changed the variables. The status stayed Claim in review."
     assert said(Kind.DATA_CHANGED) == changed
-    assert history_words.details(last(Kind.DATA_CHANGED)) == ["Added a: 1"]
+    assert history_words.details(last(Kind.DATA_CHANGED)) == ["Added a: 1", "API token tok_1"]
     assert set(HistoryEntry.objects.values_list("reason", flat=True)) == {""}
 
 

@@ -47,7 +47,8 @@ def shown(template: str) -> set[str]:
     """The keys of the page's own help, for somebody who works tickets."""
     text = (TEMPLATES / template).read_text()
     if "agent_moves" in text:
-        context = {"may_work": True, "agent_moves": list(AGENT_MOVES.values())}
+        moves = [(move.key, move.verb) for move in AGENT_MOVES.values()]
+        context = {"may_work": True, "agent_moves": moves}
         text = render_to_string(template, context)
     return set(re.findall(r"<kbd>(.+?)</kbd>", text))
 

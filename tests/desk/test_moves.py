@@ -150,7 +150,7 @@ def test_asks_once_for_many_and_tells_of_each(
 
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "2 moved to Declined." in html
+    assert "2 tickets moved to Declined." in html
     assert "A ticket cannot move from Accepted to Declined." in html
     assert html.count('name="ticket"') == 1
     assert dict(Ticket.objects.values_list("pk", "status")) == {

@@ -52,7 +52,7 @@ def test_asks_to_whom_then_gives_and_goes_back_to_the_list(
     answer = lead.post(GIVE, body, follow=True)
 
     assert answer.redirect_chain[-1][0] == LIST
-    assert "2 given." in answer.content.decode()
+    assert "2 tickets assigned." in answer.content.decode()
     assert with_whom() == ["bob", "bob"]
 
 
@@ -64,7 +64,7 @@ def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bo
 
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "1 given, 1 not." in html
+    assert "1 ticket assigned. 1 ticket was not assigned." in html
     assert "The ticket has changed: it is now assigned to ada." in html
     # What was typed is there, and the page now knows the newer version.
     assert "Mine &amp; yours" in html

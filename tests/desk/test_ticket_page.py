@@ -205,17 +205,17 @@ def test_asks_for_documents_by_name_and_shows_which_have_come(
     told = Comment.objects.get().text
     assert told.startswith("We file the claim.\nPlease send:\n- Invoice\n")
     html = shown(desk, ticket)
-    assert html.count(", waiting<") == 3
-    assert "waiting for the company" in html
+    assert html.count("(not received yet)<") == 3
+    assert "Waiting for the company." in html
 
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "tok"), "Here they are.")
 
     html = shown(desk, ticket)
-    assert html.count(", waiting<") == 3
-    assert "the company has replied since" in html
+    assert html.count("(not received yet)<") == 3
+    assert "The company has replied since." in html
     RequestedDocument.objects.filter(name="Photo").update(fulfilled_at=timezone.now())
     html = shown(desk, ticket)
-    assert (html.count(", received<"), html.count(", waiting<")) == (1, 2)
+    assert (html.count("(received)<"), html.count("(not received yet)<")) == (1, 2)
 
 
 def test_what_an_earlier_version_asked_for_counts_as_come_with_an_answer(
@@ -224,9 +224,9 @@ def test_what_an_earlier_version_asked_for_counts_as_come_with_an_answer(
     write(desk, ticket, "And this.", requested=["Photo"])
     RequestedDocument.objects.all().delete()
 
-    assert shown(desk, ticket).count(", waiting<") == 1
+    assert shown(desk, ticket).count("(not received yet)<") == 1
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "tok"), "Here it is.")
-    assert shown(desk, ticket).count(", received<") == 1
+    assert shown(desk, ticket).count("(received)<") == 1
 
 
 def test_takes_documents_for_a_reason_to_ask_for_more(desk: Client, ticket: Ticket) -> None:
@@ -241,7 +241,7 @@ def test_asks_for_more_documents_where_the_ticket_stays(desk: Client, ticket: Ti
 
     assert Comment.objects.get().text == "And this.\nPlease send:\n- Photo"
     assert HistoryEntry.objects.get().data == {"requested": ["Photo"]}
-    assert shown(desk, ticket).count(", waiting<") == 1
+    assert shown(desk, ticket).count("(not received yet)<") == 1
 
 
 def test_asks_nobody_in_a_note(desk: Client, ticket: Ticket) -> None:
@@ -424,7 +424,7 @@ def test_shows_the_shipment_s_time_line_with_its_silences(
         "501: lost",
         "wet",
         "closed",
-        f"ticket {other.pk}",
+        f"Ticket {other.pk}",
         "Accepted",
         "tracking.simple to webhook",
         "waiting",

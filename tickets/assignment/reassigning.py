@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext, ngettext
 
 from companies.failing_rows import do_each
 from tickets.assignment import automatic
@@ -13,8 +14,9 @@ from tickets.changes.actors import Actor, NotAllowed
 from tickets.changes.history import record_history
 from tickets.changes.writes import StaleTicket
 from tickets.history_codes import Kind, Rule
+from tickets.labels import status_label
 from tickets.models import Agent, Ticket
-from tickets.statuses import RUNNING, TERMINAL, By, Status
+from tickets.statuses import RUNNING, TERMINAL, By
 
 MOST_AT_ONCE = 200
 
@@ -30,14 +32,24 @@ class Reassigned(NamedTuple):
     refused: dict[int, str]
 
     def __str__(self) -> str:
-        kept = f", {len(self.refused)} not" if self.refused else ""
-        return f"{self.given} given{kept}."
+        said = ngettext("%(count)d ticket assigned.", "%(count)d tickets assigned.", self.given) % {
+            "count": self.given
+        }
+        if not self.refused:
+            return said
+        left = ngettext(
+            "%(count)d ticket was not assigned.",
+            "%(count)d tickets were not assigned.",
+            len(self.refused),
+        ) % {"count": len(self.refused)}
+        return f"{said} {left}" if self.given else left
 
 
 def require_assigner(user: User) -> Actor:
     """The user as history will name them. Raises NotAllowed."""
     if not user.is_active or not user.has_perm("tickets.assign_ticket"):
-        raise NotAllowed(f"{user.get_username()} is not allowed to assign tickets.")
+        text = gettext("%(name)s is not allowed to assign tickets.")
+        raise NotAllowed(text % {"name": user.get_username()})
     return Actor(By.LEAD, user.get_username())
 
 
@@ -61,7 +73,7 @@ def reassign(
     ticket = Ticket.objects.hold(ticket_id)
     had = ticket.agent
     if version is not None and version != ticket.version:
-        raise StaleTicket(f"The ticket has changed: it is now assigned to {had or 'nobody'}.")
+        raise StaleTicket(changed_hands(had))
     check_assignable(ticket, to, only_from)
     facts: dict[str, object] = {
         "agent": [had and str(had), to and str(to)],
@@ -81,11 +93,26 @@ def reassign(
 def check_assignable(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
     """Raises NotGiven."""
     if ticket.status in TERMINAL:
-        raise NotGiven(f"The ticket is {Status(ticket.status).label}.")
+        raise NotGiven(decided_text(ticket))
     if only_from and ticket.agent_id != only_from.pk:
-        raise NotGiven(f"The ticket is now assigned to {ticket.agent or 'nobody'}.")
+        raise NotGiven(changed_hands(ticket.agent))
     if to and ticket.agent_id == to.pk:
-        raise NotGiven(f"The ticket is already assigned to {to}.")
+        raise NotGiven(assigned_text(to))
+
+
+def decided_text(ticket: Ticket) -> str:
+    return gettext("The ticket is %(status)s.") % {"status": status_label(ticket.status)}
+
+
+def assigned_text(agent: Agent) -> str:
+    return gettext("The ticket is already assigned to %(agent)s.") % {"agent": agent}
+
+
+def changed_hands(agent: Agent | None) -> str:
+    """Who has the ticket now."""
+    if agent is None:
+        return gettext("The ticket has changed: it is now unassigned.")
+    return gettext("The ticket has changed: it is now assigned to %(agent)s.") % {"agent": agent}
 
 
 def lock_and_assign(ticket: Ticket, to: Agent) -> AgentLoad:
@@ -93,7 +120,7 @@ def lock_and_assign(ticket: Ticket, to: Agent) -> AgentLoad:
     # As assignment does: nobody else's count may fall between this one and the commit.
     locked = Agent.objects.filter(pk=to.pk, user__is_active=True)
     if not locked.select_for_update(of=("self",), no_key=True).exists():
-        raise NotGiven(f"{to} is no longer active.")
+        raise NotGiven(gettext("%(agent)s is no longer active.") % {"agent": to})
     before = AgentLoad(*automatic.agent_load_fields(Agent.objects.filter(pk=to.pk)).get())
     automatic.assign_to(ticket, before)
     return before
@@ -109,7 +136,7 @@ def reassign_all(
         try:
             reassign(one[0], to, user=user, reason=reason, version=one[1])
         except Ticket.DoesNotExist as error:
-            raise NotGiven("Ticket not found.") from error
+            raise NotGiven(gettext("Ticket not found.")) from error
 
     given, refused = do_each(picked, give, refusals=(StaleTicket, NotGiven))
     return Reassigned(given, {ticket_id: why for (ticket_id, _), why in refused.items()})

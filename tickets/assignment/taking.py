@@ -2,21 +2,28 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext
 
 from tickets.assignment.picking import loads_for_history
-from tickets.assignment.reassigning import NotGiven, lock_and_assign
+from tickets.assignment.reassigning import (
+    NotGiven,
+    assigned_text,
+    decided_text,
+    lock_and_assign,
+)
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind, Rule
 from tickets.models import Agent, Ticket
-from tickets.statuses import TERMINAL, Status
+from tickets.statuses import TERMINAL
 
 
 def agent_of(user: User) -> Agent:
     """Raises NotAllowed for those who work tickets and never get any."""
     agent = Agent.objects.filter(user=user).select_related("user").first()
     if agent is None:
-        raise NotAllowed(f"{user.get_username()} is not an agent and cannot be assigned tickets.")
+        text = gettext("%(name)s is not an agent and cannot be assigned tickets.")
+        raise NotAllowed(text % {"name": user.get_username()})
     return agent
 
 
@@ -45,10 +52,10 @@ def take_ticket(ticket_id: int, user: User) -> Ticket:
     """
     actor, agent = actor_for(user), agent_of(user)
     ticket = Ticket.objects.hold(ticket_id)
-    if ticket.agent_id is not None:
-        raise NotGiven(f"The ticket is already assigned to {ticket.agent}.")
+    if ticket.agent is not None:
+        raise NotGiven(assigned_text(ticket.agent))
     if ticket.status in TERMINAL:
-        raise NotGiven(f"The ticket is {Status(ticket.status).label}.")
+        raise NotGiven(decided_text(ticket))
     assign_taken(ticket, agent, actor, Rule.AGENT_CHOICE)
     return ticket
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext
 
 from tickets.statuses import By
 
@@ -26,7 +27,7 @@ def user_named(username: str) -> User:
     """Raises NotAllowed."""
     user = User.objects.filter(username=username).first()
     if user is None:
-        raise NotAllowed(f"There is no agent {username}.")
+        raise NotAllowed(gettext("There is no agent %(name)s.") % {"name": username})
     return user
 
 
@@ -36,6 +37,7 @@ def actor_for(user: User) -> Actor:
     Asked here as well as by the pages: a page that forgets to ask must not open the door.
     """
     if not user.is_active or not user.has_perm("tickets.change_ticket"):
-        raise NotAllowed(f"{user.get_username()} is not allowed to work on tickets.")
+        text = gettext("%(name)s is not allowed to work on tickets.")
+        raise NotAllowed(text % {"name": user.get_username()})
     by = By.LEAD if user.has_perm("tickets.reopen_ticket") else By.AGENT
     return Actor(by, user.get_username())

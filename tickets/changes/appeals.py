@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from companies.models import Company
 from tickets.changes.actors import Actor
@@ -14,6 +15,7 @@ from tickets.changes.history import record_history
 from tickets.changes.news import telling
 from tickets.changes.writes import add_comment, save_change
 from tickets.history_codes import Kind
+from tickets.labels import status_label
 from tickets.models import Appeal, Document, HistoryEntry, Ticket
 from tickets.statuses import Status
 
@@ -58,21 +60,25 @@ def appeal_decision(
 def refuse_appeal_that_cannot_be(ticket: Ticket, declined_at: datetime) -> None:
     if ticket.status != Status.DECLINED:
         raise AppealRefused(
-            f"Only a Declined ticket can be appealed. This one is {Status(ticket.status).label}.",
+            gettext("Only a Declined ticket can be appealed. This one is %(status)s.")
+            % {"status": status_label(ticket.status)},
             code="not_declined",
         )
     known = ticket.appeals.filter(declined_at=declined_at).first()
     if known and known.state == Appeal.State.REFUSED:
         raise AppealRefused(
-            "The appeal of this decision was refused. It cannot be repeated.",
+            gettext("The appeal of this decision was refused. It cannot be repeated."),
             code="appeal_refused",
         )
     if known:
-        raise AppealRefused("This decision has already been appealed.", code="already_appealed")
+        raise AppealRefused(
+            gettext("This decision has already been appealed."), code="already_appealed"
+        )
     until = appeal_until(declined_at)
     if timezone.now() > until:
         raise AppealRefused(
-            f"This decision could be appealed until {until:%Y-%m-%d %H:%M} UTC.",
+            gettext("This decision could be appealed until %(time)s.")
+            % {"time": f"{until:%Y-%m-%d %H:%M} UTC"},
             code="appeal_too_late",
         )
 
@@ -105,7 +111,9 @@ def pending_appeal(ticket: Ticket) -> Appeal:
     """The appeal that a lead has to decide. Raises NoAppeal."""
     found = ticket.appeals.filter(state=Appeal.State.PENDING).first()
     if found is None:
-        raise NoAppeal(f"Ticket {ticket.pk} has no appeal to decide.")
+        raise NoAppeal(
+            gettext("Ticket %(ticket)s has no appeal to decide.") % {"ticket": ticket.pk}
+        )
     return found
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from companies.texts import is_blank
 from tickets.changes.actors import Actor
@@ -27,11 +28,10 @@ def clean_document_names(names: Iterable[str]) -> list[str]:
     """The names without spare space, each once, blank ones left out. Raises BadDocumentName."""
     found = list(dict.fromkeys(" ".join(name.split()) for name in names if not is_blank(name)))
     if len(found) > MOST_DOCUMENTS or any(len(name) > LONGEST_DOCUMENT_NAME for name in found):
-        raise BadDocumentName(
-            f"At most {MOST_DOCUMENTS} documents of {LONGEST_DOCUMENT_NAME} characters each."
-        )
+        text = gettext("At most %(most)d documents of %(longest)d characters each.")
+        raise BadDocumentName(text % {"most": MOST_DOCUMENTS, "longest": LONGEST_DOCUMENT_NAME})
     if any("\x00" in name for name in found):
-        raise BadDocumentName("Null characters are not allowed.")
+        raise BadDocumentName(gettext("Null characters are not allowed."))
     return found
 
 

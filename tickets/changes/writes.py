@@ -7,11 +7,13 @@ and sets its due dates.
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from tickets.changes import news, variables
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind, TicketChange
+from tickets.labels import status_label
 from tickets.models import Comment, Ticket
 from tickets.sla import due_dates
 from tickets.statuses import By, Status, allows
@@ -46,11 +48,12 @@ def change_status(
 
 
 def refusal_reason(was: Status, to: Status, by: By) -> str:
+    names = {"was": status_label(was), "to": status_label(to)}
     if was == to:
-        return f"The ticket is already {was.label}."
+        return gettext("The ticket is already %(was)s.") % names
     if by == By.AGENT and allows(was, to, By.LEAD):
-        return f"The ticket is {was.label}. Only a lead can reopen it."
-    return f"A ticket cannot move from {was.label} to {to.label}."
+        return gettext("The ticket is %(was)s. Only a lead can reopen it.") % names
+    return gettext("A ticket cannot move from %(was)s to %(to)s.") % names
 
 
 def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:

@@ -42,3 +42,7 @@ class Appeal(models.Model):
     @property
     def is_pending(self) -> bool:
         return self.state == self.State.PENDING
+
+    @property
+    def is_granted(self) -> bool:
+        return self.state == self.State.ACCEPTED

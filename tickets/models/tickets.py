@@ -4,6 +4,7 @@ from django.db.models.expressions import Combinable
 
 from companies.models import Company
 from shipments.models import Incidence
+from tickets.labels import STATUS_CHOICES
 from tickets.models.carriers import spellings_of
 from tickets.models.ticket_indexes import NOT_DECIDED, TICKET_INDEXES
 from tickets.models.types import TicketType
@@ -66,7 +67,7 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
 class Ticket(models.Model):
     """A company's request about a shipment, a credit, a carrier, a package or a credit line."""
 
-    STATUSES = [(status.value, status.label) for status in Status]
+    STATUSES = STATUS_CHOICES
 
     # An index below begins with the company.
     company = models.ForeignKey(
