@@ -24,9 +24,9 @@ from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
 from config.door.crowd import Crowd, counted_address
+from config.door.fair_queue import FairQueue, who_asks
 from config.door.front import FrontDoor
 from config.door.refusals import given_id
-from config.door.turns import Turns, who_asks
 from config.startup import refuse_unsafe_settings
 
 # A client is told of a database that hangs while it still waits.
@@ -39,7 +39,7 @@ SHARE = 0.25
 
 class Worker(ThreadWorker):
     clients: FrontDoor
-    turns: Turns
+    queue: FairQueue
     are_known: Callable[[Iterable[tuple[str, str]], str], bool]
 
     @classmethod
@@ -63,7 +63,7 @@ class Worker(ThreadWorker):
             settings.CONNECTIONS_PER_ADDRESS,
             settings.PROXY_ADDRESSES,
         )
-        self.turns = Turns(
+        self.queue = FairQueue(
             self.cfg.threads, max(1, int(self.cfg.threads * SHARE)), self.tpool.submit
         )
         self.clients = FrontDoor(self.cfg, self.poller, crowd, self.begin, self.ask, self.fail)
@@ -110,7 +110,7 @@ class Worker(ThreadWorker):
     ) -> None:
         address = counted_address(connection.client, settings.PROXY_ADDRESSES)
         who = who_asks(request.headers, settings.SESSION_COOKIE_NAME, address)
-        self.turns.come(who, partial(self.work, who, work, connection, request))
+        self.queue.come(who, partial(self.work, who, work, connection, request))
 
     def work(
         self,
@@ -123,7 +123,7 @@ class Worker(ThreadWorker):
         try:
             work(connection, request)
         finally:
-            self.method_queue.defer(self.turns.done, who)
+            self.method_queue.defer(self.queue.done, who)
 
     def look_up(self, connection: Connection, request: Any) -> None:
         """Ask who sends a large body, in a thread of the pool."""

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from config.door.turns import Turns, who_asks
+from config.door.fair_queue import FairQueue, who_asks
 
 
 class Threads:
     """Take work and end it when told to."""
 
     def __init__(self, threads: int, share: int) -> None:
-        self.turns = Turns(threads, share, self.start)
+        self.queue = FairQueue(threads, share, self.start)
         self.at_work: list[str] = []
         self.begun: list[str] = []
 
@@ -20,7 +20,7 @@ class Threads:
 
     def come(self, *names: str) -> None:
         for name in names:
-            self.turns.come(name, lambda name=name: self.begin(name))
+            self.queue.come(name, lambda name=name: self.begin(name))
 
     def begin(self, name: str) -> None:
         self.at_work.append(name)
@@ -28,7 +28,7 @@ class Threads:
 
     def end(self, name: str) -> None:
         self.at_work.remove(name)
-        self.turns.done(name)
+        self.queue.done(name)
 
 
 def test_nobody_has_more_threads_than_a_share_even_while_alone() -> None:
@@ -66,10 +66,10 @@ def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
         threads.end(threads.at_work[-1])
 
     assert sorted(threads.begun) == ["acme"] * 60 + ["birch"] * 30
-    assert threads.turns.free == 3
-    assert not threads.turns.at_work
-    assert not threads.turns.ready
-    assert not threads.turns.full
+    assert threads.queue.free == 3
+    assert not threads.queue.at_work
+    assert not threads.queue.ready
+    assert not threads.queue.full
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.http import parse_cookie
 Work = Callable[[], None]
 
 
-class Turns:
+class FairQueue:
     """Requests wait in a row for each who asks, and the rows take turns.
 
     `start` gives work to a thread. At most `threads` have some at once, and of one row at most
