@@ -7,6 +7,7 @@ BEAT = "config/beat.py"
 CACHES = "config/caches.py"
 DATABASE = "config/database.py"
 ERRORS = "config/errors.py"
+FAIR_QUEUE = "config/door/fair_queue.py"
 SECURITY = "config/security.py"
 API = "config/settings/api.py"
 IDENTITY = "config/settings/base.py"
@@ -29,6 +30,13 @@ CONFIG = (
         '("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None',
         '("HTTP_X_FORWARDED_PROTO", "https")',
         "Whoever asks decides whether a connection was safe.",
+    ),
+    Mutant(
+        "a-company-has-every-thread",
+        FAIR_QUEUE,
+        "rows = self.full if self.at_work[who] >= self.share else self.ready",
+        "rows = self.ready",
+        "Fifty requests of one company at once, and everybody else waits behind them.",
     ),
     Mutant(
         "debug-by-default",
