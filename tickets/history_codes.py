@@ -75,6 +75,11 @@ NEWS = {
 }
 
 
+# What changes nothing for whoever works the ticket: nobody has to have read it (decision N18).
+# Only these may be written by somebody who does not hold the ticket.
+QUIET = frozenset({Kind.UNASSIGNED, Kind.EVIDENCE_TAKEN})
+
+
 class Rule(StrEnum):
     """How an agent was chosen for a ticket, or a ticket for an agent."""
 

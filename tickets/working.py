@@ -19,7 +19,8 @@ from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pendi
 from tickets.changes.documents import request_documents
 from tickets.changes.history import record_request
 from tickets.changes.news import telling
-from tickets.changes.writes import MoveRefused, StaleTicket, add_comment, change_status
+from tickets.changes.seen import Seen, require_read
+from tickets.changes.writes import MoveRefused, add_comment, change_status
 from tickets.labels import status_label
 from tickets.models import Ticket
 from tickets.statuses import ASKING, TERMINAL, TOLD, By, Status, needs_reason
@@ -39,8 +40,8 @@ class AgentReply:
     public: bool
     # Where the ticket goes; None leaves it where it is.
     to: Status | None = None
-    # That of the page on which the agent decided; None asks for none.
-    version: int | None = None
+    # What the page on which the agent decided had shown; None is for commands.
+    seen: Seen | None = None
     # The names of the documents that the company is asked for.
     requested: Sequence[str] = ()
     # Names the form that was sent, so that it is taken once.
@@ -54,17 +55,10 @@ def answer(reply: AgentReply) -> None:
     A note is nobody's reason but the agents'. Raises what `move` and `write` raise.
     """
     actor = actor_for(reply.user)
+    ticket = hold_read(reply.ticket_id, reply.seen, reply.user)
     if reply.to is None:
-        # A note cannot be stale: it says nothing to the company.
-        write_on(
-            lock_ticket(reply.ticket_id, reply.version if reply.public else None),
-            actor,
-            reply.text,
-            public=reply.public,
-            requested=reply.requested,
-        )
+        write_on(ticket, actor, reply.text, public=reply.public, requested=reply.requested)
         return
-    ticket = lock_ticket(reply.ticket_id, reply.version)
     told = reply.public and reply.to in TOLD
     kept = needs_reason(Status(ticket.status), reply.to) and reply.to not in TOLD
     reason = reply.text if told or kept else ""
@@ -81,17 +75,17 @@ def move(
     *,
     user: User,
     reason: str = "",
-    version: int | None = None,
+    seen: Seen | None = None,
     requested: Sequence[str] = (),
 ) -> Ticket:
-    """Move a ticket for an agent; `version` is that of the page that they decided on.
+    """Move a ticket for an agent; `seen` is what the page had shown on which they decided.
 
     The reason is a public comment where the move concerns the company, else history keeps it. It
     names the documents `requested`, which are a reason of their own to request information.
     Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and MoveRefused.
     """
     actor = actor_for(user)
-    ticket = lock_ticket(ticket_id, version)
+    ticket = hold_read(ticket_id, seen, user)
     move_held(ticket, actor, to, reason=reason, requested=requested)
     return ticket
 
@@ -129,7 +123,7 @@ def move_held(
 
 @telling
 def decide_appeal(
-    ticket_id: int, *, accept: bool, user: User, reason: str = "", version: int | None = None
+    ticket_id: int, *, accept: bool, user: User, reason: str = "", seen: Seen | None = None
 ) -> Ticket:
     """Accept an appeal, which reopens the ticket, or refuse it (decision N14).
 
@@ -140,7 +134,7 @@ def decide_appeal(
     if actor.by != By.LEAD:
         text = gettext("%(name)s is not a lead. Only a lead decides appeals.")
         raise NotAllowed(text % {"name": actor.name})
-    ticket = lock_ticket(ticket_id, version)
+    ticket = hold_read(ticket_id, seen, user)
     pending_appeal(ticket)
     if accept:
         move_held(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
@@ -180,12 +174,10 @@ def said(text: str) -> str:
     return "" if is_blank(text) else text.strip()
 
 
-def lock_ticket(ticket_id: int, version: int | None) -> Ticket:
-    """The ticket, locked. Raises Ticket.DoesNotExist, and StaleTicket for another version."""
+def hold_read(ticket_id: int, seen: Seen | None, user: User) -> Ticket:
+    """The ticket, locked. Raises Ticket.DoesNotExist, and StaleTicket where anything is unread."""
     ticket = Ticket.objects.hold(ticket_id)
-    if version is not None and version != ticket.version:
-        text = gettext("The ticket has changed: it is now %(status)s.")
-        raise StaleTicket(text % {"status": status_label(ticket.status)})
+    require_read(ticket, seen, user)
     return ticket
 
 

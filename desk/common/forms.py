@@ -9,6 +9,8 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 from companies.texts import is_blank
 from desk.common.generics import ModelChoiceField
 from tickets.changes.documents import BadDocumentName, clean_document_names
+from tickets.changes.seen import Seen, require_seen
+from tickets.changes.writes import StaleTicket
 from tickets.models import Agent
 from tickets.statuses import Status
 
@@ -37,6 +39,18 @@ def check_names(names: list[str]) -> list[str]:
         return clean_document_names(names)
     except BadDocumentName as error:
         raise forms.ValidationError(str(error)) from error
+
+
+class SeenField(forms.Field):
+    """What the page had shown of its ticket, without which nothing is taken (decision N18)."""
+
+    widget = forms.HiddenInput
+
+    def clean(self, value: Any) -> Seen:
+        try:
+            return require_seen(Seen.read(value or ""))
+        except StaleTicket as error:
+            raise forms.ValidationError(str(error)) from error
 
 
 class RequestForm(forms.Form):
@@ -73,7 +87,7 @@ class AppealForm(forms.Form):
 
     decision = forms.ChoiceField(choices=[("accept", "accept"), ("refuse", "refuse")])
     reason = forms.CharField(required=False, max_length=LONGEST_TEXT)
-    version = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+    seen = SeenField()
 
 
 class WriteForm(RequestForm):
@@ -88,7 +102,7 @@ class WriteForm(RequestForm):
         empty_value=None,
         choices=[("", "")] + [(status.value, status.label) for status in Status],
     )
-    version = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+    seen = SeenField()
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()

@@ -11,6 +11,7 @@ from unfold.views import ChangeList
 
 from desk.common.generics import Paginator
 from desk.queue import queues, rows, search
+from tickets.changes.seen import with_seen
 from tickets.models import Ticket
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN
@@ -103,7 +104,7 @@ class TicketChangeList(ChangeList):
         """As Django's, with one count, the nearest page, and no way to show all."""
         paginator = cast(
             CappedPaginator,
-            self.model_admin.get_paginator(request, self.queryset, self.list_per_page),
+            self.model_admin.get_paginator(request, with_seen(self.queryset), self.list_per_page),
         )
         page = paginator.nearest(self.page_num)
         self.page_num = page.number

@@ -8,7 +8,7 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from desk.common.badges import badge
 from desk.common.controls import isolated
@@ -35,6 +35,15 @@ def ago(at: datetime, now: datetime | None = None) -> str:
     if seconds > 0:
         return gettext("%(distance)s ago") % {"distance": distance(seconds)}
     return gettext("in %(distance)s") % {"distance": distance(-seconds)}
+
+
+@register.filter
+def age(at: datetime) -> str:
+    """As `ago`, and to the second within the first minute."""
+    seconds = int((timezone.now() - at).total_seconds())
+    if not 1 <= seconds < 60:
+        return ago(at)
+    return ngettext("%(count)d second ago", "%(count)d seconds ago", seconds) % {"count": seconds}
 
 
 @register.filter

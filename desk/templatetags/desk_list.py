@@ -6,6 +6,8 @@ from django import template
 from django.contrib.admin import helpers
 from unfold.templatetags.unfold_list import result_headers
 
+from tickets.changes.seen import seen_of
+
 if TYPE_CHECKING:  # unfold.admin, which it imports, loads this module
     from desk.queue.changelist import TicketChangeList
 
@@ -27,7 +29,11 @@ def ticket_table(cl: "TicketChangeList") -> dict[str, Any]:
         "num_sorted_fields": 0,
         "checkbox": helpers.ACTION_CHECKBOX_NAME if checkbox else "",
         "rows": [
-            (ticket.pk, [(name, label, cell(ticket)) for name, label, cell in columns])
+            (
+                ticket.pk,
+                seen_of(ticket),
+                [(name, label, cell(ticket)) for name, label, cell in columns],
+            )
             for ticket in cl.result_list
         ],
     }

@@ -9,6 +9,7 @@ from django.db import transaction
 from desk.ticket import visits
 from tickets import working
 from tickets.changes.actors import actor_for
+from tickets.changes.seen import Seen
 from tickets.statuses import Status
 from tickets.working import AgentReply
 
@@ -34,7 +35,7 @@ def send_move(
     *,
     user: User,
     reason: str = "",
-    version: int | None = None,
+    seen: Seen | None = None,
     requested: Sequence[str] = (),
     key: UUID | None = None,
 ) -> bool:
@@ -42,7 +43,7 @@ def send_move(
     actor_for(user)
     if not first_time(ticket_id, user, key, (to, reason, list(requested))):
         return False
-    working.move(ticket_id, to, user=user, reason=reason, version=version, requested=requested)
+    working.move(ticket_id, to, user=user, reason=reason, seen=seen, requested=requested)
     return True
 
 

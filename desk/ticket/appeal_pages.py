@@ -48,7 +48,7 @@ class AppealPages(TicketPages):
                 accept=decision == "accept",
                 user=request.user,
                 reason=form.cleaned_data["reason"],
-                version=form.cleaned_data["version"],
+                seen=form.cleaned_data["seen"],
             )
         except (StaleTicket, MoveRefused, NoAppeal) as error:
             fresh = self.working_on(request, ticket_id)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -15,11 +15,11 @@ from django.utils.translation import gettext, ngettext
 from companies.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
-from desk.common.requests import StaffRequest
-from desk.ticket import answering, history_words, macros, next_ticket
-from desk.ticket.history_words import HistoryLine
+from desk.common.requests import StaffRequest, staff
+from desk.ticket import answering, macros, next_ticket, unread
 from desk.ticket.next_ticket import LIST
 from tickets.changes.actors import NotAllowed
+from tickets.changes.seen import Seen, require_seen, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.labels import MOVE_SELECTED, move_verb, status_label
 from tickets.models import Ticket
@@ -31,23 +31,20 @@ Action = Callable[["MovePages", HttpRequest, QuerySet[Ticket]], HttpResponse | N
 
 
 class Picked(NamedTuple):
-    """A ticket to move, and which version of it the agent has seen."""
+    """A ticket to move, and what the agent's page had shown of it."""
 
     ticket_id: int
-    version: int | None
-
-    @classmethod
-    def read(cls, text: str) -> "Picked":
-        """From `id` or `id:version`. Raises ValueError."""
-        ticket_id, _, version = text.partition(":")
-        return cls(int(ticket_id), int(version) if version else None)
+    seen: Seen | None
 
 
 def picked_by(request: HttpRequest, most: int) -> list[Picked]:
     """The tickets that a dialog is about, as its address or its form names them. Raises Http404."""
     sent = request.POST if request.method == "POST" else request.GET
+    had = unread.tokens_in(sent)
     try:
-        return [Picked.read(text) for text in sent.getlist("ticket")[:most]]
+        # Pages of the version before write `id:version`.
+        ids = [int(text.partition(":")[0]) for text in sent.getlist("ticket")[:most]]
+        return [Picked(one, had.get(one)) for one in ids]
     except ValueError as error:
         raise Http404 from error
 
@@ -102,24 +99,23 @@ class MovePages(ModelAdmin):
         self,
         request: HttpRequest,
         to: Status,
-        tickets: Iterable[Ticket],
+        tickets: QuerySet[Ticket],
         form: MoveForm,
         refused: dict[int, str] | None = None,
     ) -> HttpResponse:
-        tickets, verb = list(tickets), move_verb(to)
+        verb, sent = move_verb(to), request.POST or request.GET
+        shown = unread.shown_tickets(with_seen(tickets), sent, refused, staff(request))
+        tickets_shown = [one.ticket for one in shown]
         context = {
             **self.admin_site.each_context(request),
-            "title": dialog_title(verb, tickets),
+            "title": dialog_title(verb, tickets_shown),
             "to": to,
             "verb": verb,
             "told": to in TOLD,
             "asks": to in ASKING,
-            "needed": any(needs_reason(Status(one.status), to) for one in tickets),
-            "tickets": [
-                (one, (refused or {}).get(one.pk), change_meanwhile(one, refused))
-                for one in tickets
-            ],
-            "asked": documents_to_request(to, tickets),
+            "needed": any(needs_reason(Status(one.status), to) for one in tickets_shown),
+            "tickets": shown,
+            "asked": documents_to_request(to, tickets_shown),
             "form": form,
         }
         return TemplateResponse(
@@ -133,15 +129,6 @@ def dialog_title(verb: str, tickets: list[Ticket]) -> str:
         return text % {"verb": verb, "ticket": tickets[0].pk}
     text = ngettext("%(verb)s: %(count)d ticket", "%(verb)s: %(count)d tickets", len(tickets))
     return text % {"verb": verb, "count": len(tickets)}
-
-
-def change_meanwhile(ticket: Ticket, refused: dict[int, str] | None) -> HistoryLine | None:
-    """What somebody else did meanwhile to a ticket that could not be moved."""
-    if ticket.pk not in (refused or {}):
-        return None
-    moves = ticket.history.filter(was__isnull=False).exclude(was=F("now"))
-    entry = moves.order_by("-pk").first()
-    return history_words.line(entry) if entry else None
 
 
 def documents_to_request(to: Status, tickets: list[Ticket]) -> list[str]:
@@ -163,7 +150,7 @@ def move_all(
                 to,
                 user=request.user,
                 reason=said["reason"],
-                version=one.version,
+                seen=require_seen(one.seen),
                 requested=said["requested"],
                 key=said["key"],
             )

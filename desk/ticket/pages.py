@@ -18,12 +18,13 @@ from django.utils.translation import gettext
 
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest
-from desk.ticket import answering, next_ticket, page_context, visits
+from desk.ticket import answering, next_ticket, page_context, unread, visits
 from desk.ticket.moves import MovePages
 from tickets.api.serving import file_response, thumbnail_response
 from tickets.assignment import taking
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
+from tickets.changes.seen import require_seen, seen_of, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Ticket, TicketFile
 from tickets.working import AgentReply
@@ -62,7 +63,7 @@ class TicketPages(MovePages):
     ) -> Ticket | None:
         try:
             pk = self.opts.pk.to_python(object_id)
-            ticket: Ticket = self.get_queryset(request).select_related("rating").get(pk=pk)
+            ticket = with_seen(self.get_queryset(request)).select_related("rating").get(pk=pk)
         except (Ticket.DoesNotExist, ValidationError):
             return None
         return ticket
@@ -96,6 +97,7 @@ class TicketPages(MovePages):
     ) -> HttpResponse:
         """The page; `more` is for the boxes that further pages add to it."""
         before = request.GET.get("before", "")
+        had = unread.tokens_in(request.POST).get(ticket.pk)
         context = {
             **self.admin_site.each_context(request),
             **page_context.page_context(
@@ -111,6 +113,9 @@ class TicketPages(MovePages):
             "is_fullwidth": "1",
             "form": form,
             "refusal": refusal,
+            # A page of earlier messages shows nothing that is newer than the page it came from.
+            "seen": request.GET.get("seen", "") if before else seen_of(ticket),
+            "unread": unread.lines_since(ticket, had, request.user),
             **more,
         }
         return TemplateResponse(request, "admin/tickets/ticket/page.html", context, status=status)
@@ -139,7 +144,7 @@ class TicketPages(MovePages):
             text=said["text"],
             public=public,
             to=said["to"],
-            version=said["version"],
+            seen=said["seen"],
             requested=said["requested"],
             key=said["key"],
         )
@@ -172,8 +177,12 @@ class TicketPages(MovePages):
         self.working_on(request, ticket_id)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
+        had = unread.tokens_in(request.POST).get(ticket_id)
         try:
-            taking.take_ticket(ticket_id, request.user)
+            taking.take_ticket(ticket_id, request.user, seen=require_seen(had))
+        except StaleTicket as error:
+            fresh = self.working_on(request, ticket_id)
+            return self.show(request, fresh, unclaimed=str(error), status=409)
         except (NotAllowed, NotGiven) as error:
             messages.error(request, str(error))
         else:

@@ -1,6 +1,5 @@
 """The page on which a lead gives tickets to an agent, one or many."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -15,10 +14,12 @@ from django.utils.translation import gettext, gettext_lazy
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import AssignForm
 from desk.common.requests import StaffRequest
+from desk.ticket import unread
 from desk.ticket.moves import picked_by
 from desk.ticket.next_ticket import LIST, PAGE
 from tickets.assignment import reassigning
 from tickets.assignment.reassigning import MOST_AT_ONCE
+from tickets.changes.seen import with_seen
 from tickets.models import Ticket
 
 
@@ -63,14 +64,16 @@ class ReassignPages(ModelAdmin):
     def give_dialog(
         self,
         request: StaffRequest,
-        tickets: Iterable[Ticket],
+        tickets: QuerySet[Ticket],
         form: AssignForm,
         refused: dict[int, str] | None = None,
     ) -> HttpResponse:
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
             "title": gettext("Assign tickets"),
-            "tickets": [(one, (refused or {}).get(one.pk)) for one in tickets],
+            "tickets": unread.shown_tickets(
+                with_seen(tickets), request.POST or request.GET, refused, request.user
+            ),
             "form": form,
         }
         return TemplateResponse(

@@ -61,8 +61,8 @@ ASSIGNMENT = (
     Mutant(
         "stale-page-reassigns",
         REASSIGNING,
-        "if version is not None and version != ticket.version:",
-        "if version is not None and version > ticket.version:",
+        "    require_read(ticket, seen, user)\n",
+        "",
         "A lead gives away a ticket that has just been given to somebody.",
     ),
     Mutant(

@@ -222,8 +222,9 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page.leave_by("Control+Enter")
 
     page.refused()
-    page.sees(".desk-refusal", "Not sent. The ticket has changed: it is now Incomplete.")
-    page.sees(".desk-refusal", "ben moved it from In review to Incomplete. Reason: Which box?")
+    page.sees(".desk-refusal", "Not sent. There is something new on this ticket.")
+    page.sees(".desk-unread", "ben moved it from In review to Incomplete.")
+    page.sees(".desk-unread-agent", "Which box?")
     assert page.value("#text") == "We look into it."
     assert [text for _, text, _ in said(ticket)] == ["Which box?"]
 
@@ -242,7 +243,7 @@ def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:
     page.leave_by("Control+Enter")
 
     page.refused()
-    page.sees("[role=alert]", "The ticket has changed: it is now Accepted.")
+    page.sees("[role=alert]", "ben moved it from In review to Accepted.")
     assert page.value("#id_reason") == "The box was not ours."
     ticket.refresh_from_db()
     assert (ticket.status, said(ticket)) == (Status.ACCEPTED, [])

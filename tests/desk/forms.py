@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tickets.models import Agent
+from tickets.changes.seen import seen_of
+from tickets.models import Agent, Ticket
 
 
 def agent_form(agent: Agent, **changes: Any) -> dict[str, Any]:
@@ -10,3 +11,13 @@ def agent_form(agent: Agent, **changes: Any) -> dict[str, Any]:
     empty = {"TOTAL_FORMS": 0, "INITIAL_FORMS": 0}
     managed = {f"{of}-{name}": n for of in ("shifts", "absences") for name, n in empty.items()}
     return {"capacity": agent.capacity, "time_zone": agent.time_zone, **managed, **changes}
+
+
+def token(ticket: Ticket) -> str:
+    """What a page shows of the ticket that is loaded now."""
+    return str(seen_of(ticket))
+
+
+def picked(*tickets: Ticket) -> dict[str, Any]:
+    """The fields that name tickets in a dialog that is loaded now."""
+    return {"ticket": [one.pk for one in tickets], "seen": [token(one) for one in tickets]}

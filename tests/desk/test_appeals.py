@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from tests import builders as build
+from tests.desk.forms import token
 from tests.desk.test_queues import items, listed
 from tickets import working
 from tickets.changes import appeals
@@ -48,7 +49,7 @@ def page(client: Client, ticket: Ticket) -> str:
 
 
 def decide(client: Client, ticket: Ticket, decision: str, reason: str = "Why.", **more: Any) -> Any:
-    sent = {"decision": decision, "reason": reason, "version": ticket.version, **more}
+    sent = {"decision": decision, "reason": reason, "seen": token(ticket), **more}
     return client.post(f"/admin/tickets/ticket/{ticket.pk}/appeal/", sent)
 
 
@@ -123,11 +124,15 @@ def test_what_cannot_be_decided_so_is_shown_again(
 def test_a_page_that_is_out_of_date_decides_nothing_and_keeps_the_text(
     lead: Client, ticket: Ticket
 ) -> None:
-    answer = decide(lead, ticket, "refuse", "My long text.", version=ticket.version - 1)
+    shown = token(ticket)
+    working.write(ticket.pk, "Wait.", user=build.agent("ben").user, public=False)
+
+    answer = decide(lead, ticket, "refuse", "My long text.", seen=shown)
 
     assert answer.status_code == 409
     text = answer.content.decode()
-    assert "The ticket has changed: it is now Declined." in text
+    assert "There is something new on this ticket." in text
+    assert "ben added a note " in text
     assert "My long text.</textarea>" in text
     assert Appeal.objects.get().state == "pending"
 
@@ -139,5 +144,6 @@ def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> Non
     again = decide(lead, ticket, "refuse", "Another reason.")
 
     assert again.status_code == 409
-    assert f"Ticket {ticket.pk} has no appeal to decide." not in again.content.decode()
+    assert f"Ticket {ticket.pk} has no appeal to decide." in again.content.decode()
+    assert "Another reason." in again.content.decode()
     assert ticket.conversation.count() == 3

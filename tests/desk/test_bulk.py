@@ -15,6 +15,7 @@ from desk.people import second_factor
 from desk.support import actions
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
+from tests.desk.forms import picked
 from tickets import working
 from tickets.assignment import automatic, reassigning
 from tickets.models import Agent, Ticket
@@ -39,10 +40,6 @@ def failing(
     return act
 
 
-def picked(tickets: list[Ticket]) -> list[str]:
-    return [f"{one.pk}:{one.version}" for one in tickets]
-
-
 def test_moves_the_others_and_names_the_one_that_failed(
     desk: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,14 +47,14 @@ def test_moves_the_others_and_names_the_one_that_failed(
     bad = tickets[1].pk
     monkeypatch.setattr(working, "move", failing(working.move, lambda ticket_id: ticket_id == bad))
 
-    answer = desk.post(f"{TICKETS}move/2/", {"ticket": picked(tickets)})
+    answer = desk.post(f"{TICKETS}move/2/", picked(*tickets))
 
     html = answer.content.decode()
     assert answer.status_code == 409
     assert "2 tickets moved to Accepted." in html
     assert "1 ticket was not moved." in html
     assert UNFORESEEN in html
-    assert f'value="{bad}:1"' in html
+    assert f'name="ticket" value="{bad}"' in html
     assert Ticket.objects.get(status=Status.PENDING).pk == bad
 
 
@@ -76,7 +73,7 @@ def test_assigns_the_others_and_names_the_one_that_failed(
     fails = failing(automatic.assign_to, lambda ticket: ticket.pk == bad)
     monkeypatch.setattr(automatic, "assign_to", fails)
 
-    answer = lead.post(f"{TICKETS}give/", {"ticket": picked(tickets), "to": agent.pk})
+    answer = lead.post(f"{TICKETS}give/", {**picked(*tickets), "to": agent.pk})
 
     assert "2 tickets assigned. 1 ticket was not assigned." in answer.content.decode()
     assert UNFORESEEN in answer.content.decode()

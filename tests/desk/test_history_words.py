@@ -13,6 +13,7 @@ from companies.models import Company
 from desk.support import evidence
 from desk.ticket import history_sentences, history_words
 from tests import builders as build
+from tests.desk.forms import token
 from tests.desk.words import words
 from tickets import updating, working
 from tickets.assignment import automatic, taking
@@ -344,12 +345,12 @@ def test_the_page_says_what_happened_and_why(
 def test_a_stale_page_says_the_latest_whatever_it_is(
     desk: Client, agent: Agent, eve: User, ticket: Ticket
 ) -> None:
+    body = {"text": "Hi.", "reply": 1, "seen": token(ticket)}
     reassign(ticket.pk, agent, user=eve, reason="Knows the carrier.")
 
-    answer = desk.post(
-        f"/admin/tickets/ticket/{ticket.pk}/write/", {"text": "Hi.", "reply": 1, "version": 1}
-    )
+    answer = desk.post(f"/admin/tickets/ticket/{ticket.pk}/write/", body)
 
     assert answer.status_code == 409
-    latest = "Latest: eve assigned it to ada. Reason: Knows the carrier."
-    assert latest in words(answer.content.decode())
+    said = words(answer.content.decode())
+    assert "Not sent. There is something new on this ticket. eve assigned it to ada." in said
+    assert "Reason: Knows the carrier." in said

@@ -10,6 +10,8 @@ from companies.models import Company
 from desk.models import Macro
 from desk.ticket import macros
 from tests import builders as build
+from tests.desk.forms import token
+from tickets import working
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import Status
 
@@ -23,7 +25,7 @@ def ticket(company: Company) -> Ticket:
 
 
 def write(desk: Client, ticket: Ticket, text: str, button: str, **more: Any) -> HttpResponse:
-    body = {"text": text, button: "1", "version": ticket.version, **more}
+    body = {"text": text, button: "1", "seen": token(ticket), **more}
     return desk.post(f"{LIST}{ticket.pk}/write/", body)
 
 
@@ -147,11 +149,12 @@ def test_says_nothing_when_the_move_cannot_be(desk: Client, ticket: Ticket) -> N
 
 
 def test_overwrites_no_move_from_a_stale_page(desk: Client, ticket: Ticket) -> None:
-    Ticket.objects.filter(pk=ticket.pk).update(version=2)
+    shown = token(ticket)
+    working.write(ticket.pk, "Not yet.", user=build.agent("ben").user, public=False)
 
-    assert write(desk, ticket, "Yes.", "reply", to=2).status_code == 409
+    assert write(desk, ticket, "Yes.", "reply", to=2, seen=shown).status_code == 409
     assert Ticket.objects.get().status == Status.IN_REVIEW
-    assert not Comment.objects.exists()
+    assert Comment.objects.get().text == "Not yet."
 
 
 def test_moves_without_a_text_where_none_is_needed(desk: Client, ticket: Ticket) -> None:

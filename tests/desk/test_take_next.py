@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from tests import builders as build
+from tests.desk.forms import picked, token
 from tests.tickets.racing import racers
 from tickets.assignment import taking
 from tickets.models import Agent, HistoryEntry, Ticket
@@ -81,7 +82,7 @@ def test_gives_nothing_to_who_is_no_agent(operator: Client, company: Company) ->
     ticket = build.ticket(company)
 
     assert take(operator) is None
-    operator.post(f"{LIST}{ticket.pk}/claim/")
+    operator.post(f"{LIST}{ticket.pk}/claim/", {"seen": token(ticket)})
     ticket.refresh_from_db()
     assert ticket.agent is None
     assert not HistoryEntry.objects.exists()
@@ -92,7 +93,7 @@ def test_claims_a_ticket_that_nobody_has(desk: Client, company: Company, agent: 
     address = f"{LIST}{ticket.pk}/change/"
     assert 'id="claim"' in desk.get(address).content.decode()
 
-    assert desk.post(f"{LIST}{ticket.pk}/claim/")["Location"] == address
+    assert desk.post(f"{LIST}{ticket.pk}/claim/", {"seen": token(ticket)})["Location"] == address
 
     ticket.refresh_from_db()
     assert ticket.agent == agent
@@ -108,7 +109,7 @@ def test_claims_neither_another_s_ticket_nor_a_decided_one(
     ben = None if status == Status.ACCEPTED else build.agent("ben")
     ticket = build.ticket(company, agent=ben, status=status)
 
-    desk.post(f"{LIST}{ticket.pk}/claim/")
+    desk.post(f"{LIST}{ticket.pk}/claim/", {"seen": token(ticket)})
 
     ticket.refresh_from_db()
     assert ticket.agent == ben
@@ -124,13 +125,13 @@ def test_goes_to_the_next_of_the_queue_and_round(
     )
 
     def write_and_next(ticket: Ticket) -> str:
-        body = {"text": "x", "note": "1", "next": "1"}
+        body = {"text": "x", "note": "1", "next": "1", "seen": token(ticket)}
         return desk.post(f"{LIST}{ticket.pk}/write/", body)["Location"]
 
     assert write_and_next(first) == f"{LIST}{second.pk}/change/"
     assert write_and_next(third) == f"{LIST}{first.pk}/change/"
 
-    body = {"ticket": f"{second.pk}:1", "reason": "No.", "next": "1"}
+    body = {**picked(second), "reason": "No.", "next": "1"}
     assert desk.post(f"{LIST}move/3/", body)["Location"] == f"{LIST}{first.pk}/change/"
     assert Ticket.objects.get(pk=second.pk).status == Status.DECLINED
 
@@ -141,9 +142,8 @@ def test_takes_one_when_one_s_own_queue_is_done(
     last = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
     waiting = build.ticket(company)
 
-    answer = desk.post(
-        f"{LIST}{last.pk}/write/", {"text": "x", "reply": "1", "to": "2", "next": "1"}
-    )
+    body = {"text": "x", "reply": "1", "to": "2", "next": "1", "seen": token(last)}
+    answer = desk.post(f"{LIST}{last.pk}/write/", body)
 
     assert answer["Location"] == f"{LIST}{waiting.pk}/change/"
     waiting.refresh_from_db()

@@ -18,6 +18,7 @@ from desk.models import Storm
 from desk.templatetags.desk import linked
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
+from tests.desk.forms import picked, token
 from tickets import updating, working
 from tickets.changes.actors import Actor
 from tickets.history_codes import Kind
@@ -52,7 +53,9 @@ def shown(desk: Client, ticket: Ticket, **query: Any) -> str:
 
 def write(desk: Client, ticket: Ticket, text: str = "Hello.", **more: Any) -> HttpResponse:
     button = {} if "note" in more else {"reply": "1"}
-    return desk.post(f"{LIST}{ticket.pk}/write/", {"text": text, **button, **more})
+    return desk.post(
+        f"{LIST}{ticket.pk}/write/", {"text": text, **button, "seen": token(ticket), **more}
+    )
 
 
 def say(ticket: Ticket, text: str, *, by: str = "company", ago: float = 0, **more: Any) -> Comment:
@@ -117,7 +120,7 @@ def test_shows_the_newest_fifty_and_the_way_to_the_earlier_ones(
     assert "word-119." in newest
     assert "word-070." in newest
     assert "word-069." not in newest
-    assert f'href="?before={comments[70].pk}"' in newest
+    assert f'href="?before={comments[70].pk}&amp;seen={token(ticket)}"' in newest
 
     earlier = shown(desk, ticket, before=comments[70].pk)
     assert "word-020." in earlier
@@ -137,27 +140,21 @@ def test_survives_a_place_in_the_thread_that_is_none(
 def test_keeps_the_text_of_a_stale_reply_and_says_what_changed(
     desk: Client, agent: Agent, ticket: Ticket
 ) -> None:
+    shown_before = token(ticket)
     working.move(ticket.pk, Status.DECLINED, user=build.agent("ben").user, reason="Too late.")
     before = everything()
 
-    answer = write(desk, ticket, "We <look> into it.", version=1)
+    answer = write(desk, ticket, "We <look> into it.", seen=shown_before)
 
     html = answer.content.decode()
     assert answer.status_code == 409
     assert "We &lt;look&gt; into it." in html
-    assert "The ticket has changed: it is now Declined." in html
+    assert "There is something new on this ticket." in html
     assert "ben moved it from In review to Declined" in " ".join(html.split())
-    assert 'name="version" value="2"' in html
+    assert f'name="seen" value="{token(ticket)}"' in html
     assert everything() == before
 
-    assert write(desk, ticket, "Sorry.", version=2).status_code == 302
-
-
-def test_takes_a_note_from_a_stale_page(desk: Client, ticket: Ticket) -> None:
-    Ticket.objects.filter(pk=ticket.pk).update(version=5)
-
-    assert write(desk, ticket, "hm", note="1", version=1).status_code == 302
-    assert not Comment.objects.get().public
+    assert write(desk, ticket, "Sorry.").status_code == 302
 
 
 def test_says_a_reply_once_that_is_sent_twice(desk: Client, ticket: Ticket) -> None:
@@ -173,7 +170,7 @@ def test_says_a_reply_once_that_is_sent_twice(desk: Client, ticket: Ticket) -> N
 
 
 def test_moves_once_what_is_sent_twice(desk: Client, ticket: Ticket) -> None:
-    body = {"ticket": f"{ticket.pk}:1", "reason": "No.", "key": str(uuid4())}
+    body = {**picked(ticket), "reason": "No.", "key": str(uuid4())}
 
     for _ in range(2):
         assert desk.post(f"{LIST}move/3/", body).status_code == 302
@@ -183,17 +180,19 @@ def test_moves_once_what_is_sent_twice(desk: Client, ticket: Ticket) -> None:
 
 def test_takes_a_form_again_that_was_refused(desk: Client, ticket: Ticket) -> None:
     key = str(uuid4())
-    assert write(desk, ticket, "Hi.", key=key, version=9).status_code == 409
+    shown_before = token(ticket)
+    working.write(ticket.pk, "Wait.", user=build.agent("ben").user, public=False)
+    assert write(desk, ticket, "Hi.", key=key, seen=shown_before).status_code == 409
 
-    assert write(desk, ticket, "Hi.", key=key, version=1).status_code == 302
-    assert Comment.objects.get().text == "Hi."
+    assert write(desk, ticket, "Hi.", key=key).status_code == 302
+    assert Comment.objects.get(public=True).text == "Hi."
 
 
 def test_asks_for_documents_by_name_and_shows_which_have_come(
     desk: Client, company: Company, ticket: Ticket
 ) -> None:
     body = {
-        "ticket": f"{ticket.pk}:1",
+        **picked(ticket),
         "reason": "We file the claim.",
         "requested": ["Invoice", "Photo", "Photo"],
         "others": " Letter of the receiver \n\n",
@@ -230,7 +229,7 @@ def test_what_an_earlier_version_asked_for_counts_as_come_with_an_answer(
 
 
 def test_takes_documents_for_a_reason_to_ask_for_more(desk: Client, ticket: Ticket) -> None:
-    body = {"ticket": f"{ticket.pk}:1", "requested": ["Invoice"]}
+    body = {**picked(ticket), "requested": ["Invoice"]}
 
     assert desk.post(f"{LIST}move/4/", body).status_code == 302
     assert Comment.objects.get().text == "Please send:\n- Invoice"
@@ -252,7 +251,7 @@ def test_asks_nobody_in_a_note(desk: Client, ticket: Ticket) -> None:
 
 
 def test_asks_for_documents_in_no_other_move(desk: Client, ticket: Ticket) -> None:
-    desk.post(f"{LIST}move/2/", {"ticket": f"{ticket.pk}:1", "requested": ["Invoice"]})
+    desk.post(f"{LIST}move/2/", {**picked(ticket), "requested": ["Invoice"]})
 
     assert HistoryEntry.objects.get().data == {}
     assert not Comment.objects.exists()
@@ -264,7 +263,7 @@ def test_refuses_documents_that_nobody_could_name(
 ) -> None:
     before = everything()
 
-    desk.post(f"{LIST}move/4/", {"ticket": f"{ticket.pk}:1", "reason": "x", "requested": names})
+    desk.post(f"{LIST}move/4/", {**picked(ticket), "reason": "x", "requested": names})
 
     assert everything() == before
 
@@ -279,7 +278,7 @@ def test_gives_the_dialogs_the_fields_of_their_moves(desk: Client, ticket: Ticke
     assert " required" in dialogs["declined"]
     assert 'name="others"' in dialogs["incomplete"]
     for dialog in dialogs.values():
-        assert f'value="{ticket.pk}:1"' in dialog
+        assert f'name="ticket" value="{ticket.pk}"' in dialog
         assert "csrfmiddlewaretoken" in dialog
 
 

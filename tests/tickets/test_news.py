@@ -21,6 +21,7 @@ from deliveries.models import Delivery, Event
 from tests import builders as build
 from tests.conftest import signed_in
 from tests.described import conforms
+from tests.desk.forms import picked
 from tests.tickets.racing import racers
 from tickets import opening, updating, working
 from tickets.assignment import reassigning, taking
@@ -232,7 +233,7 @@ def test_a_move_of_many_tells_of_each(listening: Company, agent: Agent) -> None:
     desk.force_login(agent.user)
     tickets = [build.ticket(listening) for _ in range(3)]
 
-    desk.post("/admin/tickets/ticket/move/2/", {"ticket": [f"{one.pk}:1" for one in tickets]})
+    desk.post("/admin/tickets/ticket/move/2/", picked(*tickets))
 
     assert [body["data"]["ticket_id"] for body in told()] == [one.pk for one in tickets]
     assert {body["data"]["change"] for body in told()} == {"moved"}

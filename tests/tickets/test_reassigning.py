@@ -12,6 +12,7 @@ from tickets import working
 from tickets.assignment import reassigning
 from tickets.assignment.reassigning import NotGiven, reassign, reassign_all, reassign_all_of
 from tickets.changes.actors import NotAllowed
+from tickets.changes.seen import Seen, seen_of
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status
@@ -38,7 +39,7 @@ def test_gives_a_ticket_and_says_who_and_why(
 ) -> None:
     ticket = build.ticket(company, agent=agent)
 
-    reassign(ticket.pk, bob, user=eve, reason="Knows the carrier.", version=1)
+    reassign(ticket.pk, bob, user=eve, reason="Knows the carrier.", seen=seen_of(ticket))
 
     ticket.refresh_from_db()
     bob.refresh_from_db()
@@ -99,7 +100,7 @@ def test_nobody_but_a_lead_gives_tickets(company: Company, agent: Agent, bob: Ag
 
     for attempt in (
         partial(reassign, ticket.pk, bob, user=bob.user),
-        partial(reassign_all, [(ticket.pk, 1)], bob, user=bob.user),
+        partial(reassign_all, [(ticket.pk, seen_of(ticket))], bob, user=bob.user),
         partial(reassign_all_of, agent, bob, user=bob.user),
     ):
         with pytest.raises(NotAllowed):
@@ -119,8 +120,12 @@ def test_refuses_without_a_trace(
     User.objects.filter(pk=bob.user_id).update(is_active=hindrance != "left")
     before = list(Ticket.objects.values())
 
+    seen = seen_of(ticket)
+    if hindrance == "stale":
+        working.write(ticket.pk, "Keep it.", user=agent.user, public=False)
+
     with pytest.raises((NotGiven, StaleTicket)):
-        reassign(ticket.pk, to, user=eve, version=7 if hindrance == "stale" else 1)
+        reassign(ticket.pk, to, user=eve, seen=seen)
 
     assert list(Ticket.objects.values()) == before
     assert not HistoryEntry.objects.exists()
@@ -132,9 +137,10 @@ def test_gives_many_and_tells_which_had_changed(
     company: Company, agent: Agent, bob: Agent, eve: User
 ) -> None:
     tickets = [build.ticket(company, agent=agent) for _ in range(3)]
-    Ticket.objects.filter(pk=tickets[1].pk).update(version=2)
+    picked = [(one.pk, seen_of(one)) for one in tickets]
+    working.write(tickets[1].pk, "Keep it.", user=agent.user, public=False)
 
-    outcome = reassign_all([*((one.pk, 1) for one in tickets), (0, 1)], bob, user=eve)
+    outcome = reassign_all([*picked, (0, Seen(0))], bob, user=eve)
 
     assert str(outcome) == "2 given, 2 not."
     assert set(outcome.refused) == {tickets[1].pk, 0}
@@ -209,7 +215,7 @@ def test_a_move_from_the_page_of_before_is_stale(transactional_db: None) -> None
 
     _, refused = in_order(
         partial(reassign, ticket.pk, bob, user=eve),
-        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user, version=1),
+        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user, seen=seen_of(ticket)),
     )
 
     assert isinstance(refused, StaleTicket)

@@ -12,6 +12,7 @@ from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.changes.actors import Actor, NotAllowed
 from tickets.changes.history import record_history
+from tickets.changes.seen import Seen, require_read, require_seen
 from tickets.changes.writes import StaleTicket
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label
@@ -60,11 +61,12 @@ def reassign(
     *,
     user: User,
     reason: str = "",
-    version: int | None = None,
+    seen: Seen | None = None,
     only_from: Agent | None = None,
 ) -> Ticket:
     """Assign an open ticket to another agent; None assigns it automatically, not to who had it.
 
+    `seen` is what the lead's page had shown; a form that is sent twice assigns once.
     A lead may go beyond an agent's capacity: history has the load. With `only_from`, a ticket
     that has left that agent stays where it is. Raises Ticket.DoesNotExist, NotAllowed,
     StaleTicket and NotGiven.
@@ -72,7 +74,8 @@ def reassign(
     actor = require_assigner(user)
     ticket = Ticket.objects.hold(ticket_id)
     had = ticket.agent
-    if version is not None and version != ticket.version:
+    require_read(ticket, seen, user)
+    if seen and ticket.history.filter(pk__gt=seen.entry, kind=Kind.REASSIGNED).exists():
         raise StaleTicket(changed_hands(had))
     check_assignable(ticket, to, only_from)
     facts: dict[str, object] = {
@@ -127,14 +130,17 @@ def lock_and_assign(ticket: Ticket, to: Agent) -> AgentLoad:
 
 
 def reassign_all(
-    picked: Iterable[tuple[int, int | None]], to: Agent | None, *, user: User, reason: str = ""
+    picked: Iterable[tuple[int, Seen | None]], to: Agent | None, *, user: User, reason: str = ""
 ) -> Reassigned:
-    """Give away tickets by id and the version seen, each in a transaction. Raises NotAllowed."""
+    """Give away tickets by id and what was seen of each, each in a transaction.
+
+    Without that a ticket is refused. Raises NotAllowed.
+    """
     require_assigner(user)
 
-    def give(one: tuple[int, int | None]) -> None:
+    def give(one: tuple[int, Seen | None]) -> None:
         try:
-            reassign(one[0], to, user=user, reason=reason, version=one[1])
+            reassign(one[0], to, user=user, reason=reason, seen=require_seen(one[1]))
         except Ticket.DoesNotExist as error:
             raise NotGiven(gettext("Ticket not found.")) from error
 

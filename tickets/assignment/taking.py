@@ -13,6 +13,7 @@ from tickets.assignment.reassigning import (
 )
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
+from tickets.changes.seen import Seen, require_read
 from tickets.history_codes import Kind, Rule
 from tickets.models import Agent, Ticket
 from tickets.statuses import TERMINAL
@@ -45,13 +46,14 @@ def take_next(user: User) -> Ticket | None:
 
 
 @transaction.atomic
-def take_ticket(ticket_id: int, user: User) -> Ticket:
-    """Give the agent this ticket, if nobody has it.
+def take_ticket(ticket_id: int, user: User, *, seen: Seen | None = None) -> Ticket:
+    """Give the agent this ticket, if nobody has it; `seen` is what their page had shown.
 
-    Raises Ticket.DoesNotExist, NotAllowed and NotGiven.
+    Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and NotGiven.
     """
     actor, agent = actor_for(user), agent_of(user)
     ticket = Ticket.objects.hold(ticket_id)
+    require_read(ticket, seen, user)
     if ticket.agent is not None:
         raise NotGiven(assigned_text(ticket.agent))
     if ticket.status in TERMINAL:

@@ -24,7 +24,7 @@ class MoveRefused(Exception):
 
 
 class StaleTicket(Exception):
-    """Somebody changed the ticket since the page was shown."""
+    """Others wrote or did something on the ticket since the page was shown."""
 
 
 def change_status(

@@ -107,7 +107,7 @@ class Ticket(models.Model):
     decided_at = models.DateTimeField(null=True, editable=False)
     # Of the rules behind its due dates: when they change, these are recalculated.
     clock_digest = models.BigIntegerField(default=0, editable=False)
-    # Counts every change of state; a page that shows an older one is stale.
+    # Counts every change of state. Pages of the version before compare it; ours ask what is unread.
     version = models.PositiveIntegerField(default=1, editable=False)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()

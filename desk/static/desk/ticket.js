@@ -93,13 +93,15 @@
 
   // What Ctrl+Enter sends: a reply, unless the box was opened for a note.
   let aimed = "reply";
-  function aim(what) {
+  function aim(what, focus = true) {
     aimed = what;
     const note = what === "note";
     composer.closest(".desk-composer").classList.toggle("desk-as-note", note);
     hint("aim-hint", note ? "Note: Ctrl+Enter keeps it among agents." : "Reply: Ctrl+Enter sends it to the company.");
-    text.focus();
+    if (focus) text.focus();
   }
+  // What was held back comes back as what it was; a note must not go out as a reply.
+  if (composer && composer.closest("[data-aim]")) aim("note", false);
 
   // Presence: who else is here. Nothing is said when the service does not answer.
   const shown = find("presence");
@@ -143,6 +145,8 @@
     const typing = at.closest("input, textarea, select, [contenteditable]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && at.tagName === "TEXTAREA") {
       event.preventDefault();
+      // A key held down must not confirm what the page that comes back asks to be read.
+      if (event.repeat) return;
       const form = at.form;
       form.requestSubmit(at === text ? find(`send-${aimed}`) : form.querySelector(".desk-primary"));
       return;
