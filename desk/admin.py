@@ -18,6 +18,7 @@ from desk.support.shipment_admin import ShipmentAdmin
 from desk.support.webhook_admin import WebhookAdmin
 from desk.ticket.appeal_pages import AppealPages
 from desk.ticket.reassign_pages import ReassignPages
+from desk.ticket.together_pages import TogetherPages
 from tickets.models import Ticket
 
 __all__ = [
@@ -40,7 +41,7 @@ __all__ = [
 
 
 @admin.register(Ticket)
-class TicketAdmin(ListPages, ReassignPages, SupportPages, AppealPages):
+class TicketAdmin(ListPages, ReassignPages, SupportPages, AppealPages, TogetherPages):
     """The desk. What agents do is sent from a ticket's page."""
 
     actions = (*AppealPages.actions, "give")

@@ -12,7 +12,7 @@
     const dialog = find(id);
     if (!dialog || dialog.open) return false;
     dialog.showModal();
-    const field = dialog.querySelector("textarea:not([name=others]), button");
+    const field = dialog.querySelector("[autofocus]") || dialog.querySelector("textarea:not([name=others]), button");
     if (field) field.focus();
     return true;
   };
@@ -133,6 +133,8 @@
   const keys = {
     r: () => text && aim("reply"), n: () => text && aim("note"), m: () => macro && macro.focus(),
     t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
+    h: () => { const link = find("hand-over"); if (link) link.click(); },
+    w: () => { const form = find("watch"); if (form) form.requestSubmit(form.querySelector("button")); },
     "?": () => open("help"),
   };
   // The moves that are offered bring their own.
@@ -141,7 +143,7 @@
   document.addEventListener("keydown", (event) => {
     const at = event.target;
     const typing = at.closest("input, textarea, select, [contenteditable]");
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && at.tagName === "TEXTAREA") {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && (at.tagName === "TEXTAREA" || at.closest("dialog input"))) {
       event.preventDefault();
       const form = at.form;
       form.requestSubmit(at === text ? find(`send-${aimed}`) : form.querySelector(".desk-primary"));
