@@ -53,7 +53,7 @@ def line(entry: HistoryEntry) -> HistoryLine:
         reason(entry),
         details(entry),
         load_lines(entry.data),
-        kind in (Kind.OPENED, Kind.MOVED),
+        kind in (Kind.OPENED, Kind.MOVED) and not together_words.together_sentence(entry),
     )
 
 

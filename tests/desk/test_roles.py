@@ -86,6 +86,7 @@ PAGES = {
     "tickets_ticket_appeal": "lead",
     "tickets_ticket_hand_over": "agent lead",
     "tickets_ticket_colleagues": "agent lead",
+    "tickets_ticket_new": "agent lead",
     "tickets_ticket_watch": "agent lead",
     "tickets_ticket_relate": "agent lead",
     "webhooks_webhook_sick": "agent lead auditor operator",
