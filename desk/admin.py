@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
+from desk.opening.pages import OpeningPages
 from desk.people.agent_admin import AgentAdmin
 from desk.people.company_admin import CompanyAdmin
 from desk.people.user_admin import GroupAdmin, UserAdmin
@@ -18,6 +19,7 @@ from desk.support.shipment_admin import ShipmentAdmin
 from desk.support.webhook_admin import WebhookAdmin
 from desk.ticket.appeal_pages import AppealPages
 from desk.ticket.reassign_pages import ReassignPages
+from desk.ticket.together_pages import TogetherPages
 from tickets.models import Ticket
 
 __all__ = [
@@ -40,7 +42,7 @@ __all__ = [
 
 
 @admin.register(Ticket)
-class TicketAdmin(ListPages, ReassignPages, SupportPages, AppealPages):
+class TicketAdmin(ListPages, OpeningPages, ReassignPages, SupportPages, AppealPages, TogetherPages):
     """The desk. What agents do is sent from a ticket's page."""
 
     actions = (*AppealPages.actions, "give")

@@ -25,11 +25,17 @@ class Kind(StrEnum):
     ASSIGNED = "assigned"
     # Automatic assignment found nobody: `why` (NotAssigned) and `loads`.
     UNASSIGNED = "unassigned"
-    # An agent took a ticket that nobody had: `agent`, `rule` and `loads`.
+    # An agent took a ticket that nobody had, by replying to it or opening it for a caller too:
+    # `agent`, `rule` and `loads`.
     TAKEN = "taken"
     # A lead assigned it: `agent` ([former or None, new or None]), `rule` and, for a new one,
     # `loads`. Without a new one it goes to whom automatic assignment finds.
     REASSIGNED = "reassigned"
+    # An agent passed it on: `agent` ([former or None, new]), `rule` and `loads`.
+    HANDED_OVER = "handed_over"
+    # An agent linked it to another ticket of its company, or took that back: `ticket` (its id).
+    RELATED = "related"
+    UNRELATED = "unrelated"
     # `requested`, where the status stays.
     DOCUMENTS_REQUESTED = "documents_requested"
     # The company appealed the decision. What it wrote is a comment.
@@ -88,6 +94,12 @@ class Rule(StrEnum):
     MOST_URGENT = "most_urgent"
     AGENT_CHOICE = "agent_choice"
     LEAD_CHOICE = "lead_choice"
+    # Handed over by a colleague.
+    COLLEAGUE_CHOICE = "colleague_choice"
+    # By replying to it, while nobody had it.
+    REPLIED = "replied"
+    # By opening it for a caller.
+    CALLER = "caller"
 
 
 class NotAssigned(StrEnum):

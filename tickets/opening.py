@@ -1,22 +1,27 @@
-"""A company opens a ticket: one transaction from the check to the agent who gets it."""
+"""A company opens a ticket, or an agent for it: one transaction from the check to the agent."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from companies.compiled_queries import CompiledQuery, Slot, column_names, from_row, insert_row
 from companies.models import Company
 from shipments.locks import hold_shipment
 from tickets import rules
 from tickets.assignment.automatic import assign
-from tickets.changes.actors import Actor
+from tickets.assignment.taking import assign_taken
+from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.news import tell_news, telling
-from tickets.history_codes import Kind
+from tickets.history_codes import Kind, Rule
 from tickets.incidences import link_incidences
-from tickets.models import Document, Ticket, TicketType
+from tickets.models import Agent, CallerTicket, Document, Ticket, TicketType
 from tickets.sla.due_dates import set_for_new_ticket
 
 
@@ -44,12 +49,13 @@ def open_ticket(
     *,
     type_id: int,
     documents: Sequence[Mapping[str, Any]] = (),
+    agent: Agent | None = None,
     **fields: Any,
 ) -> Ticket:
     """Open a ticket of `fields` of the model: comments, data and the ids it is about.
 
-    Sets its due dates, writes its history, links incidences and assigns an agent. Raises
-    InvalidTicket and TicketExists.
+    Sets its due dates, writes its history, links incidences, and assigns it to `agent`, or where
+    none is named automatically. Raises InvalidTicket and TicketExists.
     """
     ticket_type = find_type(type_id, {**fields, "documents": documents})
     if (shipment_id := fields.get("shipment_id")) is not None:
@@ -66,8 +72,35 @@ def open_ticket(
     record_history(ticket, actor, Kind.OPENED)
     link_incidences(ticket)
     tell_news()
-    assign(ticket)
+    if agent is None:
+        assign(ticket)
+    else:
+        assign_taken(ticket, agent, actor, Rule.CALLER)
     return ticket
+
+
+@transaction.atomic
+def open_for_caller(company: Company, *, user: User, key: UUID, mine: bool, **given: Any) -> Ticket:
+    """Open a ticket for a company that has called, as `open_ticket` does with what is `given`.
+
+    History says who opened it. It is the agent's own, where that is wished and they are an agent.
+    A form of this `key` is taken once: the second time it answers the ticket of the first. Raises
+    NotAllowed, InvalidTicket and TicketExists.
+    """
+    actor = actor_for(user)
+    if not user.has_perm("tickets.add_ticket"):
+        raise NotAllowed(
+            gettext("%(user)s is not allowed to open tickets.") % {"user": user.get_username()}
+        )
+    # Of two that come at once the second waits here for the first.
+    CallerTicket.objects.bulk_create([CallerTicket(key=key)], ignore_conflicts=True)
+    form = CallerTicket.objects.select_related("ticket").get(key=key)
+    if form.ticket is not None:
+        return form.ticket
+    agent = Agent.objects.filter(user=user).select_related("user").first() if mine else None
+    form.ticket = open_ticket(company, actor, agent=agent, **given)
+    form.save(update_fields=["ticket"])
+    return form.ticket
 
 
 def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:

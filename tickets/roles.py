@@ -20,6 +20,8 @@ def each(verbs: str, app: str, models: str) -> Iterator[str]:
 AGENT = {
     *each("view", "tickets", "ticket tickettype document comment historyentry rating"),
     "tickets.change_ticket",
+    # For a company that calls.
+    "tickets.add_ticket",
     "tickets.view_incidencelink",
     *each("view", "desk", "macro storm"),
     *each("view", "companies", "company"),

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from companies.models import Company
 from companies.texts import is_blank
 from tickets.changes import letters
-from tickets.changes.actors import Actor, NotAllowed, actor_for
+from tickets.changes.actors import SANDBOX, Actor, NotAllowed, actor_for
 from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pending
 from tickets.changes.documents import request_documents
 from tickets.changes.history import record_request
@@ -24,9 +24,6 @@ from tickets.changes.writes import MoveRefused, add_comment, change_status
 from tickets.labels import status_label
 from tickets.models import Ticket
 from tickets.statuses import ASKING, TERMINAL, TOLD, By, Status, needs_reason
-
-# Who moves tickets in the test environment.
-SANDBOX = Actor(By.LEAD, "sandbox")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

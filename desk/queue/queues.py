@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from desk.common.cache import cached
 from desk.common.requests import staff
-from tickets.models import Agent, Appeal, Ticket
+from tickets.models import Agent, Appeal, Ticket, Watch
 from tickets.models.tickets import TicketQuerySet
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ def overdue(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
     return tickets.open().filter(due_at__lt=timezone.now())
 
 
+def watched(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
+    """Open ones: of a decision their watchers are notified, and then they are done with."""
+    return tickets.open().filter(pk__in=Watch.objects.filter(agent=me or 0).values("ticket"))
+
+
 QUEUES = (
     Queue(
         "mine",
@@ -55,6 +60,7 @@ QUEUES = (
         lambda all_, me: all_.open().filter(agent=me or 0),
         URGENT,
     ),
+    Queue("watched", gettext_lazy("Watched"), "visibility", watched, URGENT),
     Queue("unassigned", gettext_lazy("Unassigned"), "inbox", lambda all_, me: all_.waiting()),
     Queue("overdue", gettext_lazy("Overdue"), "alarm", overdue, URGENT),
     Queue(

@@ -13,6 +13,7 @@ VIEW = "tickets.view_ticket"
 LIST = "admin:tickets_ticket_changelist"
 # Title, icon, page and the permission to see it.
 OTHERS = (
+    (gettext_noop("New ticket"), "add_circle", "admin:tickets_ticket_new", "tickets.add_ticket"),
     (gettext_noop("Overview"), "monitoring", "admin:index", VIEW),
     (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
     (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),

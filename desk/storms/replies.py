@@ -15,6 +15,7 @@ from desk.models import Storm, StormReply
 from desk.storms.services import StormRefused, require_storm_lead
 from tickets import working
 from tickets.changes.actors import NotAllowed
+from tickets.changes.mentions import user_name_refusal
 from tickets.models import Ticket
 from tickets.statuses import TERMINAL
 
@@ -36,6 +37,8 @@ def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormRepl
     require_storm_lead(user)
     if is_blank(text):
         raise StormRefused("Write something.")
+    if refusal := user_name_refusal(text):
+        raise StormRefused(refusal)
     # Who links tickets holds the storm too: `upto` misses none of them.
     storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
     if (taken := StormReply.objects.filter(key=key).first()) is not None:

@@ -1,6 +1,7 @@
 """How the desk writes moments and statuses."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import islice
 
@@ -14,6 +15,7 @@ from desk.common.badges import badge
 from desk.common.controls import isolated
 from desk.common.times import distance
 from desk.ticket import values
+from tickets.changes import mentions
 
 register = template.Library()
 
@@ -21,6 +23,7 @@ ADDRESS = re.compile(r"https://[^\s<>\"'`]+")
 LINK = '<a href="{0}" rel="noopener noreferrer nofollow" target="_blank"><bdi>{0}</bdi></a>'
 # A message of nothing but addresses is read by nobody, and each is judged anew.
 MOST_LINKS = 50
+CHIP = '<span class="desk-mention{}">@{}</span>'
 
 
 register.filter("foreign", isolated)
@@ -60,16 +63,31 @@ def moment(at: datetime | None) -> SafeString | str:
 
 
 @register.filter
-def linked(text: str) -> SafeString:
-    """Words with the addresses in them as links, where those lead to the public web."""
+def linked(text: str, mentioned: Mapping[str, bool] | None = None) -> SafeString:
+    """Words with the addresses in them as links, where those lead to the public web.
+
+    Names behind an @ that are `mentioned` are chips; of the viewer where the value is true.
+    """
     parts, end = [], 0
     for found in islice(ADDRESS.finditer(text), MOST_LINKS):
         address = found[0].rstrip(".,;:!?)]}")
         if values.leads_to_the_public_web(address):
-            parts += [text[end : found.start()], format_html(LINK, address)]
+            parts += [*chips(text[end : found.start()], mentioned), format_html(LINK, address)]
             end = found.start() + len(address)
-    joined = format_html_join("", "{}", ((part,) for part in [*parts, text[end:]]))
+    parts += chips(text[end:], mentioned)
+    joined = format_html_join("", "{}", ((part,) for part in parts))
     return format_html("<bdi>{}</bdi>", joined)
+
+
+def chips(text: str, mentioned: Mapping[str, bool] | None) -> list[str]:
+    parts, end = [], 0
+    for found in mentions.CALLED.finditer(text) if mentioned else ():
+        name = found[1].rstrip(".+-")
+        if mentioned and name in mentioned:
+            mark = " desk-mention-me" if mentioned[name] else ""
+            parts += [text[end : found.start()], format_html(CHIP, mark, name)]
+            end = found.start(1) + len(name)
+    return [*parts, text[end:]]
 
 
 @register.filter

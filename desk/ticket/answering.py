@@ -8,6 +8,7 @@ from django.db import transaction
 
 from desk.ticket import visits
 from tickets import working
+from tickets.assignment import taking
 from tickets.changes.actors import actor_for
 from tickets.changes.seen import Seen
 from tickets.statuses import Status
@@ -18,13 +19,16 @@ from tickets.working import AgentReply
 def send_reply(reply: AgentReply) -> bool:
     """Write, move, or both; False if this very form has been taken before.
 
-    Raises what `working.answer` raises.
+    Who replies to an open ticket that nobody has gets it, whatever they carry. Raises what
+    `working.answer` raises.
     """
     actor_for(reply.user)
     said = (reply.text, reply.public, reply.to, list(reply.requested))
     if not first_time(reply.ticket_id, reply.user, reply.key, said):
         return False
     working.answer(reply)
+    if reply.public:
+        taking.take_by_reply(reply.ticket_id, reply.user)
     return True
 
 

@@ -29,6 +29,9 @@ class Line:
     new: bool = False
     # The first of what is new: the divider stands above it.
     first_new: bool = False
+    comment_id: int | None = None
+    # Whom a note names, as written, and whether that is the viewer.
+    mentioned: dict[str, bool] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -87,7 +90,7 @@ def thread(
 
 def message(comment: Comment) -> Line:
     kind = "company" if comment.by == By.COMPANY else "agent" if comment.public else "note"
-    return Line(kind, comment.actor, comment.created_at, comment.text)
+    return Line(kind, comment.actor, comment.created_at, comment.text, comment_id=comment.pk)
 
 
 def event(entry: HistoryEntry, said: set[str]) -> Line:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext
 
 from desk.ticket import history_sentences as words
-from desk.ticket import values
+from desk.ticket import together_words, values
 from tickets.assignment.picking import Standing, explain
 from tickets.history_codes import Kind
 from tickets.labels import status_label
@@ -53,7 +53,7 @@ def line(entry: HistoryEntry) -> HistoryLine:
         reason(entry),
         details(entry),
         load_lines(entry.data),
-        kind in (Kind.OPENED, Kind.MOVED),
+        kind in (Kind.OPENED, Kind.MOVED) and not together_words.together_sentence(entry),
     )
 
 
@@ -79,6 +79,8 @@ def reason(entry: HistoryEntry) -> str:
 
 def template(entry: HistoryEntry) -> str:
     kind, data = kind_of(entry), entry.data
+    if told := together_words.together_sentence(entry):
+        return told
     if kind == Kind.UNASSIGNED:
         return words.UNASSIGNED.get(data.get("why", ""), words.LEFT_UNASSIGNED)
     if kind == Kind.TAKEN:
@@ -120,6 +122,7 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
         "documents": ", ".join(data.get("requested") or ()),
         "sha256": data.get("sha256", ""),
         "file": data.get("name", ""),
+        **together_words.together_facts(entry),
     }
 
 
@@ -192,7 +195,8 @@ def changed_variables(diff: Mapping[str, Any]) -> list[str]:
 
 def load_lines(data: Mapping[str, Any]) -> list[LoadLine]:
     """The loads behind an assignment, the lightest first."""
-    chosen = words.CHOSEN_BY.get(data.get("rule", ""), words.CHOSEN)
+    rule = data.get("rule", "")
+    chosen = together_words.chosen_by(rule) or words.CHOSEN_BY.get(rule, words.CHOSEN)
     why = {**words.STANDINGS, Standing.CHOSEN: chosen}
     return [
         LoadLine(

@@ -11,11 +11,20 @@ from django.utils.translation import gettext, gettext_noop
 from companies.files.kinds import KINDS
 from desk.common.badges import tint
 from desk.storms.services import storms_of
-from desk.ticket import conversation, history_words, macros, timeline, values, visits
+from desk.ticket import (
+    conversation,
+    history_words,
+    macros,
+    timeline,
+    together,
+    values,
+    visits,
+)
 from tickets import labels
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.appeals import latest_appeal
-from tickets.models import Appeal, Ticket, TicketFile
+from tickets.history_codes import Kind
+from tickets.models import Appeal, HistoryEntry, Ticket, TicketFile
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
@@ -84,18 +93,22 @@ def page_context(
     thread = conversation.thread(
         ticket, history, seen_at=seen_at, viewer=user.get_username(), before=before
     )
-    shipment = timeline.shipment_of_ticket(ticket)
+    together.mark_mentions(thread.lines, user)
+    shipment, others = timeline.shipment_of_ticket(ticket), together.other_tickets(ticket)
     appeal = latest_appeal(ticket, history)
     return {
         "ticket": ticket,
         "thread": thread,
+        "opened_by": opened_by(history),
         "history": [history_words.line(entry) for entry in reversed(history)],
         "requested": conversation.requested(
             history, last_heard(thread), list(ticket.requested_documents.all())
         ),
         "files": file_lines(ticket),
         "shipment": shipment,
-        "strip": timeline.timeline(ticket, shipment) if shipment else [],
+        "others": others,
+        "strip": timeline.timeline(shipment, together.ticket_marks(others)) if shipment else [],
+        **together.together_context(ticket, user, may_work=may_work),
         "documents": [
             (one, values.leads_to_the_public_web(one.value or ""))
             for one in ticket.documents.order_by("position")
@@ -109,6 +122,13 @@ def page_context(
         "present": visits.others(ticket.pk, user),
         **(agent_tools(ticket, shipment, user, macro) if may_work else {}),
     }
+
+
+def opened_by(history: list[HistoryEntry]) -> str:
+    """The agent who opened the ticket for its company; nothing where that did it itself."""
+    first = history[0] if history else None
+    by_agent = first and first.kind == Kind.OPENED and first.by in (By.AGENT, By.LEAD)
+    return first.actor if first and by_agent else ""
 
 
 def file_lines(ticket: Ticket) -> list[FileLine]:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest
-from desk.ticket import answering, next_ticket, page_context, unread, visits
+from desk.ticket import answering, next_ticket, page_context, together, unread, visits
 from desk.ticket.moves import MovePages
 from tickets.api.serving import file_response, thumbnail_response
 from tickets.assignment import taking
@@ -155,6 +155,8 @@ class TicketPages(MovePages):
             return self.show(request, fresh, form=form, refusal=str(error), status=409)
         sent = gettext("Sent to the company.") if public else gettext("Note saved.")
         messages.success(request, sent)
+        if not public:
+            together.warn_of_unknown_names(request, reply.text)
         answer = next_ticket.next_page(request, ticket_id)
         if reply.key:
             # Tells the page's script which draft has arrived and can go.

@@ -15,7 +15,6 @@ from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 from deliveries.models import Delivery, Event, State
 from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
-from tickets.labels import status_label
 from tickets.models import Ticket
 from webhooks.event_types import registry
 
@@ -67,9 +66,9 @@ def shipment_of_ticket(ticket: Ticket) -> Shipment | None:
     return own.filter(pk=ticket.shipment_id).defer("heard").first()
 
 
-def timeline(ticket: Ticket, shipment: Shipment) -> list[TimelineMark]:
-    """Newest first, SHOWN at most."""
-    marks = [*platform_marks(shipment), *earlier_tickets(ticket), *delivery_marks(shipment)]
+def timeline(shipment: Shipment, tickets: Iterable[TimelineMark]) -> list[TimelineMark]:
+    """Newest first, SHOWN at most; `tickets` are the marks of others about the shipment."""
+    marks = [*platform_marks(shipment), *tickets, *delivery_marks(shipment)]
     marks += gaps(shipment, [mark for mark in marks if mark.kind == "scan"])
     return sorted(marks, key=lambda mark: mark.at, reverse=True)[:SHOWN]
 
@@ -145,25 +144,6 @@ def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Timeline
 
 def union_sql(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
-
-
-def earlier_tickets(ticket: Ticket) -> list[TimelineMark]:
-    """The company's other tickets about the shipment."""
-    others = Ticket.objects.filter(company=ticket.company_id, shipment_id=ticket.shipment_id)
-    found = others.exclude(pk=ticket.pk).order_by("-pk")
-    return [
-        TimelineMark(
-            at,
-            "ticket",
-            gettext("Ticket %(ticket)s") % {"ticket": pk},
-            name.replace("_", " "),
-            status_label(status),
-            pk,
-        )
-        for pk, name, status, at in found.values_list("pk", "type__name", "status", "created_at")[
-            :20
-        ]
-    ]
 
 
 def delivery_marks(shipment: Shipment) -> list[TimelineMark]:

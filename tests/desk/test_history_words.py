@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from desk.support import evidence
-from desk.ticket import history_sentences, history_words
+from desk.ticket import history_sentences, history_words, together_words
 from tests import builders as build
 from tests.desk.forms import token
 from tests.desk.words import words
@@ -54,6 +54,11 @@ def said(kind: Kind) -> str:
     return history_words.sentence(last(kind))
 
 
+def handed_over(former: str | None, agent: str, load: int = 0) -> dict[str, Any]:
+    rule = {"rule": Rule.COLLEAGUE_CHOICE.value}
+    return {"agent": [former, agent], "loads": {agent: [load, 5]}, **rule}
+
+
 def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, Any]:
     loads = {"loads": {agent: [load, 5]}} if agent else {}
     return {"agent": [former, agent], "rule": Rule.LEAD_CHOICE, **loads}
@@ -87,6 +92,32 @@ def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, 
         (
             entry("data_changed", "company", data={"variables": DIFF}),
             "The company changed the variables. The status stayed In review.",
+        ),
+        (
+            entry("handed_over", "agent", data=handed_over(None, "ben")),
+            "ada handed it over to ben.",
+        ),
+        (
+            entry("handed_over", "agent", data=handed_over("ada", "ben")),
+            "ada handed it over from ada to ben.",
+        ),
+        (
+            entry("handed_over", "lead", data=handed_over(None, "ben", 5)),
+            "ada handed it over to ben, over capacity (5 of 5).",
+        ),
+        (
+            entry("handed_over", "lead", data=handed_over("zoe", "ben", 5)),
+            "ada handed it over from zoe to ben, over capacity (5 of 5).",
+        ),
+        (entry("related", "agent", data={"ticket": 7}), "ada linked it to ticket 7."),
+        (entry("unrelated", "agent", data={"ticket": 7}), "ada removed the link to ticket 7."),
+        (
+            entry("taken", "agent", data={"agent": [None, "ada"], "rule": "replied"}),
+            "ada replied and so took the ticket.",
+        ),
+        (
+            entry("taken", "agent", data={"agent": [None, "ada"], "rule": "caller"}),
+            "ada took the ticket that they opened.",
         ),
         (
             entry("assigned", data={"agent": [None, "ben"], "rule": "least_busy"}),
@@ -153,11 +184,12 @@ def test_says_each_kind_in_a_sentence(stored: HistoryEntry, says: str) -> None:
 
 def test_has_words_for_every_code() -> None:
     own_words = {Kind.UNASSIGNED, Kind.TAKEN, Kind.MOVE_REFUSED, Kind.REASSIGNED, Kind.OTHER}
-    own_words.add(Kind.APPEAL_DECIDED)
+    own_words |= {Kind.APPEAL_DECIDED, Kind.HANDED_OVER, Kind.RELATED, Kind.UNRELATED}
     assert set(history_sentences.SENTENCES) | own_words == set(Kind)
     assert set(history_sentences.UNASSIGNED) == set(NotAssigned)
     assert set(history_sentences.MOVE_REFUSED) == set(NotMoved)
-    assert set(history_sentences.CHOSEN_BY) == set(Rule)
+    together = {rule for rule in Rule if together_words.chosen_by(rule)}
+    assert set(history_sentences.CHOSEN_BY) | together == set(Rule)
 
 
 def test_names_with_braces_are_names() -> None:

@@ -62,6 +62,20 @@ def take_ticket(ticket_id: int, user: User, *, seen: Seen | None = None) -> Tick
     return ticket
 
 
+@transaction.atomic
+def take_by_reply(ticket_id: int, user: User) -> None:
+    """Give the ticket to the agent who has replied to it, if it is open and nobody has it.
+
+    Their capacity does not matter: they are at work on it. Who is no agent gets nothing. Raises
+    Ticket.DoesNotExist and NotGiven.
+    """
+    actor = actor_for(user)
+    ticket = Ticket.objects.hold(ticket_id)
+    agent = Agent.objects.filter(user=user).first()
+    if agent is not None and ticket.agent_id is None and ticket.status not in TERMINAL:
+        assign_taken(ticket, agent, actor, Rule.REPLIED)
+
+
 def assign_taken(ticket: Ticket, agent: Agent, actor: Actor, rule: Rule) -> None:
     before = lock_and_assign(ticket, agent)
     ticket.version += 1

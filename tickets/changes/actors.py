@@ -21,6 +21,8 @@ class Actor:
 
 
 SYSTEM = Actor(By.SYSTEM)
+# Who moves tickets in the test environment: their company, which plays the desk.
+SANDBOX = Actor(By.LEAD, "sandbox")
 
 
 def user_named(username: str) -> User:

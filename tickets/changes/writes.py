@@ -9,8 +9,8 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from tickets.changes import news, variables
-from tickets.changes.actors import Actor
+from tickets.changes import mentions, news, variables
+from tickets.changes.actors import SANDBOX, Actor
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind, TicketChange
 from tickets.labels import status_label
@@ -70,7 +70,13 @@ def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:
 
 
 def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None:
-    """Add a comment. Called after the move it comes with: it carries the status of then."""
+    """Add a comment. Called after the move it comes with: it carries the status of then.
+
+    Colleagues whom a note names are notified. A text for the company that names one by their user
+    name is refused: raises MoveRefused.
+    """
+    if public:
+        refuse_user_names(text, actor)
     now = timezone.now()
     comment = Comment.objects.create(
         ticket=ticket,
@@ -86,6 +92,15 @@ def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True)
         due = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
         ticket.save(update_fields=["updated_at", *due])
         news.note_news(ticket, actor, TicketChange.REPLIED, comment=comment)
+    else:
+        mentions.record_mentions(ticket, comment)
+
+
+def refuse_user_names(text: str, actor: Actor) -> None:
+    """Raises MoveRefused."""
+    from_the_desk = actor.by in (By.AGENT, By.LEAD) and actor != SANDBOX
+    if from_the_desk and (refusal := mentions.user_name_refusal(text)):
+        raise MoveRefused(refusal)
 
 
 def save_change(ticket: Ticket, *fields: str) -> None:

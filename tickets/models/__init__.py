@@ -7,6 +7,7 @@ from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.files import RequestedDocument, TicketFile, UnfinishedFile
 from tickets.models.phones import Phone, PhoneKey
 from tickets.models.tickets import Document, IncidenceLink, Ticket
+from tickets.models.together import CallerTicket, Mention, RelatedTickets, Watch
 from tickets.models.types import TicketType
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Agent",
     "Appeal",
     "Calendar",
+    "CallerTicket",
     "Comment",
     "Document",
     "FilingRule",
@@ -21,9 +23,11 @@ __all__ = [
     "Holiday",
     "IncidenceLink",
     "LoadChange",
+    "Mention",
     "Phone",
     "PhoneKey",
     "Rating",
+    "RelatedTickets",
     "RequestedDocument",
     "SLATarget",
     "Shift",
@@ -31,5 +35,6 @@ __all__ = [
     "TicketFile",
     "TicketType",
     "UnfinishedFile",
+    "Watch",
     "WorkingHours",
 ]

@@ -12,7 +12,7 @@
     const dialog = find(id);
     if (!dialog || dialog.open) return false;
     dialog.showModal();
-    const field = dialog.querySelector("textarea:not([name=others]), button");
+    const field = dialog.querySelector("[autofocus]") || dialog.querySelector("textarea:not([name=others]), button");
     if (field) field.focus();
     return true;
   };
@@ -135,6 +135,8 @@
   const keys = {
     r: () => text && aim("reply"), n: () => text && aim("note"), m: () => macro && macro.focus(),
     t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
+    h: () => { const link = find("hand-over"); if (link) link.click(); },
+    w: () => { const form = find("watch"); if (form) form.requestSubmit(form.querySelector("button")); },
     "?": () => open("help"),
   };
   // The moves that are offered bring their own.
@@ -143,7 +145,7 @@
   document.addEventListener("keydown", (event) => {
     const at = event.target;
     const typing = at.closest("input, textarea, select, [contenteditable]");
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && at.tagName === "TEXTAREA") {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && (at.tagName === "TEXTAREA" || at.closest("dialog input"))) {
       event.preventDefault();
       // A key held down must not confirm what the page that comes back asks to be read.
       if (event.repeat) return;

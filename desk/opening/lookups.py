@@ -1,0 +1,64 @@
+"""Who calls, and about which parcel: found by what a caller can say."""
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+
+from companies.ids import LARGEST_ID
+from companies.models import Company
+from shipments.models import Shipment
+
+MOST_OFFERED = 5
+
+
+def find_company(text: str) -> Company:
+    """By its whole name in any case, or its id. Raises ValidationError, with the likely ones."""
+    name = text.strip()
+    found = list(Company.objects.filter(name__iexact=name).order_by("pk")[: MOST_OFFERED + 1])
+    if not found and is_id(name):
+        found = list(Company.objects.filter(pk=int(name)))
+    if len(found) == 1:
+        return require_active(found[0])
+    likely = found or Company.objects.filter(name__icontains=name, active=True).order_by("name")
+    offered = ", ".join(f"{one.name} ({one.pk})" for one in likely[:MOST_OFFERED])
+    if not offered:
+        raise ValidationError(
+            gettext("There is no company named %(name)s.") % {"name": name}, code="unknown"
+        )
+    raise ValidationError(
+        gettext("Which company? Enter its full name or ID: %(companies)s.")
+        % {"companies": offered},
+        code="several",
+    )
+
+
+def require_active(company: Company) -> Company:
+    if not company.active:
+        raise ValidationError(
+            gettext("%(company)s is not active. No tickets can be opened for it.")
+            % {"company": company.name},
+            code="inactive",
+        )
+    return company
+
+
+def shipment_of_caller(company: Company, text: str) -> int:
+    """Its id: by a tracking number of the company's own, or any id (decision T12).
+
+    Raises ValidationError.
+    """
+    number = text.strip()
+    own = Shipment.objects.filter(company=company, tracking_number__in={number, number.upper()})
+    found = own.order_by("-pk").values_list("pk", flat=True).first()
+    if found is not None:
+        return found
+    if is_id(number):
+        return int(number)
+    raise ValidationError(
+        gettext("%(company)s has no shipment with the tracking number %(number)s.")
+        % {"company": company.name, "number": number},
+        code="unknown",
+    )
+
+
+def is_id(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 20 and 0 < int(text) <= LARGEST_ID

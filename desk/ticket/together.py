@@ -1,0 +1,122 @@
+"""What a ticket's page shows of others: who watches it, whom notes name, related tickets."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef
+from django.http import HttpRequest
+from django.utils.translation import gettext
+
+from desk.ticket.conversation import Line
+from desk.ticket.timeline import TimelineMark
+from tickets.assignment.handing_over import may_hand_over
+from tickets.changes import mentions
+from tickets.changes.relating import related_to
+from tickets.labels import status_label
+from tickets.models import IncidenceLink, Mention, Ticket, Watch
+from tickets.models.tickets import TicketQuerySet
+from tickets.statuses import TERMINAL
+
+MOST_SHOWN = 20
+
+
+class OtherTicket(NamedTuple):
+    """A ticket that belongs to the one on the page, and how."""
+
+    row: Ticket
+    same_shipment: bool
+    same_incidence: bool
+    related: bool
+
+
+def other_tickets(ticket: Ticket) -> list[OtherTicket]:
+    """The company's tickets about the same shipment, newest first, and those linked by hand."""
+    of_shipment = list(shown_fields(same_shipment(ticket)).order_by("-pk")[:MOST_SHOWN])
+    by_hand, about = set(linked_by_hand(ticket)), {one.pk for one in of_shipment}
+    found = list(of_shipment)
+    if further := by_hand - about:
+        found += shown_fields(Ticket.objects.filter(pk__in=further)).order_by("-pk")
+    shown = [OtherTicket(one, one.pk in about, shares(one), one.pk in by_hand) for one in found]
+    # Stable: within both the newest comes first.
+    return sorted(shown, key=lambda one: not one.related)
+
+
+def same_shipment(ticket: Ticket) -> TicketQuerySet:
+    if ticket.shipment_id is None:
+        return Ticket.objects.none()
+    others = Ticket.objects.filter(company=ticket.company_id, shipment_id=ticket.shipment_id)
+    of_both = IncidenceLink.objects.filter(
+        ticket=OuterRef("pk"), incidence__ticket_links__ticket=ticket.pk
+    )
+    return others.exclude(pk=ticket.pk).annotate(shares_incidence=Exists(of_both))
+
+
+def linked_by_hand(ticket: Ticket) -> list[int]:
+    pairs = related_to(ticket.pk).values_list("first", "second")
+    return [one for pair in pairs for one in pair if one != ticket.pk]
+
+
+def shown_fields(tickets: TicketQuerySet) -> TicketQuerySet:
+    return tickets.select_related("type", "agent__user").only(
+        "status", "created_at", "type__name", "agent__user__username"
+    )
+
+
+def shares(ticket: Ticket) -> bool:
+    return bool(getattr(ticket, "shares_incidence", False))
+
+
+def ticket_marks(others: Iterable[OtherTicket]) -> list[TimelineMark]:
+    """Those about the same shipment, for its timeline."""
+    return [
+        TimelineMark(
+            one.row.created_at,
+            "ticket",
+            gettext("Ticket %(ticket)s") % {"ticket": one.row.pk},
+            str(one.row.type),
+            status_label(one.row.status),
+            one.row.pk,
+        )
+        for one in others
+        if one.same_shipment
+    ]
+
+
+def mark_mentions(lines: Iterable[Line], user: User) -> None:
+    """Say of each note whom it names: as written, and whether that is the viewer."""
+    notes = {
+        line.comment_id: line
+        for line in lines
+        if line.kind == "note" and line.comment_id and "@" in line.text
+    }
+    if not notes:
+        return
+    found = Mention.objects.filter(comment__in=list(notes))
+    for comment_id, written, user_id in found.values_list("comment", "written", "agent__user"):
+        notes[comment_id].mentioned[written] = user_id == user.pk
+
+
+def together_context(ticket: Ticket, user: User, *, may_work: bool) -> dict[str, Any]:
+    watching = Watch.objects.filter(ticket=ticket).order_by("agent__user__username")
+    names = dict(watching.values_list("agent__user", "agent__user__username"))
+    return {
+        "watchers": list(names.values()),
+        "watching": user.pk in names,
+        "may_hand_over": (
+            may_work and ticket.status not in TERMINAL and may_hand_over(ticket, user)
+        ),
+    }
+
+
+def warn_of_unknown_names(request: HttpRequest, note: str) -> None:
+    """Say which names behind an @ in a note are nobody's, so that nobody was notified."""
+    unknown = mentions.named_in(note).unknown
+    if unknown:
+        names = ", ".join(f"@{name}" for name in unknown)
+        messages.warning(
+            request,
+            gettext("Nobody was notified for %(names)s: no agent, or more than one, is named so.")
+            % {"names": names},
+        )

@@ -1,0 +1,177 @@
+"""What is sent from a ticket's page to work on it together: hand over, watch, link."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext
+
+from desk.common.forms import Workload
+from desk.common.requests import StaffRequest
+from desk.ticket.next_ticket import PAGE, next_page
+from desk.ticket.pages import TicketPages
+from desk.ticket.together import warn_of_unknown_names
+from desk.ticket.together_forms import HandOverForm, RelateForm
+from tickets.assignment.handing_over import NeedsConfirmation, hand_over
+from tickets.assignment.reassigning import NotGiven
+from tickets.changes import mentions, watching
+from tickets.changes.actors import NotAllowed
+from tickets.changes.relating import NotRelated, relate, unrelate
+from tickets.changes.writes import StaleTicket
+from tickets.models import Agent, Ticket
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+MOST_OFFERED = 8
+
+
+class TogetherPages(TicketPages):
+    """Everything that writes is a POST, and asks the same as its service."""
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        views = (
+            ("hand-over", self.hand_over_page),
+            ("watch", self.watch_page),
+            ("relate", self.relate_page),
+        )
+        return [
+            path("colleagues/", guarded(self.colleagues_page), name="tickets_ticket_colleagues"),
+            *(
+                path(
+                    f"<id:ticket_id>/{name}/",
+                    guarded(view),
+                    name=f"tickets_ticket_{name.replace('-', '_')}",
+                )
+                for name, view in views
+            ),
+            *super().get_urls(),
+        ]
+
+    def hand_over_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
+        """GET asks to whom, POST hands over; what is refused is asked again with all kept."""
+        ticket = self.working_on(request, ticket_id)
+        if request.method != "POST":
+            return self.hand_over_dialog(request, ticket, HandOverForm())
+        form = HandOverForm(request.POST)
+        if not form.is_valid():
+            return self.hand_over_dialog(request, ticket, form, status=400)
+        said = form.cleaned_data
+        try:
+            hand_over(
+                ticket_id,
+                said["to"],
+                user=request.user,
+                note=said["note"],
+                version=said["version"],
+                confirmed=said["confirmed"],
+            )
+        except NeedsConfirmation as warning:
+            return self.hand_over_dialog(request, ticket, form, 409, concerns=warning.concerns)
+        except NotAllowed as error:
+            raise PermissionDenied(str(error)) from error
+        except (StaleTicket, NotGiven) as error:
+            fresh = self.working_on(request, ticket_id)
+            return self.hand_over_dialog(request, fresh, form, 409, refusal=str(error))
+        facts = {"ticket": ticket_id, "agent": said["to"]}
+        messages.success(
+            request, gettext("Ticket %(ticket)d is now assigned to %(agent)s.") % facts
+        )
+        warn_of_unknown_names(request, said["note"])
+        return next_page(request, ticket_id)
+
+    def hand_over_dialog(
+        self,
+        request: StaffRequest,
+        ticket: Ticket,
+        form: HandOverForm,
+        status: int = 200,
+        **more: Any,
+    ) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Hand over ticket %(ticket)d") % {"ticket": ticket.pk},
+            "ticket": ticket,
+            "form": form,
+            **more,
+        }
+        return TemplateResponse(
+            request, "admin/tickets/ticket/hand_over.html", context, status=status
+        )
+
+    def colleagues_page(self, request: StaffRequest) -> HttpResponse:
+        """Active agents whose user name or name begins so, with what they carry."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        return JsonResponse({"agents": offered(request.GET.get("begin", ""))})
+
+    def watch_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
+        self.working_on(request, ticket_id)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        try:
+            if "stop" in request.POST:
+                watching.stop_watching(ticket_id, user=request.user)
+                told = gettext("You no longer watch this ticket.")
+            else:
+                watching.start_watching(ticket_id, user=request.user)
+                told = gettext(
+                    "You watch this ticket: you are notified when the company answers and when it"
+                    " is decided."
+                )
+        except NotAllowed as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, told)
+        return redirect(PAGE, ticket_id)
+
+    def relate_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
+        """Link another ticket, or take a link back; a wrong number is shown again."""
+        ticket = self.working_on(request, ticket_id)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        form = RelateForm(request.POST)
+        if not form.is_valid():
+            return self.show(request, ticket, status=400, relate_form=form)
+        other = form.cleaned_data["other"]
+        try:
+            if form.cleaned_data["remove"]:
+                unrelate(ticket_id, other, user=request.user)
+            else:
+                relate(ticket_id, other, user=request.user)
+        except NotRelated as error:
+            form.add_error("other", str(error))
+            return self.show(request, ticket, status=409, relate_form=form)
+        return redirect(PAGE, ticket_id)
+
+
+def offered(begin: str) -> list[dict[str, str]]:
+    """The colleagues to choose from: by name, and what is said beside it."""
+    begun = mentions.fold(begin.replace("\x00", "")[: mentions.LONGEST_NAME])
+    found = [
+        one.agent_id
+        for one in mentions.colleagues()
+        if mentions.fold(one.username).startswith(begun)
+        or mentions.fold(one.first_name).startswith(begun)
+    ][:MOST_OFFERED]
+    agents = Agent.objects.filter(pk__in=found).order_by("user__username").select_related("user")
+    seen = cast("Iterable[WithAnnotations[Agent, Workload]]", agents.with_loads().with_presence())
+    return [
+        {
+            "name": agent.user.get_username(),
+            "full_name": agent.user.get_full_name(),
+            "carries": (
+                gettext("%(load)d of %(capacity)d tickets")
+                if agent.there
+                else gettext("%(load)d of %(capacity)d tickets, away")
+            )
+            % {"load": agent.load, "capacity": agent.capacity},
+        }
+        for agent in seen
+    ]

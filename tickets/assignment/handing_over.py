@@ -1,0 +1,127 @@
+"""An agent passes a ticket on to a colleague."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from companies.texts import is_blank
+from tickets.assignment import automatic
+from tickets.assignment.picking import AgentLoad, loads_for_history
+from tickets.assignment.reassigning import NotGiven, lock_and_assign
+from tickets.changes.actors import NotAllowed, actor_for
+from tickets.changes.history import record_history
+from tickets.changes.writes import StaleTicket, add_comment
+from tickets.history_codes import Kind, Rule
+from tickets.labels import status_label
+from tickets.models import Absence, Agent, Ticket
+from tickets.statuses import TERMINAL
+
+
+class NeedsConfirmation(Exception):
+    """The colleague may not get round to it; `concerns` are the reasons, each a sentence."""
+
+    def __init__(self, concerns: list[str]) -> None:
+        super().__init__(" ".join(concerns))
+        self.concerns = concerns
+
+
+@transaction.atomic
+def hand_over(
+    ticket_id: int,
+    to: Agent,
+    *,
+    user: User,
+    note: str = "",
+    version: int | None = None,
+    confirmed: bool = False,
+) -> Ticket:
+    """Pass an open ticket to a colleague, with a note if there is something to say.
+
+    An agent passes on what is theirs or nobody's, a lead any ticket. Raises Ticket.DoesNotExist,
+    NotAllowed, StaleTicket, NotGiven, and NeedsConfirmation unless it is `confirmed`.
+    """
+    actor = actor_for(user)
+    ticket = Ticket.objects.hold(ticket_id)
+    if version is not None and version != ticket.version:
+        raise StaleTicket(
+            gettext("The ticket has changed: it is now assigned to %(agent)s.")
+            % {"agent": ticket.agent or gettext("nobody")}
+        )
+    require_holder(ticket, user)
+    check_receiver(ticket, to, user)
+    concerns = concerns_about(to, ticket)
+    if concerns and not confirmed:
+        raise NeedsConfirmation(concerns)
+    if not is_blank(note):
+        add_comment(ticket, actor, note.strip(), public=False)
+    former = ticket.agent
+    before = lock_and_assign(ticket, to)
+    ticket.version += 1
+    ticket.save(update_fields=["version"])
+    facts = {
+        "agent": [former and str(former), before.name],
+        "rule": Rule.COLLEAGUE_CHOICE.value,
+        "loads": loads_for_history([before]),
+    }
+    record_history(ticket, actor, Kind.HANDED_OVER, data=facts)
+    return ticket
+
+
+def may_hand_over(ticket: Ticket, user: User) -> bool:
+    """Whether this person may pass the ticket on: it is theirs or nobody's, or they are a lead."""
+    mine = ticket.agent is None or ticket.agent.user_id == user.pk
+    return mine or user.has_perm("tickets.assign_ticket")
+
+
+def require_holder(ticket: Ticket, user: User) -> None:
+    if not may_hand_over(ticket, user):
+        raise NotAllowed(
+            gettext("The ticket is assigned to %(agent)s. Only they or a lead can hand it over.")
+            % {"agent": ticket.agent}
+        )
+
+
+def check_receiver(ticket: Ticket, to: Agent, user: User) -> None:
+    """Raises NotGiven."""
+    if ticket.status in TERMINAL:
+        raise NotGiven(
+            gettext("The ticket is %(status)s. There is nothing left to hand over.")
+            % {"status": status_label(ticket.status)}
+        )
+    if ticket.agent_id == to.pk:
+        raise NotGiven(gettext("The ticket is already assigned to %(agent)s.") % {"agent": to})
+    if to.user_id == user.pk:
+        raise NotGiven(
+            gettext("Choose a colleague. To take the ticket yourself, assign it to you.")
+        )
+    if not to.user.is_active:
+        raise NotGiven(gettext("%(agent)s is no longer active.") % {"agent": to})
+
+
+def concerns_about(to: Agent, ticket: Ticket) -> list[str]:
+    """Why the ticket may have to wait with this agent, each as a sentence."""
+    now, known = timezone.now(), {"agent": str(to)}
+    same = Agent.objects.filter(pk=to.pk)
+    carries = AgentLoad(*automatic.agent_load_fields(same).get())
+    concerns = []
+    leave = Absence.objects.filter(agent=to, starts_at__lte=now, ends_at__gt=now).first()
+    if leave is not None:
+        until = timezone.localtime(leave.ends_at).strftime("%Y-%m-%d %H:%M %Z")
+        concerns.append(
+            gettext("%(agent)s is on leave until %(until)s.") % {**known, "until": until}
+        )
+    elif not same.at_work().exists():
+        concerns.append(gettext("%(agent)s is away.") % known)
+    if carries.load >= carries.capacity:
+        facts = {**known, "load": carries.load, "capacity": carries.capacity}
+        concerns.append(
+            gettext("%(agent)s is at capacity, with %(load)d of %(capacity)d tickets.") % facts
+        )
+    skills = {one.pk for one in to.skills.all()}
+    if skills and ticket.type_id not in skills:
+        facts = {**known, "type": str(ticket.type)}
+        concerns.append(
+            gettext("%(agent)s does not usually take tickets of type %(type)s.") % facts
+        )
+    return concerns
