@@ -82,8 +82,8 @@ ASSIGNMENT = (
     Mutant(
         "takes-what-somebody-has",
         TAKING,
-        "    if ticket.agent_id is not None:\n",
-        "    if ticket.agent_id == agent.pk:\n",
+        "    if ticket.agent is not None:\n",
+        "    if ticket.agent == agent:\n",
         "Two agents answer one company.",
     ),
     Mutant(
