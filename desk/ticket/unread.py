@@ -85,12 +85,12 @@ def comment_line(comment: Comment, ticket: Ticket) -> UnreadLine:
 
 def entry_line(entry: HistoryEntry, ticket: Ticket, said: set[str]) -> UnreadLine:
     """A reason that stands in a comment is not said twice."""
-    line = history_words.line(entry)
+    line, token = history_words.line(entry), history_words.token_used(entry)
     return UnreadLine(
         "event",
         at=entry.created_at,
         sentence=line.sentence,
         text=ticket.comments if entry.kind == Kind.OPENED else "",
         reason="" if line.reason in said else line.reason,
-        details=line.details,
+        details=[detail for detail in line.details if detail not in token],
     )
