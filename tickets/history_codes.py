@@ -83,7 +83,7 @@ NEWS = {
 
 # What changes nothing for whoever works the ticket: nobody has to have read it (decision N18).
 # Only these may be written by somebody who does not hold the ticket.
-QUIET = frozenset({Kind.UNASSIGNED, Kind.EVIDENCE_TAKEN})
+QUIET = frozenset({Kind.UNASSIGNED, Kind.EVIDENCE_TAKEN, Kind.RELATED, Kind.UNRELATED})
 
 
 class Rule(StrEnum):

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from desk.common.forms import Workload
 from desk.common.requests import StaffRequest
+from desk.ticket import unread
 from desk.ticket.next_ticket import PAGE, next_page
 from desk.ticket.pages import TicketPages
 from desk.ticket.together import warn_of_unknown_names
@@ -22,6 +23,7 @@ from tickets.assignment.reassigning import NotGiven
 from tickets.changes import mentions, watching
 from tickets.changes.actors import NotAllowed
 from tickets.changes.relating import NotRelated, relate, unrelate
+from tickets.changes.seen import seen_of
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
 
@@ -69,7 +71,7 @@ class TogetherPages(TicketPages):
                 said["to"],
                 user=request.user,
                 note=said["note"],
-                version=said["version"],
+                seen=said["seen"],
                 confirmed=said["confirmed"],
             )
         except NeedsConfirmation as warning:
@@ -98,6 +100,8 @@ class TogetherPages(TicketPages):
             **self.admin_site.each_context(request),
             "title": gettext("Hand over ticket %(ticket)d") % {"ticket": ticket.pk},
             "ticket": ticket,
+            "seen": seen_of(ticket),
+            "unread": unread.unread_by_form(ticket, request),
             "form": form,
             **more,
         }

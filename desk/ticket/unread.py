@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 from django.utils.translation import gettext
 
+from desk.common.requests import StaffRequest
 from desk.ticket import conversation, history_words
 from tickets.changes.seen import MOST_UNREAD, Seen, seen_of, unread_since
 from tickets.history_codes import Kind
@@ -56,6 +57,13 @@ def lines_since(ticket: Ticket, seen: Seen | None, user: User) -> list[UnreadLin
     return [UnreadLine("more"), *lines] if len(found) >= MOST_UNREAD else lines
 
 
+def unread_by_form(ticket: Ticket, request: StaffRequest) -> list[UnreadLine]:
+    """For the page of a form: all there is where the form that was sent has no token."""
+    sent = request.POST or request.GET
+    had = tokens_in(sent).get(ticket.pk) or (Seen(ticket.pk) if request.POST else None)
+    return lines_since(ticket, had, request.user)
+
+
 def shown_tickets(
     tickets: Iterable[Ticket], sent: QueryDict, refused: dict[int, str] | None, user: User
 ) -> list[ShownTicket]:
@@ -77,12 +85,12 @@ def comment_line(comment: Comment, ticket: Ticket) -> UnreadLine:
 
 def entry_line(entry: HistoryEntry, ticket: Ticket, said: set[str]) -> UnreadLine:
     """A reason that stands in a comment is not said twice."""
-    line = history_words.line(entry)
+    line, token = history_words.line(entry), history_words.token_used(entry)
     return UnreadLine(
         "event",
         at=entry.created_at,
         sentence=line.sentence,
         text=ticket.comments if entry.kind == Kind.OPENED else "",
         reason="" if line.reason in said else line.reason,
-        details=line.details,
+        details=[detail for detail in line.details if detail not in token],
     )

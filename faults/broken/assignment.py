@@ -7,6 +7,7 @@ AGENTS = "tickets/models/agents.py"
 PICKING = "tickets/assignment/picking.py"
 REASSIGNING = "tickets/assignment/reassigning.py"
 TAKING = "tickets/assignment/taking.py"
+WORKING = "tickets/working.py"
 
 ASSIGNMENT = (
     Mutant(
@@ -57,6 +58,21 @@ ASSIGNMENT = (
         'if not user.is_active or not user.has_perm("tickets.assign_ticket"):',
         "if not user.is_active:",
         "An agent gives away what they do not like.",
+    ),
+    Mutant(
+        "looks-before-it-holds",
+        WORKING,
+        "    ticket = Ticket.objects.hold(ticket_id)\n    require_read(ticket, seen, user)\n",
+        "    require_read(Ticket.objects.get(pk=ticket_id), seen, user)\n"
+        "    ticket = Ticket.objects.hold(ticket_id)\n",
+        "An agent decides on what came while they waited for the ticket.",
+    ),
+    Mutant(
+        "stale-page-takes",
+        TAKING,
+        "    require_read(ticket, seen, user)\n",
+        "",
+        "An agent takes a ticket that has become another matter.",
     ),
     Mutant(
         "stale-page-reassigns",

@@ -228,10 +228,25 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     assert page.value("#text") == "We look into it."
     assert [text for _, text, _ in said(ticket)] == ["Which box?"]
 
+    # What is new has the focus: the same key once more sends nothing that was not read.
+    page.focused(".desk-refusal")
+    page.press("Control+Enter")
     page.press("r")
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "We look into it.")
     assert page.value("#text") == ""
+
+    # A note that was held back is still a note, also for who only tabs to the box.
+    page.press("n")
+    page.type("Looks like fraud.")
+    working.write(ticket.pk, "They pay.", user=ben, public=False)
+    page.leave_by("Control+Enter")
+    page.refused()
+    page.sees(".desk-unread-note", "ben added a note")
+    page.tab_to("#text")
+    page.leave_by("Control+Enter")
+    page.sees(".desk-note", "Looks like fraud.")
+    assert said(ticket)[-1] == ("agent", "Looks like fraud.", False)
 
 
 def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:

@@ -73,15 +73,15 @@ def test_every_form_of_a_page_carries_what_the_page_shows(lead: Client, ticket: 
 
     html = page(lead, ticket)
 
-    ours = re.compile(rf"/ticket/(?:{ticket.pk}/(?:write|claim)|move/\d+)/\"")
+    ours = re.compile(rf"/ticket/(?:{ticket.pk}/(?:write|claim|hand-over)|move/\d+)/\"")
     forms = [one for one in html.split("<form ")[1:] if ours.search(one.split(">")[0])]
-    assert len(forms) >= 5
+    assert len(forms) >= 6
     for form in forms:
         assert tokens(form.split("</form>")[0]) == [token(ticket)]
     # The ways to the pages that ask, where there is no script.
-    links = re.findall(r'href="([^"]*/(?:move/\d|give)/[^"]*)"', html)
+    links = re.findall(r'href="([^"]*/(?:move/\d|give|hand-over)/[^"]*)"', html)
     assert len(links) >= 4
-    assert all(link.endswith(f"&amp;seen={token(ticket)}") for link in links)
+    assert all(link.endswith(f"seen={token(ticket)}") for link in links)
 
 
 def test_a_decision_waits_until_the_company_s_words_are_read(lead: Client, ticket: Ticket) -> None:
@@ -193,7 +193,7 @@ def test_of_many_only_those_with_something_new_wait_for_one_confirmation(
 
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert ("2 given, 2 not." if giving else "2 moved to Declined.") in html
+    assert ("2 tickets assigned." if giving else "2 tickets moved to Declined.") in html
     assert WROTE.search(words(html))
     assert "ada added a note" in words(html)
     assert set(tokens(html)) == {token(tickets[1]), token(tickets[3])}
@@ -255,6 +255,7 @@ def test_a_form_that_does_not_say_what_was_seen_is_refused_and_keeps_its_text(
         (f"{ticket.pk}/appeal/", {"decision": "refuse"}),
         ("move/6/", one),
         ("give/", one),
+        (f"{ticket.pk}/hand-over/", {"to": "ann", "note": "Kept text."}),
     ):
         answer = lead.post(f"{LIST}{address}", {**text, **body, **old})
 

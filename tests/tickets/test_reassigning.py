@@ -142,7 +142,7 @@ def test_gives_many_and_tells_which_had_changed(
 
     outcome = reassign_all([*picked, (0, Seen(0))], bob, user=eve)
 
-    assert str(outcome) == "2 given, 2 not."
+    assert str(outcome) == "2 tickets assigned. 2 tickets were not assigned."
     assert set(outcome.refused) == {tickets[1].pk, 0}
     assert agents_of(*tickets) == ["bob", "ada", "bob"]
 

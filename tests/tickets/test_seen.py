@@ -11,13 +11,14 @@ from tests import builders as build
 from tests.tickets.racing import in_order
 from tickets import updating, working
 from tickets.assignment import automatic, reassigning, taking
+from tickets.assignment.handing_over import hand_over
 from tickets.changes import appeals, files
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
 from tickets.changes.seen import Seen, require_seen, seen_of, unread_since
 from tickets.changes.writes import StaleTicket
 from tickets.history_codes import QUIET, Kind
-from tickets.models import Comment, HistoryEntry, Ticket
+from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import By, Status
 from tickets.working import AgentReply
 
@@ -57,6 +58,9 @@ WRITES: dict[str, Callable[[Ticket, User, Seen], object]] = {
     "move": lambda one, user, seen: working.move(one.pk, Status.ACCEPTED, user=user, seen=seen),
     "take": lambda one, user, seen: taking.take_ticket(one.pk, user, seen=seen),
     "reassign": lambda one, user, seen: reassigning.reassign(one.pk, None, user=user, seen=seen),
+    "hand over": lambda one, user, seen: hand_over(
+        one.pk, Agent.objects.get(user__username="ben"), user=user, seen=seen, confirmed=True
+    ),
     "decide the appeal": decide,
 }
 COMPANY_ACTS: dict[str, Act] = {
@@ -78,6 +82,9 @@ AGENT_ACTS: dict[str, Act] = {
     "noted": lambda one, user: working.write(one.pk, "Fraud?", user=user, public=False),
     "asked": lambda one, user: working.move(one.pk, Status.INCOMPLETE, user=user, reason="How?"),
     "reassigned it": to_somebody,
+    "handed it over": lambda one, user: hand_over(
+        one.pk, build.agent(f"next-{one.pk}"), user=user, confirmed=True
+    ),
 }
 SYSTEM_ACTS: dict[str, Act] = {
     "assigned it": lambda one, _: build.agent(f"at-{one.pk}") and automatic.assign_waiting(),

@@ -11,7 +11,8 @@ from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.assignment.reassigning import NotGiven, lock_and_assign
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.writes import StaleTicket, add_comment
+from tickets.changes.seen import Seen, require_read
+from tickets.changes.writes import add_comment
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label
 from tickets.models import Absence, Agent, Ticket
@@ -33,21 +34,18 @@ def hand_over(
     *,
     user: User,
     note: str = "",
-    version: int | None = None,
+    seen: Seen | None = None,
     confirmed: bool = False,
 ) -> Ticket:
     """Pass an open ticket to a colleague, with a note if there is something to say.
 
-    An agent passes on what is theirs or nobody's, a lead any ticket. Raises Ticket.DoesNotExist,
+    An agent passes on what is theirs or nobody's, a lead any ticket; `seen` is what their page had
+    shown. Raises Ticket.DoesNotExist,
     NotAllowed, StaleTicket, NotGiven, and NeedsConfirmation unless it is `confirmed`.
     """
     actor = actor_for(user)
     ticket = Ticket.objects.hold(ticket_id)
-    if version is not None and version != ticket.version:
-        raise StaleTicket(
-            gettext("The ticket has changed: it is now assigned to %(agent)s.")
-            % {"agent": ticket.agent or gettext("nobody")}
-        )
+    require_read(ticket, seen, user)
     require_holder(ticket, user)
     check_receiver(ticket, to, user)
     concerns = concerns_about(to, ticket)
