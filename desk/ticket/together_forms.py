@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.ids import LARGEST_ID
-from desk.common.forms import LONGEST_TEXT
+from desk.common.forms import LONGEST_TEXT, SeenField
 from tickets.changes import mentions
 from tickets.models import Agent
 
@@ -44,7 +44,7 @@ class HandOverForm(forms.Form):
 
     to = ColleagueField(error_messages={"required": _("Enter the name of a colleague.")})
     note = forms.CharField(required=False, max_length=LONGEST_TEXT)
-    version = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+    seen = SeenField()
     # The warnings have been read.
     confirmed = forms.BooleanField(required=False)
 

@@ -1,7 +1,7 @@
 """What is sent from a ticket's page to work on it together: hand over, watch, link."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from desk.common.forms import Workload
 from desk.common.requests import StaffRequest
+from desk.ticket import unread
 from desk.ticket.next_ticket import PAGE, next_page
 from desk.ticket.pages import TicketPages
 from desk.ticket.together import warn_of_unknown_names
@@ -61,7 +62,8 @@ class TogetherPages(TicketPages):
             return self.hand_over_dialog(request, ticket, HandOverForm())
         form = HandOverForm(request.POST)
         if not form.is_valid():
-            return self.hand_over_dialog(request, ticket, form, status=400)
+            refusal = " ".join(map(str, form.errors.get("seen", [])))
+            return self.hand_over_dialog(request, ticket, form, 400, refusal=refusal)
         said = form.cleaned_data
         try:
             hand_over(
@@ -69,7 +71,7 @@ class TogetherPages(TicketPages):
                 said["to"],
                 user=request.user,
                 note=said["note"],
-                version=said["version"],
+                seen=said["seen"],
                 confirmed=said["confirmed"],
             )
         except NeedsConfirmation as warning:
@@ -92,14 +94,19 @@ class TogetherPages(TicketPages):
         ticket: Ticket,
         form: HandOverForm,
         status: int = 200,
-        **more: Any,
+        *,
+        refusal: str = "",
+        concerns: Iterable[str] = (),
     ) -> HttpResponse:
+        refused = {ticket.pk: refusal} if refusal else None
+        sent = request.POST or request.GET
+        (shown,) = unread.shown_tickets([ticket], sent, refused, request.user)
         context = {
             **self.admin_site.each_context(request),
+            **shown._asdict(),
             "title": gettext("Hand over ticket %(ticket)d") % {"ticket": ticket.pk},
-            "ticket": ticket,
             "form": form,
-            **more,
+            "concerns": concerns,
         }
         return TemplateResponse(
             request, "admin/tickets/ticket/hand_over.html", context, status=status

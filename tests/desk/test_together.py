@@ -11,12 +11,14 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
+from tests.desk.forms import token
 from tests.desk.words import words
-from tickets import working
+from tickets import updating, working
+from tickets.changes.actors import Actor
 from tickets.changes.relating import NotRelated, relate
 from tickets.history_codes import Kind
 from tickets.models import Absence, Agent, Comment, HistoryEntry, RelatedTickets, Ticket, Watch
-from tickets.statuses import Status
+from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
 
@@ -42,12 +44,12 @@ def lead(db: None) -> Client:
 
 
 def hand_over(desk: Client, ticket: Ticket, to: str, **more: Any) -> HttpResponse:
-    body = {"to": to, "version": ticket.version, **more}
+    body = {"to": to, "seen": token(ticket), **more}
     return desk.post(f"{LIST}{ticket.pk}/hand-over/", body)
 
 
 def write(desk: Client, ticket: Ticket, text: str, button: str = "note") -> HttpResponse:
-    body = {"text": text, button: "1", "version": ticket.version}
+    body = {"text": text, button: "1", "seen": token(ticket)}
     return desk.post(f"{LIST}{ticket.pk}/write/", body, follow=True)
 
 
@@ -144,17 +146,26 @@ def test_a_decided_ticket_is_not_handed_over(desk: Client, ticket: Ticket, maria
     assert "hand-over-dialog" not in page(desk, ticket)
 
 
-def test_a_page_that_is_out_of_date_hands_nothing_over(
+def test_nobody_hands_over_what_they_have_not_read(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
-    Ticket.objects.filter(pk=ticket.pk).update(version=5)
+    seen = token(ticket)
+    updating.comment(ticket.company, ticket.pk, Actor(By.COMPANY, "tok"), "Wait: the proof.")
+    before = everything()
 
-    answer = hand_over(desk, ticket, "maria", note="Mine.")
+    for page in (seen, ""):
+        answer = hand_over(desk, ticket, "maria", note="Mine.", seen=page)
 
-    assert answer.status_code == 409
-    assert "The ticket has changed" in answer.content.decode()
-    assert who_has(ticket) == "ada"
-    assert not Comment.objects.exists()
+        html = answer.content.decode()
+        assert answer.status_code == (409 if page else 400)
+        assert "Wait: the proof." in html
+        assert "Mine." in html
+        assert everything() == before
+
+    shown = f'name="seen" value="{token(ticket)}"'
+    assert shown in html
+    assert hand_over(desk, ticket, "maria", note="Mine.").status_code == 302
+    assert who_has(ticket) == "maria.gonzalez"
 
 
 def away(maria: Agent) -> str:
@@ -228,7 +239,7 @@ def test_hands_over_without_a_script(desk: Client, ticket: Ticket) -> None:
     html = desk.get(f"{LIST}{ticket.pk}/hand-over/").content.decode()
 
     assert 'name="to"' in html
-    assert f'name="version" value="{ticket.version}"' in html
+    assert f'name="seen" value="{token(ticket)}"' in html
     assert everything()[1] == []
 
 
@@ -310,7 +321,7 @@ def test_no_user_name_reaches_the_company(
     if button == "reply":
         answer = write(desk, ticket, text, "reply")
     else:
-        body = {"ticket": f"{ticket.pk}:1", "reason": text}
+        body = {"ticket": ticket.pk, "seen": token(ticket), "reason": text}
         answer = desk.post(f"{LIST}move/3/", body)
 
     html = answer.content.decode()
@@ -460,7 +471,7 @@ def test_a_reply_takes_no_ticket_from_anybody_nor_one_that_it_decides(
     hers, decided, nobodys = (build.ticket(company, agent=who) for who in (maria, None, None))
 
     write(desk, hers, "Hello.", "reply")
-    body = {"text": "Yes.", "reply": "1", "to": "2", "version": decided.version}
+    body = {"text": "Yes.", "reply": "1", "to": "2", "seen": token(decided)}
     desk.post(f"{LIST}{decided.pk}/write/", body)
     write(operator, nobodys, "Hello.", "reply")
 
