@@ -1,7 +1,7 @@
 """What is sent from a ticket's page to work on it together: hand over, watch, link."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -23,7 +23,6 @@ from tickets.assignment.reassigning import NotGiven
 from tickets.changes import mentions, watching
 from tickets.changes.actors import NotAllowed
 from tickets.changes.relating import NotRelated, relate, unrelate
-from tickets.changes.seen import seen_of
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
 
@@ -63,7 +62,8 @@ class TogetherPages(TicketPages):
             return self.hand_over_dialog(request, ticket, HandOverForm())
         form = HandOverForm(request.POST)
         if not form.is_valid():
-            return self.hand_over_dialog(request, ticket, form, status=400)
+            refusal = " ".join(map(str, form.errors.get("seen", [])))
+            return self.hand_over_dialog(request, ticket, form, 400, refusal=refusal)
         said = form.cleaned_data
         try:
             hand_over(
@@ -94,16 +94,19 @@ class TogetherPages(TicketPages):
         ticket: Ticket,
         form: HandOverForm,
         status: int = 200,
-        **more: Any,
+        *,
+        refusal: str = "",
+        concerns: Iterable[str] = (),
     ) -> HttpResponse:
+        refused = {ticket.pk: refusal} if refusal else None
+        sent = request.POST or request.GET
+        (shown,) = unread.shown_tickets([ticket], sent, refused, request.user)
         context = {
             **self.admin_site.each_context(request),
+            **shown._asdict(),
             "title": gettext("Hand over ticket %(ticket)d") % {"ticket": ticket.pk},
-            "ticket": ticket,
-            "seen": seen_of(ticket),
-            "unread": unread.unread_by_form(ticket, request),
             "form": form,
-            **more,
+            "concerns": concerns,
         }
         return TemplateResponse(
             request, "admin/tickets/ticket/hand_over.html", context, status=status

@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from desk.common.requests import StaffRequest
 from desk.ticket import conversation, history_words
 from tickets.changes.seen import MOST_UNREAD, Seen, seen_of, unread_since
 from tickets.history_codes import Kind
@@ -55,13 +54,6 @@ def lines_since(ticket: Ticket, seen: Seen | None, user: User) -> list[UnreadLin
         for one in found
     ]
     return [UnreadLine("more"), *lines] if len(found) >= MOST_UNREAD else lines
-
-
-def unread_by_form(ticket: Ticket, request: StaffRequest) -> list[UnreadLine]:
-    """For the page of a form: all there is where the form that was sent has no token."""
-    sent = request.POST or request.GET
-    had = tokens_in(sent).get(ticket.pk) or (Seen(ticket.pk) if request.POST else None)
-    return lines_since(ticket, had, request.user)
 
 
 def shown_tickets(

@@ -10,6 +10,7 @@ FILTERS = "desk/queue/filters.py"
 LOOKUP = "desk/support/lookup.py"
 SEARCH = "desk/queue/search.py"
 TIMELINE = "desk/ticket/timeline.py"
+TOGETHER = "desk/ticket/together.py"
 USERS = "desk/people/user_admin.py"
 WEBHOOKS = "desk/support/webhook_admin.py"
 
@@ -192,7 +193,7 @@ DESK = (
     ),
     Mutant(
         "anothers-tickets-on-a-ticket",
-        TIMELINE,
+        TOGETHER,
         "Ticket.objects.filter(company=ticket.company_id, shipment_id=ticket.shipment_id)",
         "Ticket.objects.filter(shipment_id=ticket.shipment_id)",
         "An agent tells a company about another's ticket.",

@@ -280,3 +280,24 @@ def test_a_draft_survives_a_reload_and_goes_when_it_is_sent(page: Tab, ticket: T
     page.reload()
     assert page.value("#text") == ""
     assert said(ticket) == [("agent", "Dear all", True)]
+
+
+def test_names_a_colleague_and_hands_over_in_three_acts(page: Tab, ticket: Ticket) -> None:
+    build.agent("maria.gonzalez")
+    page.press("n")
+    page.type("Ask @mar")
+    page.sees(".desk-names [aria-selected=true]", "maria.gonzalez")
+    page.press("Enter")
+    page.misses(".desk-names")
+    assert page.value("#text") == "Ask @maria.gonzalez "
+    page.leave_by("Control+Enter")
+    page.sees(".desk-note .desk-mention", "@maria.gonzalez")
+
+    page.press("h")
+    page.focused("#hand-over-to")
+    page.type("maria")
+    page.leave_by("Control+Enter")
+
+    page.sees(".desk-event", "ada handed it over from ada to maria.gonzalez.")
+    ticket.refresh_from_db()
+    assert str(ticket.agent) == "maria.gonzalez"

@@ -24,7 +24,7 @@ from deliveries.upkeep import partitions, pruning, rest_rows
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
-from tickets.models import Agent
+from tickets.models import Agent, Watch
 from tickets.statuses import Status
 
 
@@ -215,3 +215,15 @@ def test_its_help_has_an_example() -> None:
     text = load_command_class("desk", "prune").create_parser("manage.py", "prune").format_help()
 
     assert "\n  python manage.py prune --older-than 30\n" in text
+
+
+def test_nobody_watches_for_ever_what_is_decided(company: Company, agent: Agent) -> None:
+    for decided_at in (None, ago(29), ago(31), ago(31)):
+        status = Status.ACCEPTED if decided_at else Status.PENDING
+        ticket = build.ticket(company, status=status, decided_at=decided_at)
+        Watch.objects.create(ticket=ticket, agent=agent, created_at=ago(90))
+
+    assert "would delete 2 watches of decided tickets" in prune("--dry-run")
+    assert count(Watch) == [4]
+    assert "deleted 2 watches of decided tickets" in prune()
+    assert count(Watch) == [2]

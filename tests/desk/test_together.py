@@ -11,13 +11,14 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tests.desk.forms import picked, token
+from tests.desk.forms import token
 from tests.desk.words import words
-from tickets import working
+from tickets import updating, working
+from tickets.changes.actors import Actor
 from tickets.changes.relating import NotRelated, relate
 from tickets.history_codes import Kind
 from tickets.models import Absence, Agent, Comment, HistoryEntry, RelatedTickets, Ticket, Watch
-from tickets.statuses import Status
+from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
 
@@ -145,22 +146,24 @@ def test_a_decided_ticket_is_not_handed_over(desk: Client, ticket: Ticket, maria
     assert "hand-over-dialog" not in page(desk, ticket)
 
 
-def test_a_page_that_is_out_of_date_hands_nothing_over(
+def test_nobody_hands_over_what_they_have_not_read(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
-    shown = token(ticket)
-    working.write(ticket.pk, "Keep it.", user=maria.user, public=False)
+    seen = token(ticket)
+    updating.comment(ticket.company, ticket.pk, Actor(By.COMPANY, "tok"), "Wait: the proof.")
+    before = everything()
 
-    answer = hand_over(desk, ticket, "maria", note="Mine.", seen=shown)
+    for page in (seen, ""):
+        answer = hand_over(desk, ticket, "maria", note="Mine.", seen=page)
 
-    html = answer.content.decode()
-    assert answer.status_code == 409
-    assert "There is something new on this ticket." in html
-    assert "Keep it." in html
-    assert "Mine.</textarea>" in html
-    assert who_has(ticket) == "ada"
-    assert Comment.objects.get().text == "Keep it."
-    # Sent again from the page that has shown it.
+        html = answer.content.decode()
+        assert answer.status_code == (409 if page else 400)
+        assert "Wait: the proof." in html
+        assert "Mine." in html
+        assert everything() == before
+
+    shown = f'name="seen" value="{token(ticket)}"'
+    assert shown in html
     assert hand_over(desk, ticket, "maria", note="Mine.").status_code == 302
     assert who_has(ticket) == "maria.gonzalez"
 
@@ -318,7 +321,7 @@ def test_no_user_name_reaches_the_company(
     if button == "reply":
         answer = write(desk, ticket, text, "reply")
     else:
-        body = {**picked(ticket), "reason": text}
+        body = {"ticket": ticket.pk, "seen": token(ticket), "reason": text}
         answer = desk.post(f"{LIST}move/3/", body)
 
     html = answer.content.decode()

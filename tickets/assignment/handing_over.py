@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from companies.texts import is_blank
 from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
-from tickets.assignment.reassigning import NotGiven, lock_and_assign
+from tickets.assignment.reassigning import NotGiven, assigned_text, lock_and_assign
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.seen import Seen, require_read
@@ -39,8 +39,8 @@ def hand_over(
 ) -> Ticket:
     """Pass an open ticket to a colleague, with a note if there is something to say.
 
-    An agent passes on what is theirs or nobody's, a lead any ticket; `seen` is what their page had
-    shown. Raises Ticket.DoesNotExist,
+    `seen` is what the agent's page had shown. An agent passes on what is theirs or nobody's, a
+    lead any ticket. Raises Ticket.DoesNotExist,
     NotAllowed, StaleTicket, NotGiven, and NeedsConfirmation unless it is `confirmed`.
     """
     actor = actor_for(user)
@@ -88,7 +88,7 @@ def check_receiver(ticket: Ticket, to: Agent, user: User) -> None:
             % {"status": status_label(ticket.status)}
         )
     if ticket.agent_id == to.pk:
-        raise NotGiven(gettext("The ticket is already assigned to %(agent)s.") % {"agent": to})
+        raise NotGiven(assigned_text(to))
     if to.user_id == user.pk:
         raise NotGiven(
             gettext("Choose a colleague. To take the ticket yourself, assign it to you.")

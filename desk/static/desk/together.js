@@ -10,6 +10,7 @@
     const whole = box.dataset.colleagues === "whole";
     const list = Object.assign(document.createElement("div"), { className: "desk-names", id: `names-${++number}`, hidden: true });
     list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", place.dataset.colleaguesLabel);
     // Below what is typed there is no room in a box at the end of the page.
     list.classList.toggle("desk-above", !whole);
     box.after(list);
