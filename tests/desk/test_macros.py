@@ -97,7 +97,7 @@ def test_says_once_what_is_a_reply_and_the_move_s_reason(desk: Client, ticket: T
     answer = write(desk, ticket, "Send it.", "reply", to=4, requested=["Invoice"])
 
     assert answer.status_code == 302
-    comment, line = Comment.objects.get(), HistoryEntry.objects.get()
+    comment, line = Comment.objects.get(), HistoryEntry.objects.moves().get()
     assert comment.public
     assert comment.text == line.reason == "Send it.\nPlease send:\n- Invoice"
     assert (line.was, line.now, line.data) == (6, 4, {"requested": ["Invoice"]})
@@ -116,7 +116,7 @@ def test_replies_and_takes_into_review_in_one_go(desk: Client, company: Company)
 
     comment = Comment.objects.get()
     assert (comment.public, comment.text, comment.status) == (True, "We look.", 6)
-    assert HistoryEntry.objects.get().now == 6
+    assert HistoryEntry.objects.moves().get().now == 6
 
 
 @pytest.mark.parametrize("to", [3, 4])

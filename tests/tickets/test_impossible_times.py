@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
+from tests.desk.forms import token
 from tickets import tasks
 from tickets.models import Agent, FilingRule, Ticket
 from tickets.statuses import Status
@@ -42,7 +43,8 @@ def test_a_ticket_is_opened_moved_and_answered(
     assert api.put(url, {"ticket_status_id": 5, "comments": "Here it is."}).status_code == 200
     client.force_login(agent.user)
     page = f"/admin/tickets/ticket/{ticket.pk}/"
-    replied = client.post(f"{page}write/", {"text": "Thank you.", "reply": ""}, follow=True)
+    body = {"text": "Thank you.", "reply": "", "seen": token(ticket)}
+    replied = client.post(f"{page}write/", body, follow=True)
 
     assert replied.status_code == 200
     assert "Thank you." in replied.content.decode()
