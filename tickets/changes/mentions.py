@@ -13,7 +13,8 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Upper
 from django.utils.translation import gettext
 
-from tickets.changes.watching import watch_for
+from tickets.changes.actors import Actor
+from tickets.changes.watching import AgentConcern, tell_agents, watch_for
 from tickets.models import Agent, Comment, Mention, Ticket
 
 # Not within an address of email or of the web. A user name may itself have an @ in it.
@@ -84,7 +85,7 @@ def named_in(text: str) -> Named:
     return Named(agents, unknown)
 
 
-def record_mentions(ticket: Ticket, note: Comment) -> None:
+def record_mentions(ticket: Ticket, note: Comment, by: Actor) -> None:
     """Keep whom a new note names; they watch its ticket from now on and are notified."""
     named = named_in(note.text).agents
     if not named:
@@ -92,8 +93,10 @@ def record_mentions(ticket: Ticket, note: Comment) -> None:
     Mention.objects.bulk_create(
         Mention(comment=note, agent_id=agent_id, written=name) for name, agent_id in named.items()
     )
-    others = Agent.objects.filter(pk__in=set(named.values())).exclude(user__username=note.actor)
-    watch_for(ticket, list(others))
+    meant = Agent.objects.filter(pk__in=set(named.values())).select_related("user")
+    others = list(meant.exclude(user__username=by.name))
+    watch_for(ticket, others)
+    tell_agents(ticket, others, AgentConcern.MENTIONED, by)
 
 
 def user_name_refusal(text: str) -> str:

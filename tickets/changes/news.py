@@ -21,8 +21,10 @@ from deliveries.publishing import News, encode
 from tickets.changes.actors import Actor
 from tickets.changes.requested_documents import requested_documents_of
 from tickets.changes.ticket_updated import TICKET_UPDATED, TicketStory, tracking_number_of
+from tickets.changes.watching import tell_watchers
 from tickets.history_codes import TicketChange
 from tickets.models import Comment, Ticket
+from tickets.statuses import TERMINAL, By
 from webhooks.envelope import event_time
 
 Given = ParamSpec("Given")
@@ -31,10 +33,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What is going to be told of a ticket, and when the first of it happened."""
+    """What is going to be told of a ticket, who did the first of it, and when."""
 
     story: TicketStory
     at: datetime
+    actor: Actor
 
 
 # By ticket. None: no service is telling.
@@ -91,14 +94,25 @@ def note_news(
         return
     before = was if change in (TicketChange.OPENED, TicketChange.MOVED) else ticket.status
     story = TicketStory(ticket=ticket, change=change, by=actor.by, was=before, comment=comment)
-    noted[ticket.pk] = Noted(story, timezone.now())
+    noted[ticket.pk] = Noted(story, timezone.now(), actor)
 
 
 def tell_news() -> None:
-    """Publish what is noted now. Services whose last step makes others wait tell before it."""
+    """Tell what is noted now. Services whose last step makes others wait tell before it."""
     noted = untold.get() or {}
     while noted:
-        publish_story(noted.pop(next(iter(noted))))
+        told = noted.pop(next(iter(noted)))
+        if concerns_watchers(told.story):
+            tell_watchers(told.story.ticket, told.actor)
+        publish_story(told)
+
+
+def concerns_watchers(story: TicketStory) -> bool:
+    """The company answered, or the ticket or its appeal was decided."""
+    if story.by == By.COMPANY:
+        return story.change != TicketChange.OPENED
+    decided = story.change == TicketChange.MOVED and story.ticket.status in TERMINAL
+    return decided or story.change == TicketChange.APPEAL_DECIDED
 
 
 def publish_story(noted: Noted) -> None:

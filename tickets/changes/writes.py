@@ -93,7 +93,7 @@ def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True)
         ticket.save(update_fields=["updated_at", *due])
         news.note_news(ticket, actor, TicketChange.REPLIED, comment=comment)
     else:
-        mentions.record_mentions(ticket, comment)
+        mentions.record_mentions(ticket, comment, actor)
 
 
 def refuse_user_names(text: str, actor: Actor) -> None:
