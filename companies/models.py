@@ -5,6 +5,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.expressions import Combinable
+from django.utils.translation import gettext_lazy
 
 from companies.encryption import EncryptedTextField
 
@@ -15,28 +16,37 @@ class Company(models.Model):
     name = models.CharField(max_length=200)
     active = models.BooleanField(
         default=True,
-        help_text="An inactive company's tokens are refused, and its webhooks are paused.",
+        help_text=gettext_lazy(
+            "An inactive company's tokens are refused, and its webhooks are paused."
+        ),
     )
     contact_email = models.EmailField(
         blank=True,
-        help_text="We email this address when a webhook is paused or a ticket needs an answer.",
+        help_text=gettext_lazy(
+            "We email this address when a webhook is paused or a ticket needs an answer."
+        ),
     )
     ticket_emails = models.BooleanField(
-        "emails about tickets",
+        gettext_lazy("emails about tickets"),
         default=True,
         db_default=True,
-        help_text="Email it when one of its tickets is Incomplete or Declined, or an appeal is"
-        " decided.",
+        help_text=gettext_lazy(
+            "Email it when one of its tickets is Incomplete or Declined, or an appeal is decided."
+        ),
     )
     language = models.CharField(
         max_length=5,
         choices=settings.LANGUAGES,
         blank=True,
         db_default="",
-        help_text="What we write to it is in this language; if empty, in the deployment's.",
+        help_text=gettext_lazy(
+            "What we write to it is in this language; if empty, in the deployment's."
+        ),
     )
     plan = models.CharField(
-        max_length=50, blank=True, help_text="Selects the service level of its tickets."
+        max_length=50,
+        blank=True,
+        help_text=gettext_lazy("Selects the service level of its tickets."),
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -44,7 +54,7 @@ class Company(models.Model):
     is_authenticated = True
 
     class Meta:
-        verbose_name_plural = "companies"
+        verbose_name_plural = gettext_lazy("companies")
 
     def __str__(self) -> str:
         return self.name
@@ -90,7 +100,7 @@ class ApiToken(Token):
     objects = ApiTokenQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "API token"
+        verbose_name = gettext_lazy("API token")
 
 
 class PlatformToken(Token):

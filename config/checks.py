@@ -2,6 +2,7 @@
 
 import logging
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
@@ -172,6 +173,21 @@ def language(**_: Any) -> list[CheckMessage]:
             id="config.E030",
         )
     ]
+
+
+@register(SETTINGS)
+def time_zone(**_: Any) -> list[CheckMessage]:
+    try:
+        ZoneInfo(settings.DESK_TIME_ZONE)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return [
+            Error(
+                f"TIME_ZONE is {settings.DESK_TIME_ZONE!r}.",
+                hint="Set it to a zone such as America/Mexico_City, or leave it out for UTC.",
+                id="config.E034",
+            )
+        ]
+    return []
 
 
 @register(SETTINGS)

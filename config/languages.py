@@ -7,9 +7,10 @@ from django.utils import translation
 
 
 class English:
-    """Middleware: the API and the desk answer in English, whatever a client asks for.
+    """Middleware: the API answers in English, whatever a client asks for.
 
-    Neither LANGUAGE_CODE nor Accept-Language changes an answer (decision N21).
+    Neither LANGUAGE_CODE nor Accept-Language changes an answer (decision N21). The desk has a
+    middleware of its own (`desk.people.language`).
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

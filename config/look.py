@@ -6,6 +6,7 @@ Functions are named, not imported: beat reads the settings too, and draws no pag
 UNFOLD = {
     "SITE_TITLE": "parceldesk",
     "SITE_HEADER": "parceldesk",
+    "SITE_SUBHEADER": "desk.common.appearance.zone_line",
     "SITE_SYMBOL": "package_2",
     "SITE_URL": None,
     "SITE_FAVICONS": [

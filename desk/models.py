@@ -1,24 +1,50 @@
 """What only the desk needs: prepared answers, who is looking at what, and storms."""
 
+import re
+
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q, Value
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
+from tickets.local_time import check_zone
 from tickets.models import Ticket, TicketType
+
+# What a macro's text may name in braces.
+PLACEHOLDERS = ("ticket", "company", "tracking", "agent")
+NAMED = re.compile(r"\{([a-zA-Z_]+)\}")
+
+
+def check_placeholders(text: str) -> None:
+    """Raises ValidationError: what nobody fills in would reach a company in braces."""
+    for name in NAMED.findall(text):
+        if name not in PLACEHOLDERS:
+            refusal = gettext(
+                "There is no {%(name)s}. There are {ticket}, {company}, {tracking} and {agent}."
+            )
+            raise ValidationError({"text": refusal % {"name": name}})
 
 
 class Macro(models.Model):
     """A prepared answer: what it says, where it moves the ticket, which documents it asks for."""
 
     name = models.CharField(max_length=80, unique=True)
-    text = models.TextField(help_text="{ticket}, {company}, {tracking} and {agent} are replaced.")
+    text = models.TextField(
+        help_text=gettext_lazy("{ticket}, {company}, {tracking} and {agent} are replaced.")
+    )
     public = models.BooleanField(
-        default=True, help_text="Sent to the company as a reply; otherwise an internal note."
+        default=True,
+        help_text=gettext_lazy("Sent to the company as a reply; otherwise an internal note."),
     )
     move_to = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True, blank=True)
-    requested = models.TextField(blank=True, help_text="Documents to request, one per line.")
+    requested = models.TextField(
+        blank=True, help_text=gettext_lazy("Documents to request, one per line.")
+    )
     types = models.ManyToManyField(
-        TicketType, blank=True, help_text="Ticket types that offer this macro; none means all."
+        TicketType,
+        blank=True,
+        help_text=gettext_lazy("Ticket types that offer this macro; none means all."),
     )
     active = models.BooleanField(default=True)
 
@@ -27,6 +53,9 @@ class Macro(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        check_placeholders(self.text)
 
 
 class Visit(models.Model):
@@ -53,20 +82,39 @@ class Visit(models.Model):
         return f"{self.user} at {self.ticket}"
 
 
+class Preferences(models.Model):
+    """How somebody reads the desk. Empty: as the deployment has it (decisions N20, N21)."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="preferences",
+    )
+    language = models.CharField(max_length=5, choices=settings.LANGUAGES, blank=True)
+    time_zone = models.CharField(max_length=50, blank=True, validators=[check_zone])
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.language} {self.time_zone}".strip()
+
+
 class Storm(models.Model):
     """More tickets about a carrier than an hour usually brings: one incident, many tickets."""
 
     class State(models.TextChoices):
-        PROPOSED = "proposed"
-        OPEN = "open"
-        DISMISSED = "dismissed"
-        CLOSED = "closed"
+        PROPOSED = "proposed", pgettext_lazy("storm", "Proposed")
+        OPEN = "open", pgettext_lazy("storm", "Open")
+        DISMISSED = "dismissed", pgettext_lazy("storm", "Dismissed")
+        CLOSED = "closed", pgettext_lazy("storm", "Closed")
 
     carrier_name = models.CharField(max_length=100)
     # When the hour that was counted began.
     hour = models.DateTimeField()
-    found = models.PositiveIntegerField(help_text="Tickets opened in that hour.")
-    usual = models.FloatField(help_text="Tickets usually opened in that hour.")
+    found = models.PositiveIntegerField(help_text=gettext_lazy("Tickets opened in that hour."))
+    usual = models.FloatField(help_text=gettext_lazy("Tickets usually opened in that hour."))
     state = models.CharField(max_length=10, choices=State, default=State.PROPOSED)
     title = models.CharField(max_length=200, blank=True)
     decided_by = models.CharField(max_length=150, blank=True, editable=False)
@@ -104,17 +152,19 @@ class StormReply(models.Model):
     at = models.BigIntegerField(default=0)
     answered = models.PositiveIntegerField(default=0)
     closed = models.PositiveIntegerField(
-        default=0, help_text="Decided before the reply reached them."
+        default=0, help_text=gettext_lazy("Decided before the reply reached them.")
     )
     # Why, by the id of the ticket that could not be answered.
     failed = models.JSONField(default=dict, db_default=Value({}, models.JSONField()))
-    stopped = models.CharField(max_length=200, blank=True, help_text="Why the reply stopped early.")
+    stopped = models.CharField(
+        max_length=200, blank=True, help_text=gettext_lazy("Why the reply stopped early.")
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-pk"]
-        verbose_name_plural = "storm replies"
+        verbose_name_plural = gettext_lazy("storm replies")
         indexes = [
             models.Index(
                 fields=["id"], condition=Q(finished_at=None), name="storm_reply_unfinished"
@@ -122,6 +172,13 @@ class StormReply(models.Model):
         ]
 
     def __str__(self) -> str:
-        closed = f", {self.closed} closed meanwhile" if self.closed else ""
-        failed = f", {len(self.failed)} failed" if self.failed else ""
-        return f"{self.answered} answered{closed}{failed}"
+        """How many tickets were answered, closed meanwhile, and failed; only what there is."""
+        closed, failed = self.closed, len(self.failed)
+        said = [ngettext("%(count)d answered", "%(count)d answered", self.answered)]
+        if closed:
+            said.append(
+                ngettext("%(closed)d closed meanwhile", "%(closed)d closed meanwhile", closed)
+            )
+        if failed:
+            said.append(ngettext("%(failed)d failed", "%(failed)d failed", failed))
+        return ", ".join(said) % {"count": self.answered, "closed": closed, "failed": failed}

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import path
 
-from desk.people import second_factor_pages
+from desk.people import language, second_factor_pages
 from desk.reports import dashboard
 
 guarded = admin.site.admin_view
@@ -11,6 +11,7 @@ guarded = admin.site.admin_view
 urlpatterns = [
     path("figures/fairness/", guarded(dashboard.fairness_page), name="desk_fairness"),
     path("figures/<slug:slug>.csv", guarded(dashboard.export_table), name="desk_export"),
+    path("preferences/", guarded(language.preferences_page), name="desk_preferences"),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
     path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),
 ]

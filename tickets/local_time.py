@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 from django.db.models import DateTimeField, F, Func, IntegerField, OuterRef, TimeField, Value
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 
 
 class LocalWeekday(Func):
@@ -41,4 +42,5 @@ def check_zone(name: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_timezone_names WHERE name = %s", [name])
         if cursor.fetchone() is None:
-            raise ValidationError(f"There is no time zone {name}. Write it like Europe/Madrid.")
+            text = gettext("There is no time zone %(name)s. Write it like Europe/Madrid.")
+            raise ValidationError(text % {"name": name})

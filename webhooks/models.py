@@ -2,6 +2,7 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from companies.encryption import EncryptedTextField, UnreadableSecret
 from companies.models import Company
@@ -19,20 +20,26 @@ class Webhook(models.Model):
 
     company = models.ForeignKey(Company, on_delete=models.PROTECT, related_name="webhooks")
     type_id = models.PositiveSmallIntegerField("type")
-    url = models.CharField(max_length=2048, blank=True, help_text="Empty: its events are fetched.")
+    url = models.CharField(
+        max_length=2048, blank=True, help_text=gettext_lazy("Empty: its events are fetched.")
+    )
     active = models.BooleanField(default=True)
     paused_reason = models.CharField(
         max_length=300,
         blank=True,
-        help_text="Why the service paused the webhook; empty if it did not.",
+        help_text=gettext_lazy("Why the service paused the webhook; empty if it did not."),
     )
     # Resuming restarts the five days without success (decision W21).
     resumed_at = models.DateTimeField(null=True, editable=False)
     max_in_flight = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="Never more requests at once; empty: as the engine finds."
+        null=True,
+        blank=True,
+        help_text=gettext_lazy("Never more requests at once; empty: as the engine finds."),
     )
     standard_headers = models.BooleanField(
-        default=False, db_default=False, help_text="Also sign as Standard Webhooks has it."
+        default=False,
+        db_default=False,
+        help_text=gettext_lazy("Also sign as Standard Webhooks has it."),
     )
     # The number of the newest event when it was registered: its stream begins behind that one.
     begins_after = models.BigIntegerField(default=0, db_default=0, editable=False)

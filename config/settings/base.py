@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from django.utils.translation import gettext_lazy
+
 from config import beat, caches, database, deployments, logs, look, queues
 from config.environment import Environment
 
@@ -93,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "desk.people.signing_in.SigningIn",
+    "desk.people.language.DeskLanguage",
     "desk.people.gate.SecondFactor",
     "desk.only_sent.OnlySent",
     "desk.common.controls.ShowControls",
@@ -114,11 +117,14 @@ TEMPLATES = [
         },
     }
 ]
-# Decision N21: the language of those who have chosen none. Requests are answered in English.
+# Decision N21: the language of those who have chosen none. The API answers in English.
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
-LANGUAGES = [("en", "English"), ("es", "Spanish")]
+LANGUAGES = [("en", gettext_lazy("English")), ("es", gettext_lazy("Spanish"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+# The API, emails and logs are in UTC. The desk is in the zone of whoever reads, else in this one
+# (decision N20).
 TIME_ZONE = "UTC"
+DESK_TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
 FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True

@@ -3,7 +3,10 @@
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
+
+from desk.common.times import zone_text
 
 
 def icon(request: HttpRequest) -> str:
@@ -18,8 +21,14 @@ def touches(request: HttpRequest) -> str:
     return static("desk/touches.css")
 
 
+def zone_line(request: HttpRequest) -> str:
+    """Below the name in the side bar, on each page: in which zone its times are."""
+    return gettext("Times: %(zone)s") % {"zone": zone_text(timezone.now())}
+
+
 def account_pages(request: HttpRequest) -> list[dict[str, str]]:
     return [
+        {"title": gettext("Language and time zone"), "link": reverse("desk_preferences")},
         {"title": gettext("Change password"), "link": reverse("admin:password_change")},
         {"title": gettext("Second factor"), "link": reverse("second_factor_device")},
     ]

@@ -13,6 +13,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 from companies.texts import show_controls
 
@@ -48,7 +49,9 @@ def isolated(text: object) -> SafeString | str:
 def foreign_column(name: str) -> Callable[[Any, Any], SafeString | str]:
     """A method of an admin page for a field of its rows that holds text from outside."""
 
-    @admin.display(description=name.replace("_", " "), ordering=name)
+    words = name.replace("_", " ")
+
+    @admin.display(description=gettext_lazy(words), ordering=name)
     def column(page: Any, row: Any) -> SafeString | str:
         return isolated(getattr(row, name))
 

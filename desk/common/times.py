@@ -1,5 +1,11 @@
-"""How the desk writes times and distances, in the language and the zone of whoever reads them."""
+"""How the desk writes times: in the language and the zone of whoever reads them (decision N20)."""
 
+from datetime import UTC, datetime
+
+from django.utils import timezone
+from django.utils.formats import date_format, time_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 
@@ -12,3 +18,27 @@ def distance(seconds: float) -> str:
     if seconds >= 60:
         return gettext("%(minutes)d min") % {"minutes": seconds // 60}
     return gettext("%(seconds)d s") % {"seconds": seconds}
+
+
+def local_text(at: datetime) -> str:
+    """To the minute. The page names the zone once."""
+    return date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")
+
+
+def iso_utc(at: datetime) -> str:
+    """For `<time datetime>`: the instant, whoever reads it."""
+    return at.astimezone(UTC).isoformat()
+
+
+def as_clock_time(at: datetime) -> SafeString:
+    """To the second, for what is compared with logs."""
+    local = timezone.localtime(at)
+    text = f"{date_format(local, 'SHORT_DATE_FORMAT')} {time_format(local, 'H:i:s')}"
+    return format_html('<time datetime="{}">{}</time>', iso_utc(at), text)
+
+
+def zone_text(at: datetime) -> str:
+    """The reader's zone by name, with its distance from UTC: America/Mexico_City (UTC-06:00)."""
+    name = timezone.get_current_timezone_name()
+    offset = timezone.localtime(at).strftime("%z")
+    return name if name == "UTC" else f"{name} (UTC{offset[:3]}:{offset[3:]})"

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from desk.common.admin_base import ModelAdmin, NamedInline
@@ -95,13 +96,14 @@ class AgentAdmin(ModelAdmin):
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(ASSIGN)
 
-    @admin.display(boolean=True, description="available now")
+    @admin.display(boolean=True, description=gettext_lazy("available now"))
     def there(self, agent: "WithAnnotations[Agent, Workload]") -> bool:
         return agent.there
 
-    @admin.display(description="active tickets")
+    @admin.display(description=gettext_lazy("active tickets"))
     def carries(self, agent: "WithAnnotations[Agent, Workload]") -> str:
-        return f"{agent.load} of {agent.capacity}"
+        counts = {"load": agent.load, "capacity": agent.capacity}
+        return gettext("%(load)d of %(capacity)d") % counts
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
         # Only what was changed: assignment writes to the same row.
@@ -130,15 +132,22 @@ class AgentAdmin(ModelAdmin):
                 messages.error(request, str(refusal))
             else:
                 if not left:
-                    messages.success(request, f"{agent} has no open tickets left.")
+                    text = gettext("%(agent)s has no open tickets left.")
+                    messages.success(request, text % {"agent": agent})
                     return redirect(PAGE, agent_id)
                 for ticket_id, why in refused.items():
-                    messages.error(request, f"Ticket {ticket_id} was not reassigned: {why}")
+                    text = gettext("Ticket %(ticket)s was not reassigned: %(why)s")
+                    messages.error(request, text % {"ticket": ticket_id, "why": why})
                 if left > len(refused):
-                    messages.warning(request, f"{left} tickets are left. Submit again to continue.")
+                    text = ngettext(
+                        "%(count)d ticket is left. Submit again to continue.",
+                        "%(count)d tickets are left. Submit again to continue.",
+                        left,
+                    )
+                    messages.warning(request, text % {"count": left})
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Reassign the tickets of {agent}",
+            "title": gettext("Reassign the tickets of %(agent)s") % {"agent": agent},
             "original": agent,
             "held": open_tickets(agent).count(),
             "most": reassigning.MOST_AT_ONCE,
@@ -155,10 +164,10 @@ class AgentAdmin(ModelAdmin):
             agents.set_available(agent, "there" in request.POST, user=request.user)
         except NotAllowed as refusal:
             raise PermissionDenied from refusal
-        change = (
-            "is set as available" if agent.available else "is set as away and gets no new tickets"
-        )
-        messages.success(request, f"{agent} {change}.")
+        text = gettext("%(agent)s is away now and gets no new tickets.")
+        if agent.available:
+            text = gettext("%(agent)s is available now.")
+        messages.success(request, text % {"agent": agent})
         return redirect("admin:index")
 
 
@@ -167,8 +176,10 @@ def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
     held = open_tickets(agent).count()
     if not held:
         return
-    text = f"{agent} keeps {held} open ticket{'' if held == 1 else 's'}."
-    warn_with_link(request, agent, f"{text} If they left,")
+    text = ngettext(
+        "%(agent)s keeps %(count)d open ticket.", "%(agent)s keeps %(count)d open tickets.", held
+    )
+    warn_with_link(request, agent, text % {"agent": agent, "count": held})
 
 
 def tell_what_is_left(request: HttpRequest, agent: Agent) -> None:
@@ -176,21 +187,31 @@ def tell_what_is_left(request: HttpRequest, agent: Agent) -> None:
     held = open_tickets(agent)
     ours, waiting = held.running().count(), held.paused().count()
     if ours:
-        messages.info(request, f"{ours} of {agent}'s tickets are being assigned to others.")
-    if waiting:
-        text = (
-            f"{waiting} wait{'s' if waiting == 1 else ''} for the company, and will be assigned to"
-            " others when it answers. If that is too late,"
+        text = ngettext(
+            "%(count)d ticket of %(agent)s is being assigned to somebody else.",
+            "%(count)d tickets of %(agent)s are being assigned to others.",
+            ours,
         )
-        warn_with_link(request, agent, text)
+        messages.info(request, text % {"count": ours, "agent": agent})
+    if waiting:
+        text = ngettext(
+            "%(count)d ticket waits for the company and will be assigned to somebody else when it"
+            " replies.",
+            "%(count)d tickets wait for the company and will be assigned to others when it"
+            " replies.",
+            waiting,
+        )
+        warn_with_link(request, agent, text % {"count": waiting})
 
 
 def warn_with_link(request: HttpRequest, agent: Agent, text: str) -> None:
+    """Say so, and where the open tickets are reassigned at once."""
     if request.user.has_perm(ASSIGN):
-        link = '{} <a class="underline" href="{}">reassign them</a>.'
-        messages.warning(request, format_html(link, text, reverse(HAND_OVER, args=[agent.pk])))
+        address, link = reverse(HAND_OVER, args=[agent.pk]), gettext("Reassign now")
+        html = format_html('{} <a class="underline" href="{}">{}</a>', text, address, link)
+        messages.warning(request, html)
     else:
-        messages.warning(request, f"{text} a lead can reassign them.")
+        messages.warning(request, f"{text} {gettext('A lead can reassign them now.')}")
 
 
 def open_tickets(agent: Agent) -> TicketQuerySet:

@@ -2,6 +2,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from companies import services
 from companies.models import ApiToken, Company
@@ -40,7 +41,7 @@ class CompanyAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
         return False
 
-    @admin.display(description="open and waiting")
+    @admin.display(description=gettext_lazy("open and waiting"))
     def left(self, company: Company) -> str:
         """What there is to do for it, whether it is active or not (decision N27)."""
         return what_is_left(company)
@@ -49,10 +50,10 @@ class CompanyAdmin(ModelAdmin):
         if change and "active" in form.changed_data:
             services.set_active(obj.pk, obj.active)
             if not obj.active:
-                messages.warning(
-                    request,
-                    f"{obj}'s tokens are refused and its webhooks are paused. {what_is_left(obj)}",
+                text = gettext(
+                    "The tokens of %(company)s are refused and its webhooks are paused. %(left)s"
                 )
+                messages.warning(request, text % {"company": obj, "left": what_is_left(obj)})
         super().save_model(request, obj, form, change)
 
 
@@ -61,8 +62,8 @@ def what_is_left(company: Company) -> str:
     tickets = Ticket.objects.open().filter(company=company).count()
     webhooks = Webhook.objects.present().filter(company=company).values_list("pk", flat=True)
     counts = count_waiting_of(list(webhooks)).values()
-    more = " or more" if any(count >= MOST_COUNTED for count in counts) else ""
-    return (
-        f"{tickets} open ticket{'' if tickets == 1 else 's'}; "
-        f"{sum(counts)}{more} deliveries wait for {len(counts)} webhooks."
-    )
+    waiting = gettext("Waiting deliveries: %(count)d.")
+    if any(count >= MOST_COUNTED for count in counts):
+        waiting = gettext("Waiting deliveries: %(count)d or more.")
+    text = ngettext("%(tickets)d open ticket.", "%(tickets)d open tickets.", tickets)
+    return f"{text} {waiting}" % {"tickets": tickets, "count": sum(counts)}

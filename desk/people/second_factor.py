@@ -12,6 +12,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from django_otp.models import ThrottlingMixin
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.util import random_hex
@@ -26,7 +27,9 @@ CODES = 10
 # A key that is not confirmed is of no use after that.
 SETUP_LASTS = timedelta(minutes=10)
 KEY_BYTES = 20
-UNREADABLE = "The key of your phone can no longer be read. Use a recovery code, or ask an operator."
+UNREADABLE = gettext_noop(
+    "The key of your phone can no longer be read. Use a recovery code, or ask an operator."
+)
 # No letter that looks like another one: they are copied by hand.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 LENGTH = 12
@@ -48,7 +51,7 @@ def begin_setup(user: User) -> Phone:
     """
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_on(user):
-        raise Refused("The second factor is already on.")
+        raise Refused(gettext("The second factor is already on."))
     Phone.objects.filter(user=user, confirmed=False).delete()
     phone: Phone = Phone.objects.create(user=user, name="phone", confirmed=False)
     PhoneKey.objects.create(device=phone, key=random_hex(KEY_BYTES))
@@ -99,7 +102,7 @@ def check_code(user: User, code: str) -> None:
             try:
                 right = device.verify_token(code if model is Phone else code_digest(code))
             except UnreadableSecret as error:
-                raise Refused(UNREADABLE) from error
+                raise Refused(gettext(UNREADABLE)) from error
             if right:
                 return
     raise Refused(refusal_text(device))
@@ -108,8 +111,8 @@ def check_code(user: User, code: str) -> None:
 def refusal_text(device: ThrottlingMixin | None) -> str:
     """What to tell somebody whose code is refused."""
     if device is not None and not device.verify_is_allowed()[0]:
-        return "The code is incorrect. Wait before you try again; each wait is longer."
-    return "The code is incorrect."
+        return gettext("The code is incorrect. Wait before you try again; each wait is longer.")
+    return gettext("The code is incorrect.")
 
 
 @transaction.atomic

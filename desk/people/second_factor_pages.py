@@ -7,6 +7,7 @@ from django.contrib.auth import authenticate
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
@@ -22,6 +23,7 @@ SETUP = "second_factor_setup"
 
 class CodeForm(forms.Form):
     code = forms.CharField(
+        label=gettext_lazy("Code"),
         max_length=40,
         widget=UnfoldAdminTextInputWidget(
             attrs={"autocomplete": "one-time-code", "autofocus": True}
@@ -31,7 +33,8 @@ class CodeForm(forms.Form):
 
 class PasswordForm(forms.Form):
     password = forms.CharField(
-        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"})
+        label=gettext_lazy("Password"),
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
     )
 
 
@@ -56,7 +59,7 @@ def code_page(request: StaffRequest) -> HttpResponse:
             request.session.cycle_key()
             del request.session[OWES]
             return redirect("admin:index")
-    return second_factor_page(request, "code", "Enter your code", form=form)
+    return second_factor_page(request, "code", gettext("Enter your code"), form=form)
 
 
 @sensitive_post_parameters()
@@ -79,7 +82,7 @@ def begin_page(request: StaffRequest) -> HttpResponse:
         return redirect("second_factor_device")
     required = request.session.get(OWES) == A_DEVICE
     lapsed = request.method == "POST" and not form.is_bound
-    title = "Set up a second factor"
+    title = gettext("Set up a second factor")
     return second_factor_page(request, "begin", title, form=form, required=required, lapsed=lapsed)
 
 
@@ -98,12 +101,13 @@ def confirm_page(request: StaffRequest, device: Phone) -> HttpResponse:
         else:
             request.session.pop(OWES, None)
             del request.session[SETUP]
-            return second_factor_page(request, "codes", "The second factor is on", codes=codes)
+            title = gettext("The second factor is on")
+            return second_factor_page(request, "codes", title, codes=codes)
     picture = segno.make(device.config_url, micro=False).svg_data_uri(scale=5, border=2)
     return second_factor_page(
         request,
         "device",
-        "Set up a second factor",
+        gettext("Set up a second factor"),
         form=form,
         picture=picture,
         key=device.config_url.partition("secret=")[2].partition("&")[0],
@@ -116,9 +120,9 @@ def switch_off_page(request: StaffRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None)
     if password_is_right(request, form):
         second_factor.remove_devices(request.user)
-        messages.success(request, "The second factor is off.")
+        messages.success(request, gettext("The second factor is off."))
         return redirect("admin:index")
-    return second_factor_page(request, "off", "The second factor is on", form=form)
+    return second_factor_page(request, "off", gettext("The second factor is on"), form=form)
 
 
 def password_is_right(request: StaffRequest, form: PasswordForm) -> bool:
@@ -128,7 +132,7 @@ def password_is_right(request: StaffRequest, form: PasswordForm) -> bool:
     # Not check_password: wrong ones are counted, as at the login.
     if authenticate(request, username=request.user.get_username(), **form.cleaned_data):
         return True
-    form.add_error("password", "The password is incorrect.")
+    form.add_error("password", gettext("The password is incorrect."))
     return False
 
 

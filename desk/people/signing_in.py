@@ -11,14 +11,15 @@ from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext, gettext_noop
 from unfold.forms import AuthenticationForm
 
 from desk.people import hashing
 from desk.people.known_devices import remember_device
 
-LOCKED = (
-    "Too many attempts. Signing in with this user name, or from this address, is blocked for "
-    f"{settings.AXES_COOLOFF_TIME.seconds // 60} minutes."
+LOCKED = gettext_noop(
+    "Too many attempts. Signing in with this user name, or from this address, is blocked for"
+    " %(minutes)d minutes."
 )
 SIGNED_IN = "signed_in_as"
 # What a provider gives to one customer at least: single addresses of it cost nothing.
@@ -28,7 +29,8 @@ IPV6_PREFIX = 64
 class LoginForm(AuthenticationForm):
     def get_invalid_login_error(self) -> ValidationError:
         if getattr(self.request, "axes_locked_out", False):
-            return ValidationError(LOCKED, code="locked")
+            minutes = settings.AXES_COOLOFF_TIME.seconds // 60
+            return ValidationError(gettext(LOCKED) % {"minutes": minutes}, code="locked")
         return super().get_invalid_login_error()
 
 

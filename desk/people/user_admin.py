@@ -14,6 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import ManyToManyField, QuerySet
 from django.forms import ModelForm, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -79,8 +80,11 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     filter_horizontal = ()
     fieldsets = (
         (None, {"fields": ("username", "password", "email", "first_name", "last_name")}),
-        ("May", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
-        ("When", {"fields": ("last_login", "date_joined")}),
+        (
+            gettext_lazy("Permissions"),
+            {"fields": ("is_active", "is_staff", "is_superuser", "groups")},
+        ),
+        (gettext_lazy("Important dates"), {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = ((None, {"fields": ("username", "password1", "password2", "email")}),)
     actions = ("remove_second_factor",)
@@ -132,20 +136,26 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
             raise PermissionDenied
         return super().user_change_password(request, id, form_url)
 
-    @admin.action(description="Remove the second factor (lost phone)", permissions=["change"])
+    @admin.action(
+        description=gettext_lazy("Remove the second factor (lost phone)"), permissions=["change"]
+    )
     def remove_second_factor(self, request: StaffRequest, queryset: QuerySet[User]) -> None:
         chosen = [user for user in queryset if may_manage(request.user, user)]
         removed: list[int] = []
 
         def remove(user: User) -> None:
             count = second_factor.remove_devices(user)
-            self.log_change(request, user, "Removed the second factor.")
+            self.log_change(request, user, gettext("Removed the second factor."))
             removed.append(count)
 
         outcome = do_each(chosen, remove)
-        messages.success(request, f"{sum(removed)} removed.")
+        text = ngettext(
+            "%(count)d second factor removed.", "%(count)d second factors removed.", sum(removed)
+        )
+        messages.success(request, text % {"count": sum(removed)})
         for user, why in outcome.refused.items():
-            messages.error(request, f"{user} failed: {why}")
+            text = gettext("%(name)s failed: %(why)s")
+            messages.error(request, text % {"name": user, "why": why})
 
 
 @admin.register(Group)

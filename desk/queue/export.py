@@ -25,7 +25,7 @@ COLUMNS = (
     "agent",
     "opened",
     "updated",
-    "first_answer",
+    "first_response",
     "due",
     "claim_by",
     "decided",

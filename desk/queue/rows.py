@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
 from desk.common.controls import isolated
-from desk.common.times import distance
+from desk.common.times import distance, iso_utc, local_text
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket
 from tickets.sla import clocks
@@ -108,12 +108,11 @@ def as_html(deadline: Deadline) -> SafeString | str:
     """A time with its mark; the instant itself is what the mouse finds."""
     if deadline.at is None:
         return deadline.text
-    at = timezone.localtime(deadline.at)
     return format_html(
         '<time class="desk-time{}" datetime="{}" title="{}">{}</time>',
         f" desk-{deadline.mark}" if deadline.mark else "",
-        at.isoformat(),
-        f"{at:%Y-%m-%d %H:%M %Z}",
+        iso_utc(deadline.at),
+        local_text(deadline.at),
         deadline.text,
     )
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from typing import NamedTuple
 
+from django.utils.translation import gettext
+
 WIDTH, HEIGHT = 640, 200
 LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 26
 GRID = 4
@@ -53,7 +55,11 @@ def columns(
         for number, value in enumerate(values):
             height = (floor - TOP) * value / top
             x = LEFT + place * group + group * 0.1 + number * width
-            says = f"{label}: {value:g}{unit} {series[number]}"
+            says = gettext("%(label)s: %(value)s %(series)s") % {
+                "label": label,
+                "value": f"{value:g}{unit}",
+                "series": series[number],
+            }
             bars.append(
                 Bar(
                     round(x, 1),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
 from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
@@ -10,12 +11,13 @@ from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from companies.failing_rows import FailingRows
 from desk.common import csv_files
 from desk.common.cache import cached
 from desk.common.requests import staff
-from desk.reports import fairness, tables
+from desk.reports import counting, fairness, tables
 from desk.reports.figures import Scope
 from desk.storms import services as storms
 from tickets.models import Agent, Ticket, TicketType
@@ -29,7 +31,7 @@ FRESH_SECONDS = 60
 
 def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """What unfold's index gets beside its own (`UNFOLD["DASHBOARD_CALLBACK"]`)."""
-    context["title"] = "Desk"
+    context["title"] = gettext("Desk")
     context["day"] = own_day(request)
     if request.user.has_perm(FIGURES):
         context |= lead_page(request)
@@ -59,6 +61,7 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
         "scope": scope,
         "spans": SPANS,
         "figures": figures_of(scope),
+        "zone": settings.DESK_TIME_ZONE,
         "storms": storms.active_storms(),
         "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
         "agents": Agent.objects.order_by("user__username").values_list("pk", "user__username"),
@@ -81,7 +84,9 @@ def requested_scope(request: HttpRequest) -> Scope:
 
 
 def figures_of(scope: Scope) -> tables.Dashboard:
-    return cached(key_of(scope), FRESH_SECONDS, lambda: tables.dashboard(scope))
+    """CountedFigures for everybody, and put into words for whoever reads."""
+    counted = cached(key_of(scope), FRESH_SECONDS, lambda: counting.count_figures_of(scope))
+    return tables.dashboard(counted)
 
 
 def count_ahead() -> int:
@@ -99,11 +104,11 @@ def count_ahead() -> int:
 def keep_ahead(spans: Sequence[int]) -> None:
     for days in spans:
         scope = Scope(days)
-        cache.set(f"desk:{key_of(scope)}", tables.dashboard(scope), FRESH_SECONDS)
+        cache.set(f"desk:{key_of(scope)}", counting.count_figures_of(scope), FRESH_SECONDS)
 
 
 def key_of(scope: Scope) -> str:
-    return "figures:" + ":".join(map(str, scope[:3])) + scope.carrier.encode().hex()
+    return "counted:" + ":".join(map(str, scope[:3])) + scope.carrier.encode().hex()
 
 
 def fairness_of(days: int) -> fairness.Report:
@@ -115,7 +120,7 @@ def fairness_page(request: HttpRequest) -> HttpResponse:
     report = fairness_of(requested_scope(request).days)
     context = {
         **admin.site.each_context(request),
-        "title": "Fairness of assignment",
+        "title": gettext("Fairness of assignment"),
         "report": report,
         "table": tables.fairness_table(report),
         "spans": SPANS,

@@ -6,7 +6,9 @@ Nothing is kept beside the tickets, so nothing can differ from them.
 from collections import Counter
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.db import connection
 
 from tickets.models.carriers import spellings_of
@@ -18,7 +20,7 @@ AGES = (1, 3, 7, 14, 28)
 
 
 class Scope(NamedTuple):
-    """Which tickets, and how many days up to and including today (UTC)."""
+    """Which tickets, and how many days up to and including today, in the deployment's zone."""
 
     days: int = 7
     type_id: int | None = None
@@ -26,7 +28,8 @@ class Scope(NamedTuple):
     carrier: str = ""
 
     def since(self, now: datetime) -> datetime:
-        today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        local = now.astimezone(ZoneInfo(settings.DESK_TIME_ZONE))
+        today = local.replace(hour=0, minute=0, second=0, microsecond=0)
         return today - timedelta(days=self.days - 1)
 
     def narrow(self) -> tuple[str, dict[str, Any]]:
@@ -79,7 +82,7 @@ class Times(NamedTuple):
 def opened_tickets(scope: Scope, now: datetime) -> Opened:
     rows = run_query(
         """
-        SELECT (created_at AT TIME ZONE 'UTC')::date AS day, type_id, agent_id, carrier_name,
+        SELECT (created_at AT TIME ZONE %(zone)s)::date AS day, type_id, agent_id, carrier_name,
             grouping(type_id, carrier_name) AS what, count(*)
         FROM tickets_ticket WHERE created_at >= %(since)s {narrow}
         GROUP BY GROUPING SETS ((1), (type_id, agent_id), (carrier_name))
@@ -102,7 +105,7 @@ def opened_tickets(scope: Scope, now: datetime) -> Opened:
 def decided_tickets(scope: Scope, now: datetime) -> Decided:
     rows = run_query(
         """
-        SELECT (decided_at AT TIME ZONE 'UTC')::date AS day, type_id, agent_id, carrier_name,
+        SELECT (decided_at AT TIME ZONE %(zone)s)::date AS day, type_id, agent_id, carrier_name,
             grouping(type_id, carrier_name) AS what, count(*),
             count(*) FILTER (WHERE status = ANY(%(accepting)s)),
             count(*) FILTER (WHERE decided_at > resolution_due_at)
@@ -199,6 +202,7 @@ def run_query(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ..
     narrow, given = scope.narrow()
     values = {
         "now": now,
+        "zone": settings.DESK_TIME_ZONE,
         "since": scope.since(now),
         "near": now + FILING_SOON,
         "ages": sorted(now - timedelta(days=days) for days in AGES),

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from django.utils import timezone
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext, gettext_lazy, pgettext, pgettext_lazy
 
-from desk.reports import charts, figures
+from desk.reports import charts
+from desk.reports.counting import CountedFigures
 from desk.reports.fairness import Report
 from desk.reports.figures import AGES, Scope, Times, Triple
 from desk.reports.groups import NOTHING, GroupCounts, combined, merge_spellings
-from tickets.models import Agent, TicketType
+from tickets.labels import type_label
 
 # Carriers and agents that a chart has room for.
 MOST_CHARTED = 12
@@ -25,14 +27,19 @@ class Table(NamedTuple):
 
 
 GROUP_COLUMNS = (
-    "Opened",
-    "Decided",
-    "Accepted",
-    "Late",
-    "Open",
-    "Overdue",
-    "Claim deadline near",
+    pgettext_lazy("tickets", "Opened"),
+    pgettext_lazy("tickets", "Decided"),
+    pgettext_lazy("tickets", "Accepted"),
+    pgettext_lazy("tickets", "Late"),
+    pgettext_lazy("tickets", "Open"),
+    pgettext_lazy("tickets", "Overdue"),
+    gettext_lazy("Claim deadline near"),
 )
+
+
+def group_columns(first: str) -> list[str]:
+    """The headings of a table by group, in the reader's language."""
+    return [first, *map(str, GROUP_COLUMNS)]
 
 
 class Dashboard(NamedTuple):
@@ -44,21 +51,18 @@ class Dashboard(NamedTuple):
     counted_at: datetime
 
 
-def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
-    """In seven queries, however many tickets there are."""
-    now = now or timezone.now()
-    opened, decided = figures.opened_tickets(scope, now), figures.decided_tickets(scope, now)
-    backlog = figures.backlog(scope, now)
-    answers, decisions = figures.answer_times(scope, now), figures.decision_times(scope, now)
-    types = {one.pk: str(one) for one in TicketType.objects.all()}
-    names = dict(Agent.objects.values_list("pk", "user__username"))
+def dashboard(counted: CountedFigures) -> Dashboard:
+    """What was counted, in the reader's language."""
+    opened, decided, backlog = counted.opened, counted.decided, counted.backlog
+    types = {pk: type_label(name) for pk, name in counted.types.items()}
+    names = counted.agents
     by_carrier = merge_spellings(
         combined(opened.by_carrier, decided.by_carrier, backlog.by_carrier)
     )
     tables = [
-        volume(scope, now, opened.by_day, decided.by_day),
+        volume(counted.scope, counted.at, opened.by_day, decided.by_day),
         ages(backlog.by_age),
-        waiting_times(types, answers, decisions),
+        waiting_times(types, counted.responses, counted.decisions),
         per_type(types, combined(opened.by_type, decided.by_type, backlog.by_type)),
         per_agent(names, combined(opened.by_agent, decided.by_agent, backlog.by_agent)),
         per_carrier(by_carrier),
@@ -66,17 +70,20 @@ def dashboard(scope: Scope, now: datetime | None = None) -> Dashboard:
     open_now, overdue, near = total(backlog.by_carrier.values())
     done, accepted, _ = total(decided.by_carrier.values())
     tiles = [
-        ("Open now", str(open_now)),
-        ("Overdue", str(overdue)),
-        ("Claim deadline within 3 days", str(near)),
-        ("Unassigned", str(backlog.unassigned)),
-        ("Opened", str(opened.by_day.total())),
-        ("Decided", str(done)),
-        ("Accepted", percent(accepted, done)),
-        ("First response, median", duration(answers.get(None, Times()).median)),
-        ("Decision, median", duration(decisions.get(None, Times()).median)),
+        (gettext("Open now"), str(open_now)),
+        (pgettext("tickets", "Overdue"), str(overdue)),
+        (gettext("Claim deadline within 3 days"), str(near)),
+        (gettext("Unassigned"), str(backlog.unassigned)),
+        (pgettext("tickets", "Opened"), str(opened.by_day.total())),
+        (pgettext("tickets", "Decided"), str(done)),
+        (pgettext("tickets", "Accepted"), percent(accepted, done)),
+        (
+            gettext("First response, median"),
+            duration(counted.responses.get(None, Times()).median),
+        ),
+        (gettext("Resolution, median"), duration(counted.decisions.get(None, Times()).median)),
     ]
-    return Dashboard(tiles, tables, sorted(filter(None, by_carrier)), now)
+    return Dashboard(tiles, tables, sorted(filter(None, by_carrier)), counted.at)
 
 
 def volume(
@@ -84,18 +91,24 @@ def volume(
 ) -> Table:
     days = [(scope.since(now) + timedelta(days=n)).date() for n in range(scope.days)]
     rows = [(day.isoformat(), opened.get(day, 0), decided.get(day, 0)) for day in days]
-    charted = [(day.strftime("%d %b"), row[1:]) for day, row in zip(days, rows, strict=True)]
-    chart = charts.columns("Tickets per day", ("opened", "decided"), charted)
-    return Table("volume", "Volume", ("Day", "Opened", "Decided"), rows, chart)
+    charted = [(date_format(day, "d M"), row[1:]) for day, row in zip(days, rows, strict=True)]
+    series = (gettext("opened"), gettext("decided"))
+    chart = charts.columns(gettext("Tickets per day"), series, charted)
+    columns = (gettext("Day"), pgettext("tickets", "Opened"), pgettext("tickets", "Decided"))
+    return Table("volume", gettext("Volume"), columns, rows, chart)
 
 
 def ages(by_age: list[int]) -> Table:
-    spans = zip((0, *AGES), AGES, strict=False)
-    labels = [*(f"{start} to {end} days" for start, end in spans), f"over {AGES[-1]} days"]
-    rows = list(zip(labels, by_age, strict=True))
-    charted = [(label.replace(" days", " d"), (number,)) for label, number in rows]
-    chart = charts.columns("Open tickets by age", ("open",), charted)
-    return Table("backlog", "Backlog by age", ("Age", "Open"), rows, chart)
+    spans = list(zip((0, *AGES), AGES, strict=False))
+    days, over = gettext("%(start)d to %(end)d days"), gettext("over %(days)d days")
+    labels = [days % {"start": start, "end": end} for start, end in spans]
+    rows = list(zip([*labels, over % {"days": AGES[-1]}], by_age, strict=True))
+    short = [*(f"{start}-{end} d" for start, end in spans), f"> {AGES[-1]} d"]
+    charted = [(label, (number,)) for label, (_, number) in zip(short, rows, strict=True)]
+    series = (pgettext("tickets", "open"),)
+    chart = charts.columns(gettext("Open tickets by age"), series, charted)
+    columns = (gettext("Age"), pgettext("tickets", "Open"))
+    return Table("backlog", gettext("Backlog by age"), columns, rows, chart)
 
 
 def waiting_times(
@@ -103,28 +116,27 @@ def waiting_times(
     answers: Mapping[int | None, Times],
     decisions: Mapping[int | None, Times],
 ) -> Table:
-    groups: list[tuple[int | None, str]] = [(None, "All"), *types.items()]
+    groups: list[tuple[int | None, str]] = [(None, gettext("All")), *types.items()]
     rows = []
     for key, name in groups:
         answered, done = answers.get(key, Times()), decisions.get(key, Times())
         if key is None or answered.number or done.number:
             rows.append((name, *times_cells(answered), *times_cells(done)))
     columns = (
-        "Type",
-        "Answered",
-        "Median",
-        "90th percentile",
-        "Decided",
-        "Median",
-        "90th percentile",
+        gettext("Type"),
+        gettext("Answered"),
+        gettext("Median"),
+        gettext("90th percentile"),
+        pgettext("tickets", "Decided"),
+        gettext("Median"),
+        gettext("90th percentile"),
     )
-    return Table("times", "Time to first response and to decision", columns, rows)
+    return Table("times", gettext("Time to first response and to resolution"), columns, rows)
 
 
 def per_type(types: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
-    columns = ("Type", *GROUP_COLUMNS)
     rows = [(types.get(key, key), *numbers[key]) for key in sorted(numbers)]
-    return Table("types", "By type", columns, rows)
+    return Table("types", gettext("By type"), group_columns(gettext("Type")), rows)
 
 
 def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
@@ -132,14 +144,16 @@ def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> T
     order = sorted(
         numbers, key=lambda key: (key is not None, -numbers[key].open, names.get(key, ""))
     )
-    rows = [(names.get(key, "nobody"), *numbers[key]) for key in order]
+    nobody = gettext("nobody")
+    rows = [(names.get(key, nobody), *numbers[key]) for key in order]
     charted = [
-        (names.get(key, "nobody"), (numbers[key].open, numbers[key].overdue))
+        (names.get(key, nobody), (numbers[key].open, numbers[key].overdue))
         for key in order[:MOST_CHARTED]
     ]
-    chart = charts.columns("Open tickets by agent", ("open", "overdue"), charted)
-    columns = ("Agent", *GROUP_COLUMNS)
-    return Table("agents", "By agent", columns, rows, chart)
+    series = (pgettext("tickets", "open"), pgettext("tickets", "overdue"))
+    chart = charts.columns(gettext("Open tickets by agent"), series, charted)
+    columns = group_columns(gettext("Agent"))
+    return Table("agents", gettext("By agent"), columns, rows, chart)
 
 
 def per_carrier(numbers: Mapping[str, GroupCounts]) -> Table:
@@ -149,7 +163,7 @@ def per_carrier(numbers: Mapping[str, GroupCounts]) -> Table:
         counts = numbers[name]
         rows.append(
             (
-                name or "unknown",
+                name or gettext("unknown"),
                 counts.opened,
                 counts.decided,
                 counts.accepted,
@@ -160,17 +174,18 @@ def per_carrier(numbers: Mapping[str, GroupCounts]) -> Table:
         )
         if name and counts.decided:
             charted.append((name, (round(100 * counts.accepted / counts.decided),)))
-    chart = charts.columns("Claims accepted", ("accepted",), charted[:MOST_CHARTED], "%")
+    series = (gettext("accepted"),)
+    chart = charts.columns(gettext("Claims accepted"), series, charted[:MOST_CHARTED], "%")
     columns = (
-        "Carrier",
-        "Opened",
-        "Decided",
-        "Accepted",
-        "Acceptance",
-        "Open",
-        "Claim deadline near",
+        gettext("Carrier"),
+        pgettext("tickets", "Opened"),
+        pgettext("tickets", "Decided"),
+        pgettext("tickets", "Accepted"),
+        gettext("Acceptance"),
+        pgettext("tickets", "Open"),
+        gettext("Claim deadline near"),
     )
-    return Table("carriers", "By carrier", columns, rows, chart)
+    return Table("carriers", gettext("By carrier"), columns, rows, chart)
 
 
 def fairness_table(report: Report) -> Table:
@@ -188,16 +203,16 @@ def fairness_table(report: Report) -> Table:
         for one in report.shares
     ]
     columns = (
-        "Agent",
-        "Capacity",
-        "Received",
-        "Share",
-        "Share of capacity",
-        "Ratio",
-        "Decided",
-        "First response, median",
+        gettext("Agent"),
+        gettext("Capacity"),
+        gettext("Received"),
+        gettext("Share"),
+        gettext("Share of capacity"),
+        gettext("Ratio"),
+        pgettext("tickets", "Decided"),
+        gettext("First response, median"),
     )
-    return Table("fairness", "Tickets received per agent", columns, rows)
+    return Table("fairness", gettext("Tickets received per agent"), columns, rows)
 
 
 def total(numbers: Iterable[Triple]) -> tuple[int, ...]:
@@ -209,7 +224,7 @@ def times_cells(times: Times) -> tuple[int, str, str]:
 
 
 def percent(part: float, of: float = 1) -> str:
-    return f"{100 * part / of:.1f} %" if of else ""
+    return f"{number_format(100 * part / of, decimal_pos=1)} %" if of else ""
 
 
 def duration(time: timedelta | None) -> str:

@@ -7,10 +7,12 @@ from django.db import models
 from django.db.models import Field
 from django.forms import TypedChoiceField
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from desk.common.admin_base import ModelAdmin
 from desk.models import Macro
+from tickets.labels import status_label
 from tickets.statuses import AGENT_MOVES
 
 
@@ -31,5 +33,6 @@ class MacroAdmin(ModelAdmin):
     ) -> TypedChoiceField | None:
         # Nobody may move a ticket anywhere else.
         if db_field.name == "move_to":
-            kwargs["choices"] = [("", "nowhere"), *((to.value, to.label) for to in AGENT_MOVES)]
+            moves = [(to.value, status_label(to)) for to in AGENT_MOVES]
+            kwargs["choices"] = [("", gettext("do not move")), *moves]
         return super().formfield_for_choice_field(db_field, request, **kwargs)

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy
 
 from desk.common.admin_base import ModelAdmin, NamedInline
 from desk.common.controls import isolated
@@ -57,9 +58,10 @@ class CalendarAdmin(RulesAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Calendar]:
         return super().get_queryset(request).prefetch_related("hours")
 
-    @admin.display(description="working hours")
+    @admin.display(description=gettext_lazy("working hours"))
     def week(self, calendar: Calendar) -> str:
-        return ", ".join(str(hours) for hours in calendar.hours.all())
+        hours = ", ".join(str(hours) for hours in calendar.hours.all())
+        return f"{hours} ({calendar.time_zone})" if hours else ""
 
 
 @admin.register(SLATarget)
@@ -69,15 +71,15 @@ class TargetAdmin(RulesAdmin):
     list_select_related = ("type", "calendar")
     fields = (("plan", "type"), "calendar", ("first_response_minutes", "resolution_minutes"))
 
-    @admin.display(description="for", ordering="plan")
+    @admin.display(description=gettext_lazy("applies to"), ordering="plan")
     def about(self, target: SLATarget) -> str:
         return str(target)
 
-    @admin.display(description="first answer", ordering="first_response_minutes")
+    @admin.display(description=gettext_lazy("first response"), ordering="first_response_minutes")
     def first_response(self, target: SLATarget) -> str:
         return hours_and_minutes(target.first_response_minutes)
 
-    @admin.display(description="decision", ordering="resolution_minutes")
+    @admin.display(description=gettext_lazy("resolution"), ordering="resolution_minutes")
     def resolution(self, target: SLATarget) -> str:
         return hours_and_minutes(target.resolution_minutes)
 
@@ -97,6 +99,6 @@ class FilingRuleAdmin(RulesAdmin):
     search_fields = ("carrier_name",)
     fields = (("carrier_name", "type"), "days", "counts_from_delivery")
 
-    @admin.display(description="carrier", ordering="carrier_name")
+    @admin.display(description=gettext_lazy("carrier"), ordering="carrier_name")
     def carrier(self, rule: FilingRule) -> str:
-        return isolated(rule.carrier_name) or "any"
+        return isolated(rule.carrier_name) or gettext("any")

@@ -1,5 +1,6 @@
 """What may be put into calendars, targets and filing rules; each refusal names its field."""
 
+import logging
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -7,12 +8,15 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from desk.common.generics import BaseInlineFormSet, ModelForm
 from tickets.models import Calendar, FilingRule, SLATarget, WorkingHours
 from tickets.sla import calendars
 from tickets.sla.calendars import MIDNIGHT
 from tickets.sla.policy import read_calendar
+
+logger = logging.getLogger(__name__)
 
 MOST_DAYS = 3650
 
@@ -27,7 +31,8 @@ class CalendarForm(ModelForm[Calendar]):
         try:
             calendars.zone(name)
         except calendars.BadCalendar as error:
-            raise ValidationError(f"{error} Write it like Europe/Madrid.") from error
+            text = gettext("There is no time zone %(name)s. Write it like Europe/Madrid.")
+            raise ValidationError(text % {"name": name}) from error
         return name
 
 
@@ -38,13 +43,15 @@ class HoursOfAWeek(BaseInlineFormSet[WorkingHours, Calendar]):
         super().clean()
         filled = [form for form in self.forms if self.is_filled(form)]
         if not filled and not any(form.errors for form in self.forms):
-            raise ValidationError("Add working hours: without them nothing would ever be due.")
+            text = gettext("Add working hours: without them nothing would ever be due.")
+            raise ValidationError(text)
         for form in filled:
             starts, ends = form.cleaned_data["starts"], form.cleaned_data["ends"]
             if MIDNIGHT != ends <= starts:
-                form.add_error(
-                    "ends", "The end must be after the start. Enter a night shift as two intervals."
+                text = gettext(
+                    "The end must be after the start. Enter a night shift as two intervals."
                 )
+                form.add_error("ends", text)
         self.refuse_overlaps([form for form in filled if form.is_valid()])
 
     def is_filled(self, form: "forms.ModelForm[WorkingHours]") -> bool:
@@ -57,7 +64,8 @@ class HoursOfAWeek(BaseInlineFormSet[WorkingHours, Calendar]):
             before, after = one.cleaned_data, following.cleaned_data
             same_day = before["weekday"] == after["weekday"]
             if same_day and (before["ends"] == MIDNIGHT or after["starts"] < before["ends"]):
-                following.add_error("starts", "This interval overlaps another one on the same day.")
+                text = gettext("This interval overlaps another one on the same day.")
+                following.add_error("starts", text)
 
 
 class TargetForm(ModelForm[SLATarget]):
@@ -65,9 +73,11 @@ class TargetForm(ModelForm[SLATarget]):
         model = SLATarget
         fields = ("plan", "type", "calendar", "first_response_minutes", "resolution_minutes")
         help_texts = {
-            "type": "Leave empty for any type.",
-            "first_response_minutes": "In minutes of working time; 480 is eight hours.",
-            "resolution_minutes": (
+            "type": gettext_lazy("Leave empty for any type."),
+            "first_response_minutes": gettext_lazy(
+                "In minutes of working time; 480 is eight hours."
+            ),
+            "resolution_minutes": gettext_lazy(
                 "In minutes of working time, without the time spent waiting for the company."
             ),
         }
@@ -78,7 +88,9 @@ class TargetForm(ModelForm[SLATarget]):
             try:
                 calendar = read_calendar(chosen)
             except calendars.BadCalendar as error:
-                self.add_error("calendar", str(error))
+                logger.warning("the calendar %s is invalid: %s", chosen, error)
+                text = gettext("This calendar is invalid. Check its time zone and its hours.")
+                self.add_error("calendar", text)
             else:
                 for field in ("first_response_minutes", "resolution_minutes"):
                     self.refuse_endless(field, calendar)
@@ -89,11 +101,11 @@ class TargetForm(ModelForm[SLATarget]):
         if minutes is None:
             return
         if minutes == 0:
-            self.add_error(field, "Enter at least one minute.")
+            self.add_error(field, gettext("Enter at least one minute."))
         try:
             calendars.add_business_time(calendar, timezone.now(), timedelta(minutes=minutes))
         except calendars.TooFar:
-            self.add_error(field, "In this calendar that takes more than fifty years.")
+            self.add_error(field, gettext("In this calendar that takes more than fifty years."))
 
 
 class FilingRuleForm(ModelForm[FilingRule]):
@@ -104,7 +116,7 @@ class FilingRuleForm(ModelForm[FilingRule]):
     def clean_days(self) -> int:
         days: int = self.cleaned_data["days"]
         if not 1 <= days <= MOST_DAYS:
-            raise ValidationError(f"Give 1 to {MOST_DAYS} days.")
+            raise ValidationError(gettext("Give 1 to %(most)d days.") % {"most": MOST_DAYS})
         return days
 
     def clean(self) -> dict[str, Any]:
@@ -112,5 +124,6 @@ class FilingRuleForm(ModelForm[FilingRule]):
         name, about = cleaned.get("carrier_name", ""), cleaned.get("type")
         others = FilingRule.objects.exclude(pk=self.instance.pk).exclude(carrier_name=name)
         if about and others.filter(carrier_name__iexact=name, type=about).exists():
-            self.add_error("carrier_name", "This carrier already has a rule for this type.")
+            text = gettext("This carrier already has a rule for this type.")
+            self.add_error("carrier_name", text)
         return cleaned

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 from desk.common.admin_base import ModelAdmin
 from tickets.models import Ticket, TicketType
@@ -37,10 +38,13 @@ class TicketTypeAdmin(ModelAdmin):
     list_filter = ("active", "reference")
     fieldsets = (
         (None, {"fields": ("id", "name", "description")}),
-        ("What it is about", {"fields": ("reference", "reference_required", "active")}),
-        ("What companies are asked for", {"fields": ("inputs", "files")}),
         (
-            "What AI assistants go by",
+            gettext_lazy("What it is about"),
+            {"fields": ("reference", "reference_required", "active")},
+        ),
+        (gettext_lazy("What companies are asked for"), {"fields": ("inputs", "files")}),
+        (
+            gettext_lazy("For AI assistants"),
             {"fields": ("assistants_blocked", "use_case", "assistant_notes")},
         ),
     )
@@ -51,7 +55,7 @@ class TicketTypeAdmin(ModelAdmin):
         types: QuerySet[TicketType] = super().get_queryset(request)
         return types.annotate(number=number)
 
-    @admin.display(description="open tickets")
+    @admin.display(description=gettext_lazy("open tickets"))
     def open_tickets(self, one: "WithAnnotations[TicketType, OpenTickets]") -> SafeString | str:
         """Those of a type that is no longer offered go on (decision N27)."""
         address = f"{reverse('admin:tickets_ticket_changelist')}?queue=open&type={one.pk}"

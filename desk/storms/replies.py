@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from companies import doorbell
 from companies.failing_rows import FailingRows
@@ -36,7 +37,7 @@ def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormRepl
     """
     require_storm_lead(user)
     if is_blank(text):
-        raise StormRefused("Write something.")
+        raise StormRefused(gettext("Write something."))
     if refusal := user_name_refusal(text):
         raise StormRefused(refusal)
     # Who links tickets holds the storm too: `upto` misses none of them.
@@ -44,7 +45,8 @@ def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormRepl
     if (taken := StormReply.objects.filter(key=key).first()) is not None:
         return taken
     if storm.state != Storm.State.OPEN:
-        raise StormRefused(f"The storm is {storm.state}. Only open storms can be answered.")
+        text = gettext("This storm is not open (%(state)s). Only open storms can be answered.")
+        raise StormRefused(text % {"state": storm.get_state_display()})
     links = Link.objects.filter(storm=storm)
     upto = links.aggregate(last=Max("pk"))["last"] or 0
     reply = StormReply.objects.create(storm=storm, key=key, text=text.strip(), user=user, upto=upto)

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from companies.failing_rows import FailingRows
 from desk.models import Storm
@@ -32,7 +33,8 @@ class StormRefused(Exception):
 def require_storm_lead(user: User) -> str:
     """The name of somebody who may decide on storms. Raises NotAllowed."""
     if not user.is_active or not user.has_perm("desk.answer_storm"):
-        raise NotAllowed(f"{user.get_username()} is not allowed to manage storms.")
+        text = gettext("%(name)s is not allowed to manage storms.")
+        raise NotAllowed(text % {"name": user.get_username()})
     return user.get_username()
 
 
@@ -144,10 +146,12 @@ def decide(storm_id: int, to: Storm.State, *, user: User, title: str = "") -> St
         storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
         before = Storm.State.OPEN if to == Storm.State.CLOSED else Storm.State.PROPOSED
         if to == Storm.State.PROPOSED or storm.state != before:
-            raise StormRefused(f"The storm is {storm.state} already.")
+            text = gettext("The state of the storm has changed: %(state)s.")
+            raise StormRefused(text % {"state": storm.get_state_display()})
         if to == Storm.State.OPEN:
             if not title:
-                raise StormRefused("Say what happened; agents see it on each ticket.")
+                text = gettext("Say what happened; agents see it on each ticket.")
+                raise StormRefused(text)
             storm.title = title
         else:
             storm.closed_at = timezone.now()

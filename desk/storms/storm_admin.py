@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 
 PAGE = "admin:desk_storm_change"
 MOST_SHOWN = 25
+# Unfold's decorator takes it, and is annotated as if it did not.
+STATE: Any = gettext_lazy("state")
 DONE = {
-    Storm.State.OPEN: "Storm opened. Its tickets are linked, and new ones will be.",
-    Storm.State.DISMISSED: "Dismissed.",
-    Storm.State.CLOSED: "Closed.",
+    Storm.State.OPEN: gettext_noop("Storm opened. Its tickets are linked, and new ones will be."),
+    Storm.State.DISMISSED: gettext_noop("Storm dismissed."),
+    Storm.State.CLOSED: gettext_noop("Storm closed."),
 }
 
 
@@ -43,9 +46,10 @@ class Linked(TypedDict):
 
 class OpenForm(forms.Form):
     title = forms.CharField(
+        label=gettext_lazy("Title"),
         max_length=200,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What happened. Agents see it on each ticket.",
+        help_text=gettext_lazy("What happened. Agents see it on each ticket."),
     )
 
 
@@ -54,7 +58,7 @@ class ReplyForm(forms.Form):
     text = forms.CharField(
         max_length=LONGEST_TEXT,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 5}),
-        help_text="Sent to every company with an open ticket in this storm.",
+        help_text=gettext_lazy("Sent to every company with an open ticket in this storm."),
     )
 
 
@@ -116,16 +120,17 @@ class StormAdmin(ModelAdmin):
         return False
 
     @display(
-        description="state", label={"proposed": "warning", "open": "danger", "closed": "success"}
+        description=STATE,
+        label={"proposed": "warning", "open": "danger", "closed": "success"},
     )
-    def state_label(self, storm: Storm) -> str:
-        return storm.state
+    def state_label(self, storm: Storm) -> tuple[str, str]:
+        return storm.state, storm.get_state_display()
 
-    @admin.display(description="storm")
+    @admin.display(description=gettext_lazy("storm"))
     def name_text(self, storm: Storm) -> SafeString | str:
         return isolated(str(storm))
 
-    @admin.display(description="tickets")
+    @admin.display(description=gettext_lazy("tickets"))
     def linked(self, storm: "WithAnnotations[Storm, Linked]") -> int:
         return storm.number
 
@@ -166,7 +171,7 @@ class StormAdmin(ModelAdmin):
 
         def decide() -> str:
             services.decide(storm_id, state, user=request.user, title=title)
-            return DONE[state]
+            return gettext(DONE[state])
 
         return self.do(request, storm_id, decide)
 
@@ -175,14 +180,12 @@ class StormAdmin(ModelAdmin):
 
         def reply() -> str:
             if not form.is_valid():
-                raise services.StormRefused("Write something.")
+                raise services.StormRefused(gettext("Write something."))
             text, key = form.cleaned_data["text"], UUID(str(form.cleaned_data["key"]))
             made = replies.start_reply(storm_id, text, user=request.user, key=key)
-            return (
-                f"{made}."
-                if made.finished_at
-                else "The reply is being sent. Its progress is shown below."
-            )
+            if made.finished_at:
+                return f"{made}."
+            return gettext("The reply is being sent. Its progress is shown below.")
 
         return self.do(request, storm_id, reply)
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext
 
 from companies.failing_rows import Outcome, do_each
 from companies.texts import is_blank
@@ -33,10 +34,11 @@ def pause_webhook(webhook_id: int, reason: str, *, user: User) -> bool:
     require_permission(user, PAUSE)
     reason = reason.strip()
     if is_blank(reason) or len(reason) > LONGEST_REASON:
-        raise ValueError(f"Give a reason of at most {LONGEST_REASON} characters.")
+        text = gettext("Give a reason of at most %(longest)d characters.")
+        raise ValueError(text % {"longest": LONGEST_REASON})
     if not services.pause(webhook_id, reason):
         return False
-    log_act(user, webhook_id, f"Paused: {reason}")
+    log_act(user, webhook_id, gettext("Paused: %(reason)s") % {"reason": reason})
     return True
 
 
@@ -47,16 +49,18 @@ def resume_webhook(webhook_id: int, *, user: User) -> bool:
     was = Webhook.objects.filter(pk=webhook_id).values_list("paused_reason", flat=True).first()
     if not services.resume(webhook_id):
         return False
-    log_act(
-        user, webhook_id, f"Resumed. The reason for the pause was: {was}" if was else "Resumed."
+    text = (
+        gettext("Resumed. The reason for the pause was: %(reason)s") if was else gettext("Resumed.")
     )
+    log_act(user, webhook_id, text % {"reason": was})
     return True
 
 
 def require_permission(user: User, permission: str) -> None:
     # Asked here as well as by the pages: a page that forgets to ask must not open the door.
     if not user.is_active or not user.has_perm(permission):
-        raise NotAllowed(f"{user.get_username()} does not have the permission {permission}.")
+        text = gettext("%(name)s does not have the permission %(permission)s.")
+        raise NotAllowed(text % {"name": user.get_username(), "permission": permission})
 
 
 def log_act(user: User, webhook_id: int, message: str) -> None:
@@ -76,13 +80,14 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> Outcome[UUID]:
     require_permission(user, SEND_AGAIN)
     ids = list(delivery_ids)
     if len(ids) > MOST_AT_ONCE:
-        raise ValueError(f"Send at most {MOST_AT_ONCE} deliveries again at a time.")
+        text = gettext("Send at most %(most)d deliveries again at a time.")
+        raise ValueError(text % {"most": MOST_AT_ONCE})
     present = Delivery.objects.filter(pk__in=ids, webhook__deleted_at=None)
     again = 0
 
     def send(delivery: Delivery) -> None:
         nonlocal again
-        LogEntry.objects.log_actions(user.pk, [delivery], CHANGE, "Sent again.")
+        LogEntry.objects.log_actions(user.pk, [delivery], CHANGE, gettext("Sent again."))
         again += redelivery.redeliver([delivery.pk])
 
     found = list(present.order_by("event_id").only("id"))

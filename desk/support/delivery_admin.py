@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from deliveries.engine import signature_check
@@ -20,6 +21,8 @@ from deliveries.models import OPEN, Delivery, Event, State
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
 from desk.common.controls import isolated
 from desk.common.requests import StaffRequest
+from desk.common.times import as_clock_time
+from desk.common.words import state_words
 from desk.support import actions, delivery_details
 
 PAGE = "admin:deliveries_delivery_change"
@@ -29,13 +32,13 @@ LIST = "admin:deliveries_delivery_changelist"
 class StateFilter(admin.SimpleListFilter):
     """By partition where a state has one, so that an index serves each."""
 
-    title = "state"
+    title = gettext_lazy("state")
     parameter_name = "state"
 
     def lookups(
         self, request: HttpRequest, model_admin: "admin.ModelAdmin[Any]"
     ) -> list[tuple[str, str]]:
-        return [(state.label, state.label.replace("_", " ")) for state in State]
+        return [(state.label, state_words(state)) for state in State]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
         match self.value():
@@ -75,7 +78,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
     list_filter = (StateFilter,)
     sortable_by = ()
     search_fields = ("id",)
-    search_help_text = "An X-Webhook-Id."
+    search_help_text = gettext_lazy("An X-Webhook-Id.")
     fields = (
         "id",
         "webhook",
@@ -135,14 +138,16 @@ class DeliveryAdmin(ReadOnlyAdmin):
             at = delivery.first_attempt_at or timezone.now()
             context = {
                 **delivery_details.delivery_parts(delivery),
-                "secret": signature_check.secret_status(delivery.webhook, at, timezone.now()),
+                "secret": delivery_details.signature_words(
+                    signature_check.secret_status(delivery.webhook, at, timezone.now())
+                ),
                 "may_send_again": self.has_send_again_permission(request)
                 and delivery.webhook.deleted_at is None,
             }
         context |= extra_context or {}
         return super().change_view(request, object_id, form_url, context)
 
-    @admin.action(description="Send again", permissions=["send_again"])
+    @admin.action(description=gettext_lazy("Send again"), permissions=["send_again"])
     def send_again(self, request: StaffRequest, queryset: QuerySet[Delivery]) -> None:
         ids = list(queryset.values_list("pk", flat=True)[: actions.MOST_AT_ONCE + 1])
         try:
@@ -150,9 +155,15 @@ class DeliveryAdmin(ReadOnlyAdmin):
         except ValueError as error:
             messages.error(request, str(error))
             return
-        (messages.warning if refused else messages.success)(request, f"{again} will be sent again.")
+        text = ngettext(
+            "%(count)d delivery will be sent again.",
+            "%(count)d deliveries will be sent again.",
+            again,
+        )
+        (messages.warning if refused else messages.success)(request, text % {"count": again})
         for delivery_id, why in refused.items():
-            messages.error(request, f"Delivery {delivery_id} failed: {why}")
+            text = gettext("Delivery %(delivery)s failed: %(why)s")
+            messages.error(request, text % {"delivery": delivery_id, "why": why})
 
     def again_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
         if request.method != "POST":
@@ -165,11 +176,11 @@ class DeliveryAdmin(ReadOnlyAdmin):
         if refused:
             messages.error(request, refused[delivery_id])
         elif again:
-            messages.success(
-                request, "The delivery is being sent again, with the same X-Webhook-Id."
-            )
+            text = gettext("The delivery is being sent again, with the same X-Webhook-Id.")
+            messages.success(request, text)
         else:
-            messages.warning(request, "Not sent again: an attempt is in progress right now.")
+            text = gettext("Not sent again: an attempt is in progress right now.")
+            messages.warning(request, text)
         return redirect(PAGE, delivery_id)
 
     def proof_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
@@ -189,30 +200,30 @@ class DeliveryAdmin(ReadOnlyAdmin):
             verdict = signature_check.check_signature(delivery, event, **form.cleaned_data)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Check a signature",
+            "title": gettext("Check a signature"),
             "form": form,
-            "verdict": verdict,
+            "verdict": verdict and delivery_details.signature_words(verdict),
             "genuine": verdict == signature_check.Verdict.GENUINE,
             "delivery_id": delivery_id,
         }
         return TemplateResponse(request, "admin/deliveries/delivery/signature.html", context)
 
-    @admin.display
+    @admin.display(description=gettext_lazy("about"))
     def about(self, delivery: Delivery) -> str:
         return delivery_details.subject_words(delivery)
 
-    @admin.display(description="state")
+    @admin.display(description=gettext_lazy("state"))
     def state_label(self, delivery: Delivery) -> str:
-        return State(delivery.state).label.replace("_", " ")
+        return state_words(delivery.state)
 
-    @admin.display(description="last attempt")
+    @admin.display(description=gettext_lazy("last attempt"))
     def outcome(self, delivery: Delivery) -> str:
         return delivery_details.attempt_outcome(delivery.last_status, delivery.last_error)
 
-    @admin.display(description="made")
-    def created(self, delivery: Delivery) -> str:
-        return f"{delivery.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    @admin.display(description=gettext_lazy("created"))
+    def created(self, delivery: Delivery) -> SafeString:
+        return as_clock_time(delivery.created_at)
 
-    @admin.display
+    @admin.display(description=gettext_lazy("company"))
     def company(self, delivery: Delivery) -> SafeString | str:
         return isolated(delivery.webhook.company.name)

@@ -3,35 +3,84 @@
 import json
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from deliveries.http.answers import Failure
 from deliveries.models import Attempt, Delivery, Event, State
 from deliveries.monitoring.log import ticket_of
+from desk.common.words import state_words
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 SHOWN = 25
 LONGEST_BODY = 64 * 1024
 WORDS: dict[str, str] = {
-    Failure.BAD_TARGET: "The URL is not an allowed target.",
-    Failure.DNS: "The host name cannot be resolved.",
-    Failure.FORBIDDEN_ADDRESS: "The host name resolves to an address that is not public.",
-    Failure.REFUSED: "The connection was refused.",
-    Failure.TIMEOUT: "No response within the time limit.",
-    Failure.TLS: "The TLS handshake failed, or the certificate is not valid for this host.",
-    Failure.TLS_EXPIRED: "The certificate has expired, or is not yet valid.",
-    Failure.RESET: "The connection broke before a response arrived.",
-    Failure.PROTOCOL: "The response is not valid HTTP.",
-    Failure.INTERNAL: "An error on our side. The receiver is not at fault.",
+    Failure.BAD_TARGET: gettext_noop("The URL is not an allowed target."),
+    Failure.DNS: gettext_noop("The host name cannot be resolved."),
+    Failure.FORBIDDEN_ADDRESS: gettext_noop(
+        "The host name resolves to an address that is not public."
+    ),
+    Failure.REFUSED: gettext_noop("The connection was refused."),
+    Failure.TIMEOUT: gettext_noop("No response within the time limit."),
+    Failure.TLS: gettext_noop(
+        "The TLS handshake failed, or the certificate is not valid for this host."
+    ),
+    Failure.TLS_EXPIRED: gettext_noop("The certificate has expired, or is not yet valid."),
+    Failure.RESET: gettext_noop("The connection broke before a response arrived."),
+    Failure.PROTOCOL: gettext_noop("The response is not valid HTTP."),
+    Failure.INTERNAL: gettext_noop("An error on our side. The receiver is not at fault."),
 }
+# The words of `deliveries.engine.signature_check`, which has no language.
+SIGNATURES = {
+    gettext_noop("Events of this type are not signed."),
+    gettext_noop("The secret is unchanged, so signatures can be checked."),
+    gettext_noop("The secret has been rotated since, so signatures can no longer be checked."),
+    gettext_noop(
+        "A rotation was in progress; signatures can be checked unless there was an earlier one."
+    ),
+    gettext_noop("The signature is ours and matches this body."),
+    gettext_noop("The signature is not ours: the body, the timestamp or the secret differs."),
+    gettext_noop(
+        "We can no longer tell: the secret has been rotated, and no secret that we still hold made"
+        " this signature."
+    ),
+    gettext_noop("We cannot tell: a stored secret can no longer be read."),
+}
+CONDITIONS = {
+    "well": gettext_noop("healthy"),
+    "failing": gettext_noop("failing"),
+    "resting": gettext_noop("resting"),
+    "paused": gettext_noop("paused"),
+    "unreadable": gettext_noop("unreadable"),
+    "behind": gettext_noop("behind"),
+}
+
+
+def signature_words(said: str) -> str:
+    return gettext(said)
+
+
+def condition_words(condition: str) -> str:
+    """How a webhook is, in a word."""
+    words = CONDITIONS.get(condition, condition)
+    return gettext(words)
+
+
+def attention_words(condition: str) -> str:
+    """In the list of those that need attention: one that is well is behind."""
+    return condition_words("behind" if condition == "well" else condition)
 
 
 def attempt_outcome(status: int | None, error: str) -> str:
     """What an attempt came to, in a line."""
     if error:
-        return WORDS.get(error, error)
+        words = WORDS.get(error, error)
+        return gettext(words)
     if status is None:
-        return "Not attempted yet."
-    return f"Answered {status}." if 200 <= status < 300 else f"Answered {status}, not 2xx."
+        return gettext("Not attempted yet.")
+    right = 200 <= status < 300
+    text = gettext("Answered %(status)d.") if right else gettext("Answered %(status)d, not 2xx.")
+    return text % {"status": status}
 
 
 def subject_words(delivery: Delivery) -> str:
@@ -39,7 +88,9 @@ def subject_words(delivery: Delivery) -> str:
     if delivery.subject is None:
         return ""
     ticket_id = ticket_of(delivery)
-    return f"shipment {delivery.subject}" if ticket_id is None else f"ticket {ticket_id}"
+    if ticket_id is None:
+        return gettext("shipment %(shipment)d") % {"shipment": delivery.subject}
+    return gettext("ticket %(ticket)s") % {"ticket": ticket_id}
 
 
 def recent_deliveries(webhook: Webhook) -> list[dict[str, Any]]:
@@ -56,7 +107,9 @@ def delivery_lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
             {
                 "delivery": delivery,
                 "about": subject_words(delivery),
-                "state": State(delivery.state).label.replace("_", " "),
+                "state": state_words(delivery.state),
+                "delivered": delivery.state == State.DELIVERED,
+                "given_up": delivery.state == State.GIVEN_UP,
                 "event": event_type_name(event),
                 "event_id": delivery.event_id,
                 "tracking_number": event.tracking_number if event else None,

@@ -17,7 +17,8 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.template.loader import render_to_string
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext
 
 from companies.models import Company
 from deliveries.engine import signature_check
@@ -62,20 +63,26 @@ def export_shipment(shipment: Shipment, *, user: User) -> bytes:
     """The same of a shipment without a ticket; its own log keeps who took it. Raises NotAllowed."""
     require_evidence_permission(user, NEEDED_WITHOUT_TICKET)
     content = archive(files(shipment.company, shipment))
-    said = f"Downloaded the evidence, SHA-256 {hashlib.sha256(content).hexdigest()}."
+    text = gettext("Downloaded the evidence, SHA-256 %(digest)s.")
+    said = text % {"digest": hashlib.sha256(content).hexdigest()}
     LogEntry.objects.log_actions(user.pk, [shipment], CHANGE, said)
     return content
 
 
 def require_evidence_permission(user: User, needed: list[str]) -> None:
     if not user.is_active or not user.has_perms(needed):
-        raise NotAllowed(f"{user.get_username()} is not allowed to download evidence.")
+        text = gettext("%(name)s is not allowed to download evidence.")
+        raise NotAllowed(text % {"name": user.get_username()})
 
 
+@translation.override("en")
 def files(
     company: Company, shipment: Shipment | None, ticket: Ticket | None = None
 ) -> dict[str, bytes]:
-    """Name and content of each file; the manifest has the digest of all the others."""
+    """Name and content of each file; the manifest has the digest of all the others.
+
+    In English for everybody: whoever takes it, the bytes are the same.
+    """
     found = lookup.events_of(shipment.tracking_number, company) if shipment else []
     # What we and the company write to each other is no carrier's business.
     events = [event for event in found if event.ticket_id is None]

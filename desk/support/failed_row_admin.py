@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 from companies.models import FailedRow
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
@@ -40,7 +41,7 @@ class FailedRowAdmin(ReadOnlyAdmin):
     )
     readonly_fields = fields
 
-    @admin.display(description="row")
+    @admin.display(description=gettext_lazy("row"))
     def row(self, failed: FailedRow) -> SafeString | str:
         """Its name; a link where there is a page for it, which refuses those who may not see it."""
         if failed.kind not in PAGES:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import connection
+from django.utils.translation import gettext
 
 from companies.models import Company
 from deliveries.models import Delivery, Event
@@ -52,10 +53,13 @@ def find_events(
     if shipment_id is not None:
         shipment = Shipment.objects.select_related("company").filter(pk=shipment_id).first()
         if shipment is None or company not in (None, shipment.company):
-            whose = f" of {company}" if company else ""
-            return EventMatches(
-                company, says=[f"The platform has not reported a shipment {shipment_id}{whose}."]
-            )
+            text = gettext("The platform has not reported a shipment %(shipment)d.")
+            if company:
+                text = gettext(
+                    "The platform has not reported a shipment %(shipment)d of %(company)s."
+                )
+            said = text % {"shipment": shipment_id, "company": company}
+            return EventMatches(company, says=[said])
         found = by_tracking_number(shipment.tracking_number, shipment.company, type_id)
         found.shipment = shipment
         return found
@@ -64,7 +68,7 @@ def find_events(
         found.shipment = shipment_called(tracking_number, found.company)
         return found
     if company is None:
-        return EventMatches(says=["Select a company."])
+        return EventMatches(says=[gettext("Select a company.")])
     webhooks = webhooks_of(company)
     chosen = [one.pk for one in webhooks if type_id in (None, one.type_id)]
     return add_explanations(EventMatches(company, newest_deliveries(chosen), webhooks), type_id)
@@ -81,9 +85,8 @@ def shipment_called(tracking_number: str, company: Company | None) -> Shipment |
 def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
     delivery = Delivery.objects.select_related("webhook__company").filter(pk=delivery_id).first()
     if delivery is None or company not in (None, delivery.webhook.company):
-        return EventMatches(
-            company, says=[f"There is no delivery {delivery_id}, or it has been deleted."]
-        )
+        text = gettext("There is no delivery %(delivery)s, or it has been deleted.")
+        return EventMatches(company, says=[text % {"delivery": delivery_id}])
     found = EventMatches(delivery.webhook.company, [delivery], [delivery.webhook])
     (row,) = log.delivery_rows([delivery])
     if row["shipment_id"] is not None:
@@ -100,7 +103,8 @@ def by_tracking_number(
     if company is None and events:
         company = Company.objects.filter(pk=events[0].company_id).first()
     if company is None:
-        return EventMatches(says=[f"No event of {tracking_number} is kept."])
+        text = gettext("No event of %(number)s is stored.")
+        return EventMatches(says=[text % {"number": tracking_number}])
     chosen = [
         event
         for event in events[:MOST_EVENTS]
@@ -111,10 +115,11 @@ def by_tracking_number(
     found = EventMatches(company, deliveries[:MOST_DELIVERIES], webhooks)
     found.cut = cut or len(deliveries) > MOST_DELIVERIES
     if not chosen:
-        found.says.append(
-            f"No event of {tracking_number} is stored: nothing has happened to it, it is past its "
-            "retention, or no webhook of the type was registered when it happened."
+        text = gettext(
+            "No event of %(number)s is stored: nothing has happened to it, it is past its"
+            " retention, or no webhook of the type was registered when it happened."
         )
+        found.says.append(text % {"number": tracking_number})
     return add_explanations(found, type_id)
 
 
@@ -122,11 +127,13 @@ def add_explanations(found: EventMatches, type_id: int | None) -> EventMatches:
     present = [one for one in found.webhooks if one.deleted_at is None]
     fitting = [one for one in present if type_id in (None, one.type_id)]
     if not fitting:
-        found.says.append(
-            f"{found.company} has no webhook{'' if type_id is None else ' of this type'}."
-        )
+        text = gettext("%(company)s has no webhook.")
+        if type_id is not None:
+            text = gettext("%(company)s has no webhook of this type.")
+        found.says.append(text % {"company": found.company})
     elif not any(one.active for one in fitting):
-        found.says.append("All matching webhooks are paused, so their deliveries are waiting.")
+        text = gettext("All matching webhooks are paused, so their deliveries are waiting.")
+        found.says.append(text)
     return found
 
 

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.ids import LARGEST_ID
@@ -20,7 +21,7 @@ from webhooks.event_types import registry
 
 
 def event_types() -> list[tuple[int | str, str]]:
-    return [("", "any"), *((each.id, each.name) for each in registry)]
+    return [("", gettext("any")), *((each.id, each.name) for each in registry)]
 
 
 class MissingEventForm(forms.Form):
@@ -29,21 +30,29 @@ class MissingEventForm(forms.Form):
     company = forms.CharField(
         required=False,
         max_length=200,
-        help_text="The company's ID or full name.",
+        label=gettext_lazy("Company"),
+        help_text=gettext_lazy("The company's ID or full name."),
         widget=UnfoldAdminTextInputWidget,
     )
     shipment_id = forms.IntegerField(
-        required=False, min_value=0, max_value=LARGEST_ID, widget=UnfoldAdminTextInputWidget
+        required=False,
+        label=gettext_lazy("Shipment ID"),
+        min_value=0,
+        max_value=LARGEST_ID,
+        widget=UnfoldAdminTextInputWidget,
     )
     tracking_number = forms.CharField(
-        required=False, max_length=100, widget=UnfoldAdminTextInputWidget
+        required=False,
+        label=gettext_lazy("Tracking number"),
+        max_length=100,
+        widget=UnfoldAdminTextInputWidget,
     )
     delivery_id = forms.UUIDField(
         required=False, label="X-Webhook-Id", widget=UnfoldAdminTextInputWidget
     )
     type_id = forms.TypedChoiceField(
         required=False,
-        label="Event",
+        label=gettext_lazy("Event"),
         coerce=int,
         empty_value=None,
         choices=event_types,
@@ -59,7 +68,7 @@ class MissingEventForm(forms.Form):
         else:
             company = Company.objects.filter(name__iexact=text).order_by("pk").first()
         if company is None:
-            raise forms.ValidationError("Company not found.")
+            raise forms.ValidationError(gettext("Company not found."))
         return company
 
 
@@ -87,7 +96,8 @@ class SupportPages(ModelAdmin):
         form = MissingEventForm(request.GET if asked else None)
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
-            "title": "Find a missing event",
+            "title": gettext("Find a missing event"),
+            "caption": gettext("Deliveries, newest first"),
             "form": form,
         }
         if asked and form.is_valid():

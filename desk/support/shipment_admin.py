@@ -5,6 +5,7 @@ import json
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
 from desk.common.controls import foreign_column, isolated
@@ -40,7 +41,7 @@ class SurchargeInline(ReadOnly, TabularInline):
     )
     readonly_fields = fields
 
-    @admin.display(description="amount")
+    @admin.display(description=gettext_lazy("amount"))
     def price(self, surcharge: Surcharge) -> str:
         return f"{amount_text(surcharge.amount)} {surcharge.currency}"
 
@@ -75,7 +76,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
     )
     list_select_related = ("company",)
     search_fields = ("id__exact", "tracking_number__exact")
-    search_help_text = "A shipment's ID or full tracking number."
+    search_help_text = gettext_lazy("A shipment's ID or full tracking number.")
     fields = readonly_fields = (
         "id",
         "company_text",
@@ -97,7 +98,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
         empty = () if obj is None or obj.order else ("order_text",)
         return tuple(name for name in self.fields if name not in empty)
 
-    @admin.display(description="order")
+    @admin.display(description=gettext_lazy("order"))
     def order_text(self, shipment: Shipment) -> SafeString | str:
         order = shipment.order
         return isolated(order and json.dumps(order, ensure_ascii=False))
@@ -112,7 +113,7 @@ class IncidenceAdmin(ReadOnlyAdmin):
     list_filter = ("open",)
     list_select_related = ("shipment__company",)
     search_fields = ("id__exact", "shipment_id__exact")
-    search_help_text = "The ID of an incidence or a shipment."
+    search_help_text = gettext_lazy("The ID of an incidence or a shipment.")
     fields = readonly_fields = (
         "id",
         "shipment_text",
@@ -125,6 +126,6 @@ class IncidenceAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     paginator = ShortPaginator
 
-    @admin.display
+    @admin.display(description=gettext_lazy("company"))
     def company(self, incidence: Incidence) -> SafeString | str:
         return isolated(incidence.shipment.company.name)

@@ -15,6 +15,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from companies.failing_rows import do_each
@@ -33,14 +34,15 @@ MOST_AT_ONCE = 200
 
 class ReasonForm(forms.Form):
     reason = forms.CharField(
+        label=gettext_lazy("Reason"),
         max_length=actions.LONGEST_REASON,
-        help_text="Shown to the company.",
+        help_text=gettext_lazy("Shown to the company."),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
     )
 
 
 class EventTypeFilter(admin.SimpleListFilter):
-    title = "type"
+    title = gettext_lazy("type")
     parameter_name = "type_id__exact"
 
     def lookups(
@@ -70,7 +72,7 @@ class WebhookAdmin(ReadOnlyAdmin):
     list_filter = ("active", EventTypeFilter)
     list_select_related = ("company",)
     search_fields = ("id__exact", "company__name__istartswith", "url__startswith")
-    search_help_text = "A webhook's ID, or the start of its company's name or URL."
+    search_help_text = gettext_lazy("A webhook's ID, or the start of its company's name or URL.")
     fields = (
         "company_text",
         "event_type",
@@ -95,13 +97,15 @@ class WebhookAdmin(ReadOnlyAdmin):
         hidden = ("auth_token", "secret", "next_secret")
         return super().get_queryset(request).select_related("company").defer(*hidden)
 
-    @admin.display(description="type", ordering="type_id")
+    @admin.display(description=gettext_lazy("type"), ordering="type_id")
     def event_type(self, webhook: Webhook) -> str:
         return webhook.type_name
 
     @admin.display(description="URL", ordering="url")
     def url_text(self, webhook: Webhook) -> str:
-        return "none: its company fetches the events" if webhook.fetched else isolated(webhook.url)
+        if webhook.fetched:
+            return gettext("none: its company fetches the events")
+        return isolated(webhook.url)
 
     def has_pause_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.PAUSE)
@@ -128,7 +132,9 @@ class WebhookAdmin(ReadOnlyAdmin):
             "webhook": webhook,
         }
         if webhook is not None and request.user.has_perm("deliveries.view_delivery"):
-            context["health"] = log.health(webhook, timezone.now())
+            context["health"] = health = log.health(webhook, timezone.now())
+            context["condition"] = delivery_details.condition_words(health["condition"])
+            context["caption"] = gettext("Last deliveries")
             context["log"] = delivery_details.recent_deliveries(webhook)
             context["failure"] = failure_details(webhook)
         context |= extra_context or {}
@@ -140,21 +146,23 @@ class WebhookAdmin(ReadOnlyAdmin):
             self.has_view_permission(request) and request.user.has_perm("deliveries.view_delivery")
         ):
             raise PermissionDenied
+        found = needs_attention.needing_attention(timezone.now())
         context = {
-            "patients": needs_attention.needing_attention(timezone.now()),
+            "patients": [(one, delivery_details.attention_words(one.condition)) for one in found],
             "most": needs_attention.MOST_COUNTED,
         }
-        return self.page(request, "sick", "Webhooks that need attention", context)
+        return self.page(request, "sick", gettext("Webhooks that need attention"), context)
 
-    @admin.action(description="Pause the selected webhooks…", permissions=["pause"])
+    @admin.action(description=gettext_lazy("Pause selected webhooks…"), permissions=["pause"])
     def pause(self, request: StaffRequest, queryset: QuerySet[Webhook]) -> HttpResponse | None:
         webhooks = list(queryset[: MOST_AT_ONCE + 1])
         if len(webhooks) > MOST_AT_ONCE:
-            messages.error(request, f"Pause at most {MOST_AT_ONCE} webhooks at a time.")
+            text = gettext("Pause at most %(most)d webhooks at a time.")
+            messages.error(request, text % {"most": MOST_AT_ONCE})
             return None
         return self.pause_dialog(request, webhooks, ReasonForm())
 
-    @admin.action(description="Resume the selected webhooks", permissions=["pause"])
+    @admin.action(description=gettext_lazy("Resume selected webhooks"), permissions=["pause"])
     def resume(self, request: StaffRequest, queryset: QuerySet[Webhook]) -> None:
         self.resume_all(request, queryset[:MOST_AT_ONCE])
 
@@ -172,7 +180,8 @@ class WebhookAdmin(ReadOnlyAdmin):
                 paused.append(webhook_id)
 
         outcome = do_each([one.pk for one in webhooks], pause)
-        tell(request, f"{len(paused)} paused.", outcome.refused)
+        text = ngettext("%(count)d webhook paused.", "%(count)d webhooks paused.", len(paused))
+        tell(request, text % {"count": len(paused)}, outcome.refused)
         return redirect(PAGE, webhooks[0].pk) if len(webhooks) == 1 else redirect(LIST)
 
     def resume_page(self, request: StaffRequest) -> HttpResponse:
@@ -190,7 +199,8 @@ class WebhookAdmin(ReadOnlyAdmin):
                 resumed.append(webhook_id)
 
         outcome = do_each([one.pk for one in webhooks], resume)
-        tell(request, f"{len(resumed)} resumed.", outcome.refused)
+        text = ngettext("%(count)d webhook resumed.", "%(count)d webhooks resumed.", len(resumed))
+        tell(request, text % {"count": len(resumed)}, outcome.refused)
 
     def picked(self, request: StaffRequest) -> list[Webhook]:
         if not self.has_pause_permission(request):
@@ -209,7 +219,7 @@ class WebhookAdmin(ReadOnlyAdmin):
         self, request: StaffRequest, webhooks: list[Webhook], form: ReasonForm
     ) -> HttpResponse:
         context = {"webhooks": webhooks, "form": form}
-        return self.page(request, "pause", "Reason for the pause", context)
+        return self.page(request, "pause", gettext("Reason for the pause"), context)
 
     def page(
         self, request: StaffRequest, name: str, title: str, context: dict[str, Any]
@@ -223,7 +233,8 @@ def tell(request: HttpRequest, done: str, refused: dict[int, str]) -> None:
     """What was done, and which failed and why."""
     (messages.warning if refused else messages.success)(request, done)
     for webhook_id, why in refused.items():
-        messages.error(request, f"Webhook {webhook_id} failed: {why}")
+        text = gettext("Webhook %(webhook)s failed: %(why)s")
+        messages.error(request, text % {"webhook": webhook_id, "why": why})
 
 
 def failure_details(webhook: Webhook) -> dict[str, Any] | None:

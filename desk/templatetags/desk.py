@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 
 from django import template
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
 from desk.common.badges import badge
 from desk.common.controls import isolated
-from desk.common.times import distance
+from desk.common.times import as_clock_time, distance, iso_utc, local_text
 from desk.ticket import values
 from tickets.changes import mentions
 
@@ -51,15 +52,25 @@ def age(at: datetime) -> str:
 
 @register.filter
 def moment(at: datetime | None) -> SafeString | str:
-    """In UTC, and how long ago."""
+    """In the reader's zone, and how long ago."""
     if at is None:
         return ""
     return format_html(
-        '<time datetime="{}">{} UTC</time> <span class="desk-ago">{}</span>',
-        at.isoformat(),
-        at.strftime("%Y-%m-%d %H:%M"),
+        '<time datetime="{}">{}</time> <span class="desk-ago">{}</span>',
+        iso_utc(at),
+        local_text(at),
         ago(at),
     )
+
+
+@register.filter
+def clock_time(at: datetime | str | None) -> SafeString | str:
+    """In the reader's zone, to the second; for a machine the instant in UTC."""
+    known = parse_datetime(at) if isinstance(at, str) else at
+    if known is None:
+        return ""
+    # What the API is told is written without a zone, in UTC.
+    return as_clock_time(known if known.tzinfo else known.replace(tzinfo=UTC))
 
 
 @register.filter

@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from desk.common.forms import document_names
-from desk.models import Macro
+from desk.models import PLACEHOLDERS, Macro
 from shipments.models import Shipment
 from tickets.models import Ticket
 
-PLACEHOLDER = re.compile(r"\{(ticket|company|tracking|agent)\}")
+PLACEHOLDER = re.compile(rf"\{{({'|'.join(PLACEHOLDERS)})\}}")
 
 
 class Filled(NamedTuple):
@@ -53,7 +53,7 @@ def values_for(ticket: Ticket, shipment: Shipment | None, user: User) -> dict[st
         "ticket": str(ticket.pk),
         "company": ticket.company.name,
         "tracking": shipment.tracking_number if shipment else "",
-        "agent": user.get_full_name() or user.get_username(),
+        "agent": user.first_name or user.get_username(),
     }
 
 

@@ -12,7 +12,8 @@ from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
-from deliveries.models import Delivery, Event, State
+from deliveries.models import Delivery, Event
+from desk.common.words import state_words
 from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tickets.models import Ticket
@@ -35,12 +36,6 @@ KINDS_OF_MARKS = {
     "silence": gettext_noop("silence"),
     "surcharge": gettext_noop("surcharge"),
     "refund": gettext_noop("refund"),
-}
-DELIVERY_STATES = {
-    State.WAITING: gettext_noop("waiting"),
-    State.DELIVERED: gettext_noop("delivered"),
-    State.GIVEN_UP: gettext_noop("given up"),
-    State.CANCELLED: gettext_noop("cancelled"),
 }
 
 
@@ -188,13 +183,12 @@ def delivery_mark(
 ) -> TimelineMark:
     sent = gettext("%(event)s to webhook %(webhook)s")
     tried = ngettext("%(count)d attempt", "%(count)d attempts", attempts)
-    words = DELIVERY_STATES[State(state)]
     return TimelineMark(
         at,
         "delivery",
         sent % {"event": registry.name(type_id), "webhook": webhook_id},
         tried % {"count": attempts},
-        gettext(words),
+        state_words(state),
         str(pk),
     )
 

@@ -12,6 +12,8 @@ PROMISED = {
     "DEBUG": False,
     "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120, "feed": 600, "upload": 120},
     "LANGUAGE_CODE": "en",
+    "TIME_ZONE": "UTC",
+    "DESK_TIME_ZONE": "UTC",
     "APPEAL_DAYS": 30,
     "MAX_BODY_BYTES": 1_048_576,
     "MAX_UPLOAD_BYTES": 15 * 1_048_576,

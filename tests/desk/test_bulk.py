@@ -110,7 +110,7 @@ def test_pauses_and_resumes_the_other_webhooks(
     answer = lead.post(f"/admin/webhooks/webhook/{verb}/", body, follow=True)
 
     html = answer.content.decode()
-    assert f"2 {verb}d." in html
+    assert f"2 webhooks {verb}d." in html
     assert f"Webhook {bad} failed: {UNFORESEEN}" in html
     assert Webhook.objects.get(active=pausing).pk == bad
 
@@ -129,7 +129,7 @@ def test_sends_the_other_deliveries_again(
 
     html = lead.post("/admin/deliveries/delivery/", body, follow=True).content.decode()
 
-    assert "2 will be sent again." in html
+    assert "2 deliveries will be sent again." in html
     assert f"Delivery {ids[1]} failed: {UNFORESEEN}" in html
     assert Delivery.objects.get(state=State.GIVEN_UP).pk == ids[1]
 
@@ -152,5 +152,5 @@ def test_removes_the_second_factor_of_the_others(
     html = operator.post("/admin/auth/user/", body, follow=True).content.decode()
 
     assert sorted(removed) == ["ben", "dan"]
-    assert "2 removed." in html
+    assert "2 second factors removed." in html
     assert f"cora failed: {UNFORESEEN}" in html

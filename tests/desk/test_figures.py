@@ -16,7 +16,7 @@ from companies.models import Company
 from desk import tasks
 from desk.common import csv_files
 from desk.common.cache import cached
-from desk.reports import dashboard, figures, tables
+from desk.reports import counting, dashboard, figures, tables
 from desk.reports.charts import columns, round_up
 from desk.reports.figures import Scope, Times
 from tests import builders as build
@@ -46,7 +46,11 @@ def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any)
 
 
 def table(slug: str, scope: Scope = Scope()) -> list[tuple[Any, ...]]:  # noqa: B008 - a tuple
-    (found,) = (one for one in tables.dashboard(scope, NOW).tables if one.slug == slug)
+    (found,) = (
+        one
+        for one in tables.dashboard(counting.count_figures_of(scope, NOW)).tables
+        if one.slug == slug
+    )
     return [tuple(row) for row in found.rows]
 
 
@@ -161,14 +165,14 @@ def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> No
 def test_counts_ahead_what_can_be_counted(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = tables.dashboard
+    real = counting.count_figures_of
 
     def fail(scope: Scope) -> Any:
         if scope.days not in counted:
             raise ZeroDivisionError
         return real(scope)
 
-    monkeypatch.setattr(tables, "dashboard", fail)
+    monkeypatch.setattr(counting, "count_figures_of", fail)
 
     counted = [28]
     assert tasks.count_figures() == 1
@@ -230,7 +234,7 @@ def test_counts_once_a_minute_for_the_same_question(
     build.ticket(company)
     lead.get(DESK)
     counted: list[Scope] = []
-    monkeypatch.setattr(tables, "dashboard", lambda scope: counted.append(scope))
+    monkeypatch.setattr(counting, "count_figures_of", lambda scope: counted.append(scope))
 
     assert lead.get(DESK).status_code == 200
     assert counted == []
@@ -242,7 +246,7 @@ def test_counts_ahead_what_leads_look_at_first(
 ) -> None:
     build.ticket(company)
     tasks.count_figures()
-    monkeypatch.setattr(tables, "dashboard", None)
+    monkeypatch.setattr(counting, "count_figures_of", None)
 
     tiles = dict(lead.get(DESK, {"days": days}).context["figures"].tiles)
     assert tiles["Open now"] == "1"

@@ -89,7 +89,7 @@ def test_switching_a_user_off_tells_what_they_leave_behind(
 
     html = switch_off(operator, agent)
 
-    assert "1 of ada&#x27;s tickets are being assigned to others." in html
+    assert "1 ticket of ada is being assigned to somebody else." in html
     assert "1 waits for the company" in html
     assert f'href="/admin/tickets/agent/{agent.pk}/hand-over/"' in html
 
@@ -104,8 +104,8 @@ def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> 
 
     html = switch_off(client, agent)
 
-    assert "2 wait for the company" in html
-    assert "a lead can reassign them." in html
+    assert "2 tickets wait for the company" in html
+    assert "A lead can reassign them now." in html
     assert "hand-over" not in html
 
 

@@ -97,9 +97,9 @@ def test_lists_and_forms_write_times_as_the_desk_does(operator: Client) -> None:
     joined = datetime(2026, 3, 2, 15, 4, tzinfo=UTC)
     user = User.objects.create_user("pia", date_joined=joined, last_login=joined)
 
-    assert "2026-03-02 15:04 UTC" in operator.get("/admin/auth/user/").content.decode()
+    assert "2026-03-02 15:04" in operator.get("/admin/auth/user/").content.decode()
     form = operator.get(f"/admin/auth/user/{user.pk}/change/").content.decode()
-    assert form.count("2026-03-02 15:04 UTC") == 2
+    assert form.count("2026-03-02 15:04") == 2
 
 
 def test_the_password_and_the_second_factor_are_under_the_name(desk: Client) -> None:

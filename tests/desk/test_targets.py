@@ -154,7 +154,7 @@ def test_refuses_a_target_that_nobody_could_keep(
 def test_refuses_a_target_by_a_calendar_that_is_of_no_use(lead: Client) -> None:
     WorkingHours.objects.all().delete()
 
-    assert "without hours" in refused(lead, "slatarget", target_form())
+    assert "This calendar is invalid." in refused(lead, "slatarget", target_form())
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_who_is_switched_off_at_the_desk_is_told_of_and_the_task_is_rung_for(
         html = admin_client.post(address, body, follow=True).content.decode()
 
     assert rings == ["tickets.tasks.assign_waiting"]
-    assert "1 of ada&#x27;s tickets are being assigned to others." in html
+    assert "1 ticket of ada is being assigned to somebody else." in html
     assert "1 waits for the company, and will be assigned to others when it answers." in html
 
 

@@ -6,9 +6,10 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, Subquery, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext, gettext_lazy
 
 from tickets.local_time import check_zone, instant, time_there, weekday_there
-from tickets.models.clocks import WEEKDAYS
+from tickets.models.clocks import WEEKDAYS, weekday_hours
 from tickets.models.tickets import Ticket, TicketQuerySet
 from tickets.models.types import TicketType
 from tickets.statuses import RUNNING
@@ -79,16 +80,20 @@ class Agent(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agent"
     )
-    capacity = models.PositiveIntegerField(default=50, help_text="Active tickets at a time.")
+    capacity = models.PositiveIntegerField(
+        default=50, help_text=gettext_lazy("Active tickets at a time.")
+    )
     available = models.BooleanField(default=True)
     skills = models.ManyToManyField(
-        TicketType, blank=True, help_text="Ticket types the agent takes; none means all."
+        TicketType,
+        blank=True,
+        help_text=gettext_lazy("Ticket types the agent takes; none means all."),
     )
     time_zone = models.CharField(
         max_length=50,
         default="UTC",
         validators=[check_zone],
-        help_text="Time zone of the shifts, for example Europe/Madrid.",
+        help_text=gettext_lazy("Time zone of the shifts, for example Europe/Madrid."),
     )
     last_assigned_at = models.DateTimeField(null=True, editable=False)
 
@@ -127,7 +132,7 @@ class Shift(models.Model):
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="shifts")
     weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
     starts = models.TimeField()
-    ends = models.TimeField(help_text="00:00 means the end of the day.")
+    ends = models.TimeField(help_text=gettext_lazy("00:00 means the end of the day."))
 
     class Meta:
         ordering = ["weekday", "starts"]
@@ -139,13 +144,12 @@ class Shift(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_weekday_display()} {self.starts:%H:%M} to {self.ends:%H:%M}"
+        return weekday_hours(self.get_weekday_display(), self.starts, self.ends)
 
     def clean(self) -> None:
         if self.starts and self.ends and self.ends != time(0) and self.ends <= self.starts:
-            raise ValidationError(
-                {"ends": "A shift must end on the same day. Enter a night shift as two."}
-            )
+            text = gettext("A shift must end on the same day. Enter a night shift as two.")
+            raise ValidationError({"ends": text})
 
 
 class Absence(models.Model):
@@ -165,8 +169,12 @@ class Absence(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.starts_at:%Y-%m-%d %H:%M} to {self.ends_at:%Y-%m-%d %H:%M}"
+        times = {
+            "start": f"{self.starts_at:%Y-%m-%d %H:%M}",
+            "end": f"{self.ends_at:%Y-%m-%d %H:%M}",
+        }
+        return gettext("%(start)s to %(end)s") % times
 
     def clean(self) -> None:
         if self.starts_at and self.ends_at and self.ends_at <= self.starts_at:
-            raise ValidationError({"ends_at": "The end must be after the start."})
+            raise ValidationError({"ends_at": gettext("The end must be after the start.")})

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from tickets.models.tickets import Ticket
 
@@ -37,7 +38,7 @@ class Appeal(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"appeal of ticket {self.ticket_id}"
+        return gettext("appeal of ticket %(ticket)s") % {"ticket": self.ticket_id}
 
     @property
     def is_pending(self) -> bool:

@@ -1,13 +1,22 @@
 """When an answer is due: calendars, targets, and the days on which claims die."""
 
+from datetime import time
+
 from django.db import models
 from django.db.models import Q
+from django.utils.dates import WEEKDAYS as DAYS
+from django.utils.translation import gettext, gettext_lazy
 
 from tickets.models.types import TicketType
 
-WEEKDAYS = list(
-    enumerate(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
-)
+# Django's, in its translations.
+WEEKDAYS = list(DAYS.items())
+
+
+def weekday_hours(weekday: str, starts: time, ends: time) -> str:
+    """One interval as people read it."""
+    hours = {"day": weekday, "start": f"{starts:%H:%M}", "end": f"{ends:%H:%M}"}
+    return gettext("%(day)s %(start)s to %(end)s") % hours
 
 
 class Calendar(models.Model):
@@ -15,7 +24,7 @@ class Calendar(models.Model):
 
     name = models.CharField(max_length=50, unique=True)
     time_zone = models.CharField(
-        max_length=50, default="UTC", help_text="For example Europe/Madrid."
+        max_length=50, default="UTC", help_text=gettext_lazy("For example Europe/Madrid.")
     )
 
     class Meta:
@@ -31,14 +40,14 @@ class WorkingHours(models.Model):
     calendar = models.ForeignKey(Calendar, on_delete=models.CASCADE, related_name="hours")
     weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
     starts = models.TimeField()
-    ends = models.TimeField(help_text="00:00 means the end of the day.")
+    ends = models.TimeField(help_text=gettext_lazy("00:00 means the end of the day."))
 
     class Meta:
         ordering = ["weekday", "starts"]
-        verbose_name_plural = "working hours"
+        verbose_name_plural = gettext_lazy("working hours")
 
     def __str__(self) -> str:
-        return f"{self.get_weekday_display()} {self.starts:%H:%M} to {self.ends:%H:%M}"
+        return weekday_hours(self.get_weekday_display(), self.starts, self.ends)
 
 
 class Holiday(models.Model):
@@ -65,7 +74,7 @@ class SLATarget(models.Model):
     """
 
     plan = models.CharField(
-        max_length=50, blank=True, help_text="A company's plan; leave empty for any."
+        max_length=50, blank=True, help_text=gettext_lazy("A company's plan; leave empty for any.")
     )
     type = models.ForeignKey(
         TicketType, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
@@ -76,7 +85,7 @@ class SLATarget(models.Model):
 
     class Meta:
         db_table = "tickets_target"
-        verbose_name = "SLA target"
+        verbose_name = gettext_lazy("SLA target")
         ordering = ["plan", "type"]
         constraints = [
             models.UniqueConstraint(
@@ -85,18 +94,19 @@ class SLATarget(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.plan or 'any plan'}, {self.type or 'any type'}"
+        plan, kind = self.plan or gettext("any plan"), self.type or gettext("any type")
+        return f"{plan}, {kind}"
 
 
 class FilingRule(models.Model):
     """How long a carrier takes claims of a type; after that the right to claim is dead."""
 
     carrier_name = models.CharField(
-        max_length=100, blank=True, help_text="Leave empty for any carrier."
+        max_length=100, blank=True, help_text=gettext_lazy("Leave empty for any carrier.")
     )
     type = models.ForeignKey(TicketType, on_delete=models.CASCADE, related_name="+")
     days = models.PositiveIntegerField(
-        help_text="Days after the shipment was handed over, or delivered."
+        help_text=gettext_lazy("Days after the shipment was handed over, or delivered.")
     )
     counts_from_delivery = models.BooleanField(default=False)
 
@@ -110,4 +120,9 @@ class FilingRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.carrier_name or 'any carrier'}, {self.type}: {self.days} days"
+        names = {
+            "carrier": self.carrier_name or gettext("any carrier"),
+            "type": self.type,
+            "days": self.days,
+        }
+        return gettext("%(carrier)s, %(type)s: %(days)s days") % names

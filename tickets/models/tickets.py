@@ -1,6 +1,7 @@
 from django.db import models
 from django.db.models import F
 from django.db.models.expressions import Combinable
+from django.utils.translation import gettext, gettext_lazy
 
 from companies.models import Company
 from shipments.models import Incidence
@@ -76,7 +77,7 @@ class Ticket(models.Model):
     # As the company: see the desk's filters among the indexes.
     type = models.ForeignKey(TicketType, on_delete=models.PROTECT, related_name="+", db_index=False)
     status = models.PositiveSmallIntegerField(choices=STATUSES, default=Status.PENDING.value)
-    comments = models.TextField(blank=True, help_text="What the company first wrote.")
+    comments = models.TextField(blank=True, help_text=gettext_lazy("What the company first wrote."))
     # The company's own JSON text: its keys keep their order, its numbers their digits.
     data = models.TextField(null=True, blank=True)  # noqa: DJ001 - null says none was given
     # Plain numbers: an id that we do not know is remembered, not refused (decision T12).
@@ -125,7 +126,7 @@ class Ticket(models.Model):
         indexes = TICKET_INDEXES
 
     def __str__(self) -> str:
-        return f"ticket {self.pk}"
+        return gettext("ticket %(ticket)s") % {"ticket": self.pk}
 
 
 class Document(models.Model):

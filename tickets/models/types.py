@@ -2,6 +2,9 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext, gettext_lazy
+
+from tickets.labels import type_label
 
 # What an input of a type may be in a form.
 ELEMENTS = ("input", "select")
@@ -15,9 +18,10 @@ def check_inputs(value: Any) -> None:
     check_entries(value, INPUT, {"name", "el", "required"})
     for entry in value:
         if entry["el"] not in ELEMENTS:
-            raise ValidationError(f'"el" is one of {", ".join(ELEMENTS)}.')
+            text = gettext('"el" is one of %(known)s.')
+            raise ValidationError(text % {"known": ", ".join(ELEMENTS)})
         if not all(isinstance(option, str) for option in entry.get("options", ())):
-            raise ValidationError('"options" is a list of texts.')
+            raise ValidationError(gettext('"options" is a list of texts.'))
 
 
 def check_files(value: Any) -> None:
@@ -27,18 +31,28 @@ def check_files(value: Any) -> None:
 
 def check_entries(value: Any, members: dict[str, type], required: set[str]) -> None:
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise ValidationError("Write a JSON list of objects, as the example shows.")
+        raise ValidationError(gettext("Write a JSON list of objects, as the example shows."))
     for entry in value:
         if missing := sorted(required - entry.keys()):
-            raise ValidationError(f"Each entry needs {', '.join(missing)}.")
+            text = gettext("Each entry needs %(members)s.")
+            raise ValidationError(text % {"members": ", ".join(missing)})
         for name, given in entry.items():
             kind = members.get(name)
             if kind is None:
-                known = ", ".join(members)
-                raise ValidationError(f'An entry has no "{name}": there are {known}.')
+                text = gettext('An entry has no "%(name)s": there are %(known)s.')
+                raise ValidationError(text % {"name": name, "known": ", ".join(members)})
             if type(given) is not kind:
-                words = {str: "a text", bool: "true or false", list: "a list"}
-                raise ValidationError(f'"{name}" is {words[kind]}.')
+                raise ValidationError(wrong_kind(kind) % {"name": name})
+
+
+def wrong_kind(kind: type) -> str:
+    if kind is str:
+        return gettext('"%(name)s" is a text.')
+    return (
+        gettext('"%(name)s" is true or false.')
+        if kind is bool
+        else gettext('"%(name)s" is a list.')
+    )
 
 
 class TicketTypeQuerySet(models.QuerySet["TicketType"]):
@@ -53,11 +67,11 @@ class TicketType(models.Model):
     class Reference(models.TextChoices):
         """What a ticket of this type points at, as clients know it."""
 
-        NOTHING = "", "nothing"
-        SHIPMENT = "guide", "a shipment"
-        CREDIT = "credit", "a credit"
-        PACKAGE = "warehouse-package", "a warehouse package"
-        DOCUMENTS = "legal-credit", "documents"
+        NOTHING = "", gettext_lazy("nothing")
+        SHIPMENT = "guide", gettext_lazy("a shipment")
+        CREDIT = "credit", gettext_lazy("a credit")
+        PACKAGE = "warehouse-package", gettext_lazy("a warehouse package")
+        DOCUMENTS = "legal-credit", gettext_lazy("documents")
 
     id = models.PositiveIntegerField(primary_key=True)
     name = models.CharField(max_length=50, unique=True)
@@ -72,35 +86,41 @@ class TicketType(models.Model):
         default=list,
         db_default=[],
         validators=[check_inputs],
-        help_text="What companies are asked for with a ticket of this type, as a JSON list:"
-        ' [{"name": "content", "el": "input", "required": true, "label": "What is in it?"}].'
-        " A select also has options, a list of texts.",
+        help_text=gettext_lazy(
+            "What companies are asked for with a ticket of this type, as a JSON list:"
+            ' [{"name": "content", "el": "input", "required": true, "label": "What is in it?"}].'
+            " A select also has options, a list of texts."
+        ),
     )
     files = models.JSONField(
         blank=True,
         default=list,
         db_default=[],
         validators=[check_files],
-        help_text="What companies are asked to send with it, as a JSON list:"
-        ' [{"name": "Photo of the damage", "description": "The box from outside."}].',
+        help_text=gettext_lazy(
+            "What companies are asked to send with it, as a JSON list:"
+            ' [{"name": "Photo of the damage", "description": "The box from outside."}].'
+        ),
     )
     assistants_blocked = models.BooleanField(
         default=False,
         db_default=False,
-        verbose_name="closed to AI assistants",
-        help_text="Assistants that companies use open no tickets of this type.",
+        verbose_name=gettext_lazy("closed to AI assistants"),
+        help_text=gettext_lazy("Assistants that companies use open no tickets of this type."),
     )
     use_case = models.CharField(
         max_length=300,
         blank=True,
         db_default="",
-        help_text="For AI assistants: when to choose this type. Empty: the description.",
+        help_text=gettext_lazy(
+            "For AI assistants: when to choose this type. Empty: the description."
+        ),
     )
     assistant_notes = models.TextField(
         blank=True,
         db_default="",
-        verbose_name="notes for AI assistants",
-        help_text="One per line: what to mind, and what this type is not for.",
+        verbose_name=gettext_lazy("notes for AI assistants"),
+        help_text=gettext_lazy("One per line: what to mind, and what this type is not for."),
     )
 
     objects = TicketTypeQuerySet.as_manager()
@@ -109,7 +129,7 @@ class TicketType(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return self.name.replace("_", " ")
+        return type_label(self.name)
 
     def clean(self) -> None:
         # Validators are not asked about null, {} and an empty text.

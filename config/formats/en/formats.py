@@ -1,7 +1,7 @@
-"""How the desk's forms and lists write a time: as its own pages do."""
+"""How the desk writes a time in English. The page names the zone."""
 
 DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i"
-DATETIME_FORMAT = "Y-m-d H:i T"
+DATETIME_FORMAT = "Y-m-d H:i"
 SHORT_DATE_FORMAT = DATE_FORMAT
 SHORT_DATETIME_FORMAT = DATETIME_FORMAT

@@ -1,17 +1,7 @@
-"""As in English: the desk writes times in one way."""
+"""How the desk writes a time in Spanish."""
 
-from config.formats.en.formats import (
-    DATE_FORMAT,
-    DATETIME_FORMAT,
-    SHORT_DATE_FORMAT,
-    SHORT_DATETIME_FORMAT,
-    TIME_FORMAT,
-)
-
-__all__ = [
-    "DATETIME_FORMAT",
-    "DATE_FORMAT",
-    "SHORT_DATETIME_FORMAT",
-    "SHORT_DATE_FORMAT",
-    "TIME_FORMAT",
-]
+DATE_FORMAT = "d/m/Y"
+TIME_FORMAT = "H:i"
+DATETIME_FORMAT = "d/m/Y H:i"
+SHORT_DATE_FORMAT = DATE_FORMAT
+SHORT_DATETIME_FORMAT = DATETIME_FORMAT

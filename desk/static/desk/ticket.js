@@ -54,12 +54,12 @@
   const hint = (at, words) => { if (find(at)) find(at).textContent = words; };
   if (text) {
     const draft = store.read();
-    if (draft && !text.value) { text.value = draft.text; hint("draft-hint", "Your draft is back."); }
+    if (draft && !text.value) { text.value = draft.text; hint("draft-hint", page.dataset.draftBack); }
     let timer;
     const keep = (sent) => store.write(text.value ? { text: text.value, sent } : null);
     text.addEventListener("input", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => { keep(); hint("draft-hint", text.value ? "Draft kept." : ""); }, 400);
+      timer = setTimeout(() => { keep(); hint("draft-hint", text.value ? page.dataset.draftKept : ""); }, 400);
     });
     composer.addEventListener("submit", () => {
       clearTimeout(timer);
@@ -97,7 +97,7 @@
     aimed = what;
     const note = what === "note";
     composer.closest(".desk-composer").classList.toggle("desk-as-note", note);
-    hint("aim-hint", note ? "Note: Ctrl+Enter keeps it among agents." : "Reply: Ctrl+Enter sends it to the company.");
+    hint("aim-hint", note ? page.dataset.aimNote : page.dataset.aimReply);
     if (focus) text.focus();
   }
   // What was held back comes back as what it was; a note must not go out as a reply.

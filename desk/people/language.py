@@ -1,0 +1,118 @@
+"""In which language and zone somebody reads the desk (decisions N20 and N21)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils import timezone, translation
+from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from desk.common.cache import cached
+from desk.common.generics import ModelForm
+from desk.common.requests import StaffRequest
+from desk.models import Preferences
+
+# A choice counts at once; a zone that a lead gives an agent after so long at most.
+FRESH_SECONDS = 60
+
+
+class Reading(NamedTuple):
+    """The language, by its code, and the zone, by its name."""
+
+    language: str
+    zone: str
+
+
+def reading_of(user: User) -> Reading:
+    """What a user has chosen; for the zone else the agent's; else the deployment's."""
+    return Reading(*cached(key_of_user(user), FRESH_SECONDS, lambda: tuple(look_up_reading(user))))
+
+
+def look_up_reading(user: User) -> Reading:
+    """In one query."""
+    chosen = User.objects.filter(pk=user.pk).values_list(
+        "preferences__language", "preferences__time_zone", "agent__time_zone"
+    )
+    language, own_zone, shifts_zone = chosen.first() or ("", "", "")
+    # An agent whose zone nobody has set has UTC.
+    worked_in = shifts_zone if shifts_zone != "UTC" else ""
+    zone = own_zone or worked_in or settings.DESK_TIME_ZONE
+    return Reading(language or settings.LANGUAGE_CODE, zone)
+
+
+def key_of_user(user: User) -> str:
+    return f"reading:{user.pk}"
+
+
+def save_preferences(preferences: Preferences) -> None:
+    """From the next page on."""
+    preferences.save()
+    cache.delete(f"desk:{key_of_user(preferences.user)}")
+
+
+class DeskLanguage:
+    """Middleware: the desk speaks to each of its people in their language and zone."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path.startswith("/admin/"):
+            return self.get_response(request)
+        reading = Reading(settings.LANGUAGE_CODE, settings.DESK_TIME_ZONE)
+        if request.user.is_authenticated:
+            reading = reading_of(request.user)
+        with translation.override(reading.language), timezone.override(ZoneInfo(reading.zone)):
+            return self.get_response(request)
+
+
+class PreferencesForm(ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("language", "time_zone")
+        labels = {
+            "language": gettext_lazy("Language"),
+            "time_zone": gettext_lazy("Time zone"),
+        }
+        help_texts = {
+            "time_zone": gettext_lazy("For example America/Mexico_City."),
+        }
+        widgets = {
+            "language": UnfoldAdminSelectWidget,
+            "time_zone": UnfoldAdminTextInputWidget(
+                attrs={"list": "zones", "autocomplete": "off", "spellcheck": "false"}
+            ),
+        }
+
+
+def preferences_page(request: StaffRequest) -> HttpResponse:
+    """GET shows what is chosen, POST chooses; a zone that does not exist is refused."""
+    saved = Preferences.objects.filter(user=request.user).first()
+    form = PreferencesForm(request.POST or None, instance=saved or Preferences(user=request.user))
+    languages = dict(settings.LANGUAGES)
+    form.fields["language"].widget.choices = [
+        ("", gettext("As the deployment: %(name)s") % {"name": languages[settings.LANGUAGE_CODE]}),
+        *settings.LANGUAGES,
+    ]
+    if request.method == "POST" and form.is_valid():
+        save_preferences(form.save(commit=False))
+        with translation.override(reading_of(request.user).language):
+            messages.success(request, gettext("Saved."))
+        return redirect("desk_preferences")
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("Language and time zone"),
+        "form": form,
+        "zones": sorted(available_timezones()),
+        "deployment_zone": settings.DESK_TIME_ZONE,
+    }
+    status = 400 if form.errors else 200
+    return TemplateResponse(request, "admin/preferences.html", context, status=status)
