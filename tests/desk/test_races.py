@@ -1,6 +1,7 @@
 """An agent decides while somebody else touches the same ticket."""
 
 from functools import partial
+from uuid import uuid4
 
 import pytest
 
@@ -10,8 +11,10 @@ from tests.conftest import signed_in
 from tests.tickets.racing import in_order, racers
 from tickets import updating, working
 from tickets.changes.actors import Actor
+from tickets.changes.relating import relate
 from tickets.changes.writes import MoveRefused
-from tickets.models import Agent, Comment, HistoryEntry, Ticket
+from tickets.models import Agent, Comment, HistoryEntry, RelatedTickets, Ticket
+from tickets.opening import open_for_caller
 from tickets.statuses import By, Status
 
 pytestmark = pytest.mark.usefixtures("rows_to_keep")
@@ -94,3 +97,29 @@ def test_one_of_two_contrary_decisions_falls(acme: Company, ada: Agent) -> None:
     assert Ticket.objects.get().status == Status.ACCEPTED
     assert not Comment.objects.exists()
     assert HistoryEntry.objects.count() == 1
+
+
+def test_of_two_forms_for_one_caller_that_come_at_once_one_opens_a_ticket(
+    acme: Company, ada: Agent
+) -> None:
+    send = partial(
+        open_for_caller, acme, user=ada.user, key=uuid4(), mine=True, type_id=2, comments="Hello."
+    )
+
+    first, second = in_order(send, send)
+
+    assert first == second == Ticket.objects.get()
+
+
+def test_two_agents_link_the_same_tickets_at_once(acme: Company, ada: Agent) -> None:
+    ben = build.agent("ben")
+    one, other = build.ticket(acme), build.ticket(acme)
+
+    done = in_order(
+        partial(relate, one.pk, other.pk, user=ada.user),
+        partial(relate, other.pk, one.pk, user=ben.user),
+    )
+
+    assert done == [None, None]
+    assert RelatedTickets.objects.count() == 1
+    assert HistoryEntry.objects.count() == 2
