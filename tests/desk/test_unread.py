@@ -123,7 +123,7 @@ def test_a_reply_comes_back_with_all_its_choices(desk: Client, ticket: Ticket) -
     assert '<option value="4" selected>' in html
     assert 'name="requested" value="Photo" checked' in html
     assert 'id="and-next" checked' in html
-    assert "data-aim" not in html
+    assert 'data-aim="note"' not in html
     assert Comment.objects.count() == 1
 
     assert write(desk, ticket, **{**sent, "seen": tokens(html)[0]}).status_code == 302
