@@ -106,6 +106,8 @@ IN_ENGLISH = ("guides/", "desk/evidence.html")
 # Names of things, of keys and of units.
 NO_WORDS = {"parceldesk", "CSV", "URL", "ID", "X-Webhook-Id", "ms", "Esc", "Ctrl", "Enter"}
 NO_WORDS |= {"sync_alt", "person", "chevron_right", "dock_to_right"}
+# A tag that is put together is no text.
+SPLIT_TAG = re.compile(r"<{%.*?>", re.DOTALL)
 IN_BLOCK = re.compile(r"{% blocktranslate.*?{% endblocktranslate %}", re.DOTALL)
 IN_COMMENT = re.compile(r"{% comment %}.*?{% endcomment %}", re.DOTALL)
 
@@ -113,7 +115,9 @@ IN_COMMENT = re.compile(r"{% comment %}.*?{% endcomment %}", re.DOTALL)
 def words_left(source: str) -> list[str]:
     """The texts of a template that nobody marked."""
     words = strings.Words()
-    words.feed(strings.TAG.sub("", IN_BLOCK.sub("", IN_COMMENT.sub("", source))))
+    words.feed(
+        strings.TAG.sub(" ", IN_BLOCK.sub("", SPLIT_TAG.sub("", IN_COMMENT.sub("", source))))
+    )
     texts = (re.sub(r"{{.*?}}", " ", text) for _, text in words.texts)
     found = (word for text in texts for word in re.findall(r"[A-Za-z][\w-]*[A-Za-z]", text))
     return [word for word in found if word not in NO_WORDS]

@@ -66,6 +66,8 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"RELEVANCE_CHECK": "acme.relevance.check"}, "config.E019"),
     ({"RELEVANCE_CHECK": "tickets.relevance.COURTESY"}, "config.E019"),
     ({"LANGUAGE_CODE": "fr"}, "config.E030"),
+    ({"DESK_TIME_ZONE": "Mars/Base"}, "config.E034"),
+    ({"DESK_TIME_ZONE": "../etc/passwd"}, "config.E034"),
     ({"APPEAL_DAYS": 0}, "config.E033"),
     ({"DELIVERY_CA_BUNDLE": "/nowhere/ca.pem"}, "config.E020"),
     ({"DELIVERY_CA_BUNDLE": __file__}, "config.E020"),

@@ -90,7 +90,7 @@ def test_switching_a_user_off_tells_what_they_leave_behind(
     html = switch_off(operator, agent)
 
     assert "1 ticket of ada is being assigned to somebody else." in html
-    assert "1 waits for the company" in html
+    assert "1 ticket waits for the company" in html
     assert f'href="/admin/tickets/agent/{agent.pk}/hand-over/"' in html
 
 

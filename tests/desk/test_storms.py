@@ -332,7 +332,7 @@ def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> Non
     assert Comment.objects.count() == 2
     assert "Write something." in post("reply", key=uuid4())
 
-    assert "No further steps: the storm is closed." in post("decide/closed")
+    assert "There is nothing left to do. State: Closed." in post("decide/closed")
     assert Storm.objects.get().closed_at
 
 
