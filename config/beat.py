@@ -37,6 +37,11 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },
+    "tell agents what is about to be late": {
+        "task": "tickets.tasks.notify_of_late_tickets",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
     # A file that came rings by itself.
     "make the small pictures of files": {
         "task": "tickets.tasks.make_thumbnails",

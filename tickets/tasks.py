@@ -3,7 +3,7 @@ from django.utils.module_loading import import_string
 
 from deliveries.upkeep.periodic import periodic_task
 from tickets.assignment import automatic, loads
-from tickets.changes import kept_files
+from tickets.changes import kept_files, notifications
 from tickets.sla import recalculation
 
 
@@ -26,6 +26,11 @@ def recalculate_stale() -> int:
 @periodic_task(limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
 def set_late_claim_deadlines() -> int:
     return recalculation.set_late_claim_deadlines()
+
+
+@periodic_task(limit_seconds=120, batch=notifications.MOST_AT_ONCE)
+def notify_of_late_tickets() -> int:
+    return notifications.notify_of_late_tickets()
 
 
 @periodic_task(limit_seconds=300, batch=kept_files.MOST_AT_ONCE)

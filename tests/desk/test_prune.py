@@ -24,8 +24,8 @@ from deliveries.upkeep import partitions, pruning, rest_rows
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
-from tickets.models import Agent, Watch
-from tickets.statuses import Status
+from tickets.models import Agent, Notification, Watch
+from tickets.statuses import By, Status
 
 
 def prune(*options: str, days: int = 30) -> list[str]:
@@ -227,3 +227,19 @@ def test_nobody_watches_for_ever_what_is_decided(company: Company, agent: Agent)
     assert count(Watch) == [4]
     assert "deleted 2 watches of decided tickets" in prune()
     assert count(Watch) == [2]
+
+
+def test_old_notifications_are_forgotten(company: Company, agent: Agent) -> None:
+    for days in (29, 31, 40):
+        Notification.objects.create(
+            recipient=agent.user,
+            ticket=build.ticket(company),
+            kind=Notification.Kind.LATE,
+            by=By.SYSTEM,
+            created_at=ago(days),
+        )
+
+    assert "would delete 2 notifications" in prune("--dry-run")
+    assert count(Notification) == [3]
+    assert "deleted 2 notifications" in prune()
+    assert count(Notification) == [1]

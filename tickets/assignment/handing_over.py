@@ -12,7 +12,6 @@ from tickets.assignment.reassigning import NotGiven, assigned_text, lock_and_ass
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.seen import Seen, require_read
-from tickets.changes.watching import AgentConcern, tell_agents
 from tickets.changes.writes import add_comment
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label
@@ -64,7 +63,6 @@ def hand_over(
         "loads": loads_for_history([before]),
     }
     record_history(ticket, actor, Kind.HANDED_OVER, data=facts)
-    tell_agents(ticket, [to], AgentConcern.ASSIGNED, actor)
     return ticket
 
 

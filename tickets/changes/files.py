@@ -15,7 +15,7 @@ from tickets.changes.actors import Actor
 from tickets.changes.documents import find_requested, fulfil
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
-from tickets.changes.watching import tell_watchers
+from tickets.changes.notifications import notify_followers
 from tickets.history_codes import Kind
 from tickets.models import Ticket, TicketFile, UnfinishedFile
 from tickets.statuses import TERMINAL
@@ -188,6 +188,6 @@ def attach_held(
     if files:
         ticket.updated_at = timezone.now()
         ticket.save(update_fields=["updated_at"])
-        tell_watchers(ticket, actor)
+        notify_followers(ticket, actor)
     if files and document:
         fulfil(ticket, document, actor)

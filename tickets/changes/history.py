@@ -9,6 +9,7 @@ from companies import request_ids
 from companies.compiled_queries import insert_row
 from tickets.changes import news
 from tickets.changes.actors import Actor
+from tickets.changes.notifications import GIVEN, notify_of_assignment
 from tickets.history_codes import NEWS, PUBLIC, Kind
 from tickets.models import HistoryEntry, Ticket
 from tickets.statuses import Status
@@ -23,7 +24,7 @@ def record_history(
     reason: str = "",
     data: dict[str, Any] | None = None,
 ) -> HistoryEntry:
-    """Write what happened, in the transaction in which it happened, and note what is news of it.
+    """Write what happened, in the transaction in which it happened; note the news, notify agents.
 
     `data` has the facts that the kind asks for; `reason` is what a person wrote, and nothing
     else. `was` is for moves: everything else happens in the ticket's present status. Companies
@@ -46,6 +47,8 @@ def record_history(
         created_at=timezone.now(),
     )
     insert_row(entry)
+    if kind in GIVEN:
+        notify_of_assignment(ticket, actor)
     return entry
 
 

@@ -14,8 +14,9 @@ from django.db.models.functions import Upper
 from django.utils.translation import gettext
 
 from tickets.changes.actors import Actor
-from tickets.changes.watching import AgentConcern, tell_agents, watch_for
-from tickets.models import Agent, Comment, Mention, Ticket
+from tickets.changes.notifications import notify
+from tickets.changes.watching import watch_for
+from tickets.models import Agent, Comment, Mention, Notification, Ticket
 
 # Not within an address of email or of the web. A user name may itself have an @ in it.
 CALLED = re.compile(r"(?<![\w@.+/-])@([\w.+-]+(?:@[\w.+-]+)?)")
@@ -93,10 +94,9 @@ def record_mentions(ticket: Ticket, note: Comment, by: Actor) -> None:
     Mention.objects.bulk_create(
         Mention(comment=note, agent_id=agent_id, written=name) for name, agent_id in named.items()
     )
-    meant = Agent.objects.filter(pk__in=set(named.values())).select_related("user")
-    others = list(meant.exclude(user__username=by.name))
-    watch_for(ticket, others)
-    tell_agents(ticket, others, AgentConcern.MENTIONED, by)
+    others = Agent.objects.filter(pk__in=set(named.values())).exclude(user__username=by.name)
+    watch_for(ticket, list(others))
+    notify(ticket, named.values(), Notification.Kind.MENTIONED, by=by)
 
 
 def user_name_refusal(text: str) -> str:

@@ -19,9 +19,9 @@ from django.utils import timezone
 from deliveries import publishing
 from deliveries.publishing import News, encode
 from tickets.changes.actors import Actor
+from tickets.changes.notifications import notify_followers
 from tickets.changes.requested_documents import requested_documents_of
 from tickets.changes.ticket_updated import TICKET_UPDATED, TicketStory, tracking_number_of
-from tickets.changes.watching import tell_watchers
 from tickets.history_codes import TicketChange
 from tickets.models import Comment, Ticket
 from tickets.statuses import TERMINAL, By
@@ -102,12 +102,12 @@ def tell_news() -> None:
     noted = untold.get() or {}
     while noted:
         told = noted.pop(next(iter(noted)))
-        if concerns_watchers(told.story):
-            tell_watchers(told.story.ticket, told.actor)
+        if concerns_followers(told.story):
+            notify_followers(told.story.ticket, told.actor)
         publish_story(told)
 
 
-def concerns_watchers(story: TicketStory) -> bool:
+def concerns_followers(story: TicketStory) -> bool:
     """The company answered, or the ticket or its appeal was decided."""
     if story.by == By.COMPANY:
         return story.change != TicketChange.OPENED

@@ -5,6 +5,7 @@ from tickets.models.appeals import Appeal
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.files import RequestedDocument, TicketFile, UnfinishedFile
+from tickets.models.notifications import Notification
 from tickets.models.phones import Phone, PhoneKey
 from tickets.models.tickets import Document, IncidenceLink, Ticket
 from tickets.models.together import CallerTicket, Mention, RelatedTickets, Watch
@@ -24,6 +25,7 @@ __all__ = [
     "IncidenceLink",
     "LoadChange",
     "Mention",
+    "Notification",
     "Phone",
     "PhoneKey",
     "Rating",

@@ -13,7 +13,7 @@ from companies.api import bundles, idempotency
 from companies.old_rows import delete_in_steps, delete_oldest
 from deliveries.upkeep import pruning
 from shipments.pruning import prune_updates
-from tickets.models import Ticket, Watch
+from tickets.models import Notification, Ticket, Watch
 
 # Each with the column that says how old a row is.
 LOGS = (
@@ -26,9 +26,9 @@ LOGS = (
 
 class Command(BaseCommand):
     help = """Delete what is older than a number of days: attempts, finished deliveries, their
-events, tracking updates, the log of the admin pages and of sign-ins. Also sessions that have
-expired, kept answers to Idempotency-Key older than a day, and that agents watch tickets which were
-decided before that.
+events, tracking updates, agents' notifications, the log of the admin pages and of sign-ins. Also
+sessions that have expired, kept answers to Idempotency-Key older than a day, and that agents watch
+tickets which were decided before that.
 
 Every step is short and committed by itself, so the command may be stopped and started again.
 Tracking updates stay while anything newer is known of their shipment, or a ticket about it is open.
@@ -71,6 +71,8 @@ Example, once a day:
         self.tell(f"{verb} {forgotten} kept answers older than a day")
         watched = Watch.objects.filter(ticket__decided_at__lt=before).order_by()
         self.tell(f"{verb} {delete_in_steps(watched, dry_run=dry_run)} watches of decided tickets")
+        told = Notification.objects.filter(created_at__lt=before).order_by("created_at")
+        self.tell(f"{verb} {delete_in_steps(told, dry_run=dry_run)} notifications")
 
     def tell(self, line: str) -> None:
         # What is shown of progress stands on the same line.

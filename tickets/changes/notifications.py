@@ -1,0 +1,115 @@
+"""What agents are told of tickets: what became theirs, who answered, what is about to be late.
+
+Who writes the history notifies of assignments, who tells a ticket's news of answers and decisions.
+Nobody is notified of what they did themselves, nor who is no longer active.
+"""
+
+from collections.abc import Iterable
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from companies import statements
+from tickets.changes.actors import SYSTEM, Actor
+from tickets.history_codes import Kind
+from tickets.models import Notification, Ticket
+from tickets.sla.clocks import SOON
+from tickets.statuses import By
+
+MOST_AT_ONCE = 500
+
+# The agents who are named get `kind`, the other watchers are told that they watch.
+NOTIFY = """
+INSERT INTO tickets_notification AS known (recipient_id, ticket_id, kind, "by", actor, created_at)
+SELECT person.id, %(ticket)s::bigint,
+  CASE WHEN agent.id = ANY(%(agents)s::bigint[]) THEN %(kind)s ELSE 'watched' END,
+  %(by)s, %(actor)s, %(now)s::timestamptz
+FROM (
+  SELECT unnest(%(agents)s::bigint[]) AS id
+  UNION SELECT agent_id FROM tickets_watch
+  WHERE ticket_id = %(ticket)s::bigint AND %(watchers)s::boolean
+) told
+JOIN tickets_agent agent ON agent.id = told.id
+JOIN auth_user person ON person.id = agent.user_id
+WHERE person.is_active AND (%(own)s::text IS NULL OR person.username <> %(own)s::text)
+ORDER BY person.id
+ON CONFLICT (recipient_id, ticket_id, kind) WHERE read_at IS NULL DO UPDATE
+SET "by" = excluded."by", actor = excluded.actor, created_at = excluded.created_at
+"""
+
+# The new agent did not do these.
+GIVEN = frozenset({Kind.ASSIGNED, Kind.REASSIGNED, Kind.HANDED_OVER})
+
+
+def notify(
+    ticket: Ticket,
+    recipients: Iterable[int],
+    kind: Notification.Kind,
+    *,
+    by: Actor,
+    watchers: bool = False,
+) -> None:
+    """Notify agents, by their ids, of a ticket; in the transaction of what they are told of.
+
+    With `watchers`, the others who watch the ticket are told too. One statement. What an agent
+    has not read yet is renewed and not repeated.
+    """
+    person = by.by in (By.AGENT, By.LEAD)
+    facts = {
+        "ticket": ticket.pk,
+        "agents": sorted(set(recipients)),
+        "kind": kind.value,
+        "by": by.by.value,
+        "actor": by.name,
+        # A company's token may be called what a user is called.
+        "own": by.name if person else None,
+        "watchers": watchers,
+        # Not the transaction's beginning: it may have waited for the ticket.
+        "now": timezone.now(),
+    }
+    statements.fetch_rows(NOTIFY, facts)
+
+
+def notify_of_assignment(ticket: Ticket, actor: Actor) -> None:
+    """Tell who has the ticket now, if anybody has, unless they took it themselves."""
+    if ticket.agent_id is not None:
+        notify(ticket, [ticket.agent_id], Notification.Kind.ASSIGNED, by=actor)
+
+
+def notify_followers(ticket: Ticket, actor: Actor) -> None:
+    """Tell those who watch a ticket of an answer or a decision; of an answer, its agent too."""
+    mine = [ticket.agent_id] if ticket.agent_id and actor.by == By.COMPANY else []
+    notify(ticket, mine, Notification.Kind.ANSWERED, by=actor, watchers=True)
+
+
+def notify_of_late_tickets() -> int:
+    """Tell agents once which of their tickets are due soon; returns of how many."""
+    now = timezone.now()
+    told = Notification.objects.filter(
+        ticket=OuterRef("pk"),
+        recipient=OuterRef("agent__user"),
+        kind=Notification.Kind.LATE,
+        created_at__gte=OuterRef("due_at") - SOON,
+    )
+    soon = Ticket.objects.open().filter(
+        ~Exists(told), due_at__gt=now, due_at__lte=now + SOON, agent__user__is_active=True
+    )
+    found = list(soon.order_by("due_at", "pk")[:MOST_AT_ONCE])
+    for ticket in found:
+        agents = [ticket.agent_id] if ticket.agent_id else []
+        notify(ticket, agents, Notification.Kind.LATE, by=SYSTEM)
+    return len(found)
+
+
+@transaction.atomic
+def mark_read(user: User, *, ticket_id: int | None = None) -> int:
+    """Note that somebody has read what they were told of a ticket, or all; returns how many."""
+    mine = Notification.objects.unread().filter(recipient=user)
+    if ticket_id is not None:
+        mine = mine.filter(ticket=ticket_id)
+    # What is being renewed has something new in it. Waiting for it, one after the other, could
+    # also lock each other out.
+    held = mine.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
+    return Notification.objects.filter(pk__in=list(held)).update(read_at=timezone.now())
