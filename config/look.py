@@ -12,8 +12,6 @@ UNFOLD = {
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": "desk.common.appearance.icon"}
     ],
-    "SCRIPTS": ["desk.common.appearance.focus"],
-    "STYLES": ["desk.common.appearance.touches"],
     "DASHBOARD_CALLBACK": "desk.reports.dashboard.first_page",
     "LOGIN": {"form": "desk.people.signing_in.LoginForm"},
     "ACCOUNT": {"navigation": "desk.common.appearance.account_pages"},

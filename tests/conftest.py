@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from django.apps import AppConfig
 from django.contrib import admin
+from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.db.backends.postgresql.operations import DatabaseOperations
@@ -141,6 +142,9 @@ def delete_rows(
 
 
 DatabaseOperations.sql_flush = delete_rows
+
+# A server that a test starts sends styles and scripts as the service does: by its middleware.
+StaticFilesHandler._should_handle = lambda handler, path: False
 
 
 @pytest.fixture(scope="session")

@@ -25,8 +25,6 @@ from config.settings import *  # noqa: F403, E402
 
 ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Each test client would otherwise read the whole list of static files first: a third of its time.
-WHITENOISE_AUTOREFRESH = True
 
 # Files of tickets, for as long as the process lives.
 STORAGES = {

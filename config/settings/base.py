@@ -83,7 +83,7 @@ MIDDLEWARE = [
     # The first, so that no answer is without one.
     "config.requests.RequestIds",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.static_files.StaticFiles",
     "config.compression.GzipDesk",
     "config.security.SecurityHeaders",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -129,9 +129,6 @@ USE_I18N = True
 FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
 STATIC_URL = "static/"
-# Files are served from where the packages hold them: no collectstatic step to forget.
-WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = DEBUG
 # A trailing slash is part of an address here: /ship/webhooktest/ has one, /webhooks has none.
 APPEND_SLASH = False
 

@@ -23,7 +23,7 @@ STORAGES = {
             "a JSON object",
         ),
     },
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.static_files.HashedAddresses"},
 }
 # (name, file) -> what was found in it, or nothing.
 FILE_SCANNER = env.str("FILE_SCANNER", default="")

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 from desk.common.generics import Paginator
+from desk.common.scripts import NoRowScripts, OnlyUsedScripts
 
 if TYPE_CHECKING:
     # Unfold's own annotations contradict Django's stubs: an option whose default is None may be
@@ -28,7 +29,14 @@ if TYPE_CHECKING:
         pass
 
 else:
-    from unfold.admin import ModelAdmin, TabularInline
+    from unfold import admin as unfold
+
+    class ModelAdmin(OnlyUsedScripts, unfold.ModelAdmin):
+        pass
+
+    class TabularInline(NoRowScripts, unfold.TabularInline):
+        pass
+
 
 MOST_COUNTED = 1_000
 
@@ -65,8 +73,16 @@ class ReadOnlyAdmin(ReadOnly, ModelAdmin):
     list_disable_select_all = True
 
 
+# Without scripts nothing adds a row: the address asks for some that are empty.
+EMPTY_ROWS, ASKED_FOR = 3, "rows"
+
+
 class NamedInline(TabularInline):
     """Its fields stand under headings; here each says its name to who cannot see those."""
+
+    def get_extra(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> int:
+        extra: int = super().get_extra(request, obj, **kwargs)
+        return EMPTY_ROWS if ASKED_FOR in request.GET else extra
 
     def formfield_for_dbfield(
         self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any

@@ -13,14 +13,6 @@ def icon(request: HttpRequest) -> str:
     return static("desk/icon.svg")
 
 
-def focus(request: HttpRequest) -> str:
-    return static("desk/focus.js")
-
-
-def touches(request: HttpRequest) -> str:
-    return static("desk/touches.css")
-
-
 def zone_line(request: HttpRequest) -> str:
     """Below the name in the side bar, on each page: in which zone its times are."""
     return gettext("Times: %(zone)s") % {"zone": zone_text(timezone.now())}

@@ -1,5 +1,6 @@
 """The desk's pages for everybody: nothing that axe would object to, room enough on a phone."""
 
+import re
 from collections.abc import Iterator
 
 from django.test import Client
@@ -14,7 +15,20 @@ THEMES = ("light", "dark")
 PHONE = {"width": 390, "height": 844}
 # Nothing else differs in the dark.
 ONLY_COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
-TOO_WIDE = f"document.documentElement.scrollWidth - {PHONE['width']}"
+# A screen of 1,280 pixels at 200 %.
+ENLARGED = {"width": 640, "height": 400}
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+# What a page costs somebody who has never seen the desk: bytes as they are sent, and requests.
+MOST_KB, MOST_REQUESTS = 400, 20
+LOADED = """["navigation", "resource"].flatMap(kind => performance.getEntriesByType(kind))
+  .filter(one => !one.name.endsWith("/presence/"))
+  .map(one => [new URL(one.name).pathname, one.encodedBodySize])"""
+FOR_CHARTS = re.compile("chart|plot|d3|highcharts|xregexp|select2")
+# An icon that its font does not have is written out: devtools/fonts.md.
+MISSING_ICONS = """[...document.querySelectorAll(".material-symbols-outlined")].filter(icon =>
+  icon.checkVisibility() && icon.clientWidth > 1.5 * parseFloat(getComputedStyle(icon).fontSize)
+  ).map(icon => icon.textContent.trim())"""
 
 RIGHTMOST = """Math.max(...[...document.querySelectorAll(".desk-scroll td")].map(
   cell => cell.getBoundingClientRect().right))"""
@@ -34,6 +48,9 @@ def pages(world: World) -> dict[str, str]:
         "agent": f"/admin/tickets/agent/{world.ada.pk}/change/",
         "macro": f"/admin/desk/macro/{Macro.objects.first().pk}/change/",
         "targets": "/admin/tickets/slatarget/",
+        "calendar": "/admin/tickets/calendar/add/",
+        "fairness": "/admin/figures/fairness/",
+        "assign": f"{LIST}give/?ticket={world.claim.pk}:{world.claim.version}",
     }
 
 
@@ -64,25 +81,36 @@ def turn(tab: Tab, theme: str) -> None:
     tab.do(lambda page: page.evaluate(script, theme == "dark"))
 
 
-def test_axe_finds_no_violation_of_level_a_or_aa(tab: Tab) -> None:
-    found = {}
+def test_axe_finds_no_violation_of_level_a_or_aa_and_no_page_is_heavy(tab: Tab) -> None:
+    found, loaded, missing = {}, {}, {}
     for page in tour(tab, World()):
+        loaded[page] = tab.do(lambda page: page.evaluate(LOADED))
+        missing[page] = tab.do(lambda page: page.evaluate(MISSING_ICONS))
         found[page] = tab.violations()
         turn(tab, "dark")
         found[f"{page}, dark"] = tab.violations(**ONLY_COLOURS)
         turn(tab, "light")
 
-    assert len(found) == 30
+    assert len(found) == 36
     assert {page: lines for page, lines in found.items() if lines} == {}
+    assert {page: names for page, names in missing.items() if names} == {}
+    for page, files in loaded.items():
+        assert 100 < sum(size for _, size in files) / 1024 <= MOST_KB, (page, files)
+        assert 3 < len(files) <= MOST_REQUESTS, (page, files)
+        assert not [path for path, _ in files if FOR_CHARTS.search(path)], page
 
 
-def test_nothing_is_wider_than_a_phone(chromium: Chromium, live_server: LiveServer) -> None:
-    world = World()
+def test_nothing_is_wider_than_a_phone_or_than_a_screen_at_200_percent(
+    chromium: Chromium, live_server: LiveServer
+) -> None:
+    world, wide = World(), {}
     with chromium.tab(live_server.url, viewport=PHONE, is_mobile=True, has_touch=True) as tab:
-        visited = tour(tab, world)
-        wide = {name: tab.do(lambda page: page.evaluate(TOO_WIDE)) for name in visited}
+        for name in tour(tab, world):
+            for size in (ENLARGED, PHONE):
+                tab.do(lambda page, size=size: page.set_viewport_size(size))
+                wide[name, size["width"]] = tab.do(lambda page: page.evaluate(TOO_WIDE))
 
-    assert {name: pixels for name, pixels in wide.items() if pixels > 0} == {}
+    assert {place: pixels for place, pixels in wide.items() if pixels > 0} == {}
 
 
 def test_no_cell_of_a_delivery_is_out_of_sight_on_a_phone(

@@ -108,3 +108,11 @@ def test_the_password_and_the_second_factor_are_under_the_name(desk: Client) -> 
     for address in ("/admin/password_change/", "/admin/second-factor/"):
         assert f'<a href="{address}"' in html
         assert desk.get(address).status_code == 200
+
+
+def test_a_form_has_empty_rows_for_browsers_that_cannot_add_one(lead: Client) -> None:
+    address = "/admin/tickets/calendar/add/"
+
+    assert 'href="?rows=1"' in lead.get(address).content.decode()
+    assert 'name="holidays-2-day"' not in lead.get(address).content.decode()
+    assert 'name="holidays-2-day"' in lead.get(f"{address}?rows=1").content.decode()

@@ -1,0 +1,148 @@
+"""Styles, scripts and fonts: compressed, kept for a year, and without a step before the start.
+
+An address has the content's hash: `/static/desk/list.js?v=3f0c…`. With a new content comes a new
+address, so a browser never asks twice for one, and never shows an old one.
+"""
+
+import gzip
+import hashlib
+import posixpath
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.core.exceptions import SuspiciousFileOperation
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseNotFound
+from django.utils.cache import get_conditional_response
+
+# Several files that every page of the desk needs, sent as one.
+BUNDLES = {
+    "desk/shell.css": (
+        "desk/fonts.css",
+        "unfold/css/styles.css",
+        "unfold/css/simplebar/simplebar.css",
+        "desk/touches.css",
+        "desk/print.css",
+    ),
+    "desk/shell.js": (
+        "unfold/js/htmx/htmx.js",
+        "unfold/js/app.js",
+        "unfold/js/simplebar/simplebar.js",
+        "unfold/js/alpine/alpine.anchor.js",
+        "unfold/js/alpine/alpine.persist.js",
+        "unfold/js/alpine/alpine.resize.js",
+        "unfold/js/alpine/alpine.js",
+        "desk/focus.js",
+    ),
+}
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
+}
+COMPRESSED_ALREADY = {".woff2", ".png"}
+# The address of the content itself, and one without a hash or with an older one.
+FOR_A_YEAR = "public, max-age=31536000, immutable"
+FOR_A_MINUTE = "public, max-age=60"
+# What a style names beside itself; not what it brings (data:) or has from elsewhere.
+REFERENCE = re.compile(rb"""url\((["']?)(?!data:|https?:|/|#)([^"')?#]+)\1\)""")
+ACCEPTS_GZIP = re.compile(r"\bgzip\b")
+
+
+class StaticFile(NamedTuple):
+    """What is sent, and the hash of what it says; `gzipped` is None where it saves nothing."""
+
+    content: bytes
+    gzipped: bytes | None
+    version: str
+
+
+known: dict[str, StaticFile] = {}
+
+
+def static_file(name: str) -> StaticFile | None:
+    """The file or bundle of this name, read and compressed once; None where there is none."""
+    if name in known and not settings.DEBUG:
+        return known[name]
+    content = contents_of(name)
+    if content is None:
+        return None
+    plain = posixpath.splitext(name)[1] not in COMPRESSED_ALREADY
+    gzipped = gzip.compress(content, mtime=0) if plain else None
+    known[name] = StaticFile(content, gzipped, hashlib.sha256(content).hexdigest()[:12])
+    return known[name]
+
+
+def contents_of(name: str) -> bytes | None:
+    if name in BUNDLES:
+        # A semicolon ends the last statement of a script, and is nothing to a style.
+        joint = b"\n;\n" if name.endswith(".js") else b"\n"
+        return joint.join(filter(None, map(contents_of, BUNDLES[name])))
+    try:
+        found = finders.find(name)
+    except (SuspiciousFileOperation, ValueError):
+        return None
+    if found is None or not Path(found).is_file():
+        return None
+    content = Path(found).read_bytes()
+    if not name.endswith(".css"):
+        return content
+    return REFERENCE.sub(lambda one: b"url(%s)" % beside(name, one[2].decode()).encode(), content)
+
+
+def beside(name: str, path: str) -> str:
+    """The address of what a style names by a path from where it stands."""
+    return hashed_address(posixpath.normpath(posixpath.join(posixpath.dirname(name), path)))
+
+
+def hashed_address(name: str) -> str:
+    file = static_file(name)
+    return f"{settings.STATIC_URL}{name}" + (f"?v={file.version}" if file else "")
+
+
+class HashedAddresses(StaticFilesStorage):
+    """What `{% static %}` asks for an address."""
+
+    def url(self, name: str | None) -> str:
+        return hashed_address(name or "")
+
+
+class StaticFiles:
+    """Middleware: answers what begins with STATIC_URL."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path_info.startswith(settings.STATIC_URL):
+            return self.get_response(request)
+        if request.method not in ("GET", "HEAD"):
+            return HttpResponseNotAllowed(["GET", "HEAD"])
+        name = request.path_info.removeprefix(settings.STATIC_URL)
+        file = static_file(name)
+        return sent(request, name, file) if file else HttpResponseNotFound()
+
+
+def sent(request: HttpRequest, name: str, file: StaticFile) -> HttpResponse:
+    accepts = ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", ""))
+    content = (accepts and file.gzipped) or file.content
+    kind = TYPES.get(posixpath.splitext(name)[1], "application/octet-stream")
+    response = HttpResponse(content, content_type=kind)
+    current = request.GET.get("v") == file.version
+    response.headers["Cache-Control"] = FOR_A_YEAR if current else FOR_A_MINUTE
+    response.headers["Vary"] = "Accept-Encoding"
+    response.headers["ETag"] = etag = f'W/"{file.version}"'
+    if content is not file.content:
+        response.headers["Content-Encoding"] = "gzip"
+    response.headers["Content-Length"] = str(len(content))
+    unchanged = get_conditional_response(request, etag=etag, response=response)
+    return unchanged if isinstance(unchanged, HttpResponse) else response
