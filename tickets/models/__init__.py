@@ -6,6 +6,7 @@ from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, Work
 from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.files import RequestedDocument, TicketFile, UnfinishedFile
 from tickets.models.phones import Phone, PhoneKey
+from tickets.models.search import SearchEntry, SearchFill
 from tickets.models.tickets import Document, IncidenceLink, Ticket
 from tickets.models.together import CallerTicket, Mention, RelatedTickets, Watch
 from tickets.models.types import TicketType
@@ -30,6 +31,8 @@ __all__ = [
     "RelatedTickets",
     "RequestedDocument",
     "SLATarget",
+    "SearchEntry",
+    "SearchFill",
     "Shift",
     "Ticket",
     "TicketFile",
