@@ -2,6 +2,8 @@ from datetime import datetime
 from uuid import uuid4
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.expressions import Combinable
@@ -63,6 +65,24 @@ class Company(models.Model):
     def written_language(self) -> str:
         """The language of what we write to it (decision N21)."""
         return self.language or settings.LANGUAGE_CODE
+
+
+class SearchName(models.Model):
+    """What a company's name is found by. A trigger writes it, also for the version before."""
+
+    company = models.OneToOneField(
+        Company, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    # As search_words() has them, and search_names().
+    words = models.TextField()
+    nearly = ArrayField(models.TextField())
+
+    class Meta:
+        default_permissions = ()
+        indexes = [GinIndex(fields=["nearly"], fastupdate=False, name="search_names_nearly")]
+
+    def __str__(self) -> str:
+        return self.words
 
 
 class Token(models.Model):

@@ -42,6 +42,12 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
+    # After an upgrade older tickets; later those whose shipment was unknown.
+    "make older tickets findable": {
+        "task": "tickets.tasks.fill_search",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
     # A file that came rings by itself.
     "make the small pictures of files": {
         "task": "tickets.tasks.make_thumbnails",

@@ -3,7 +3,7 @@ from django.utils.module_loading import import_string
 
 from deliveries.upkeep.periodic import periodic_task
 from tickets.assignment import automatic, loads
-from tickets.changes import kept_files, notifications
+from tickets.changes import kept_files, notifications, search_entries
 from tickets.sla import recalculation
 
 
@@ -42,6 +42,11 @@ def make_thumbnails() -> int:
 @periodic_task(limit_seconds=120, batch=kept_files.MOST_AT_ONCE)
 def remove_orphans() -> int:
     return kept_files.remove_orphans()
+
+
+@periodic_task(limit_seconds=120, batch=search_entries.MOST_AT_ONCE)
+def fill_search() -> int:
+    return search_entries.fill_some()
 
 
 @shared_task(time_limit=60)

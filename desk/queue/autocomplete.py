@@ -1,4 +1,4 @@
-"""Names that begin as somebody has begun to type: the choices of the list's filters."""
+"""Names for what somebody has begun to type: the choices of the list's filters."""
 
 from django.core.exceptions import PermissionDenied
 from django.db import connection
@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, JsonResponse
 from django.urls import URLPattern, path
 
 from desk.common.admin_base import ModelAdmin
-from desk.queue.search import like
+from desk.queue.search_names import agents_like, companies_like
 
 MOST = 10
 # Looks at one entry of the index for each name that it offers.
@@ -21,14 +21,40 @@ WITH RECURSIVE name AS (
 )
 SELECT carrier_name FROM name WHERE carrier_name IS NOT NULL LIMIT %s
 """
-COMPANIES = """
-SELECT name FROM companies_company WHERE upper(name) LIKE upper(%s) ORDER BY name LIMIT %s
-"""
-AGENTS = """
+FIRST_COMPANIES = "SELECT name FROM companies_company ORDER BY name LIMIT %s"
+FIRST_AGENTS = """
 SELECT person.username FROM tickets_agent agent JOIN auth_user person ON person.id = agent.user_id
-WHERE person.username LIKE %s ORDER BY person.username LIMIT %s
+ORDER BY person.username LIMIT %s
 """
-ASKED = {"agent": AGENTS, "company": COMPANIES, "carrier": CARRIERS}
+
+
+def fetch_names(statement: str, *given: str | int) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+        return [name for (name,) in cursor.fetchall()]
+
+
+def carrier_names(begin: str) -> list[str]:
+    return fetch_names(CARRIERS, begin, MOST)
+
+
+def company_names(begin: str) -> list[str]:
+    """Any part of a name will do, without its accents."""
+    return (
+        [one.name for one in companies_like(begin, MOST)]
+        if begin
+        else fetch_names(FIRST_COMPANIES, MOST)
+    )
+
+
+def agent_logins(begin: str) -> list[str]:
+    """By login, first or last name; what is offered is the login."""
+    return (
+        [one.name for one in agents_like(begin, MOST)] if begin else fetch_names(FIRST_AGENTS, MOST)
+    )
+
+
+ASKED = {"agent": agent_logins, "company": company_names, "carrier": carrier_names}
 
 
 class AutocompletePages(ModelAdmin):
@@ -43,7 +69,4 @@ class AutocompletePages(ModelAdmin):
         if what not in ASKED:
             raise Http404
         begin = request.GET.get("begin", "").replace("\x00", "")[:100]
-        with connection.cursor() as cursor:
-            cursor.execute(ASKED[what], [begin if what == "carrier" else like(begin), MOST])
-            names = [name for (name,) in cursor.fetchall()]
-        return JsonResponse({"names": names})
+        return JsonResponse({"names": ASKED[what](begin)})

@@ -50,6 +50,8 @@ class TicketChangeList(ChangeList):
 
     queue: queues.Queue
     found: search.Matches | None = None
+    # Whom a name was perhaps meant for, when nothing was found.
+    near: list[search.Hit] | None = None
 
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         # What was ticked is meant, also when it has left the queue since the page was shown.
@@ -69,7 +71,8 @@ class TicketChangeList(ChangeList):
     ) -> QuerySet[Ticket]:
         everything = cast(TicketQuerySet, self.root_queryset)
         if self.query.strip():
-            self.found = search.search_tickets(self.query)
+            self.found = search.search_tickets(search.terms_of(request))
+            self.near = [] if self.found.ids else search.find_near(search.terms_of(request))
             narrowed = everything.filter(pk__in=self.found.ids)
         else:
             narrowed = self.queue.narrow(everything, queues.queue_counts(request).me)

@@ -17,6 +17,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from companies.ids import LARGEST_ID
 from companies.models import Company
 from desk.common.cache import cached
+from desk.queue.search_names import companies_like
 from tickets.models import Agent, Ticket, TicketType
 from tickets.models.carriers import spellings_of
 
@@ -135,11 +136,11 @@ class CompanyFilter(TextFilter):
     parameter_name = names = "company"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        """By its id, or its whole name in any case."""
+        """By its id, or its whole name in any case; where that is none's, by a part of it."""
         if value.isascii() and value.isdecimal():
             return tickets.filter(company=min(int(value), LARGEST_ID))
-        named = Company.objects.filter(name__iexact=value).values_list("pk", flat=True)
-        return tickets.filter(company__in=list(named))
+        named = list(Company.objects.filter(name__iexact=value).values_list("pk", flat=True))
+        return tickets.filter(company__in=named or [one.id for one in companies_like(value)])
 
 
 class CarrierFilter(TextFilter):

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy
 
 from desk.queue.autocomplete import AutocompletePages
@@ -13,6 +14,7 @@ from desk.queue.export import ExportPages
 from desk.queue.filters import FILTERS
 from desk.queue.queues import current_queue
 from desk.queue.rows import TicketRows
+from desk.queue.search import exact_ticket, terms_of
 from tickets.models import Ticket
 
 
@@ -30,7 +32,7 @@ class ListPages(AutocompletePages, ExportPages, TicketRows):
     show_facets = admin.ShowFacets.NEVER
     # Named so that there is a box to search with; TicketList is what searches.
     search_fields = ("id",)
-    search_help_text = gettext_lazy("ID, tracking number, company or text")
+    search_help_text = gettext_lazy("ID, tracking or order number, company, agent or text")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketChangeList]:
         return TicketChangeList
@@ -38,8 +40,17 @@ class ListPages(AutocompletePages, ExportPages, TicketRows):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
+        if (exact := self.ticket_asked_for(request)) is not None:
+            return redirect("admin:tickets_ticket_change", exact)
         context = {"may_export": self.has_export_permission(request), **(extra_context or {})}
         return super().changelist_view(request, context)
+
+    def ticket_asked_for(self, request: HttpRequest) -> int | None:
+        """The ticket that a search names, and no other; a search within filters stays a list."""
+        alone = request.method == "GET" and set(request.GET) <= {"q", "queue"}
+        if not (alone and request.GET.get("q", "").strip() and self.has_view_permission(request)):
+            return None
+        return exact_ticket(terms_of(request))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Ticket], search_term: str

@@ -1,127 +1,182 @@
-"""Tickets by what agents know of them: an id, a tracking number, a company, words.
-
-First a short list of ids, each part of it through an index of its own; then whatever else the list
-asks of those. One statement for all of it would leave PostgreSQL the choice to walk over all
-tickets instead.
-"""
+"""Everything that is found at the desk, by kind: for the palette, and for who mistyped a name."""
 
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import connection
 from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
-from companies.ids import LARGEST_ID
+from desk.queue import search_names, search_statements, search_terms
+from desk.queue.search_names import Name
+from desk.queue.search_terms import Terms
+from desk.queue.search_tickets import (
+    Matches,
+    exact_ticket,
+    search_parameters,
+    search_tickets,
+)
+from tickets.labels import status_label
 from tickets.models import Ticket
 
-MOST_FOUND = 1_000
-MOST_COMPANIES = 20
-MOST_OFFERED = 10
-LONGEST_TERM = 200
-# Rows of a block, as tickets_words() numbers them.
-BLOCK_BITS = 14
+__all__ = [
+    "Hit",
+    "Matches",
+    "SearchHits",
+    "exact_ticket",
+    "find",
+    "find_near",
+    "palette",
+    "search_tickets",
+    "terms_of",
+]
 
-BY_ID = "SELECT id FROM tickets_ticket WHERE id = %(number)s"
-BY_SHIPMENT = "SELECT id FROM tickets_ticket WHERE shipment_id = %(number)s"
-BY_TRACKING = """
-SELECT ticket.id FROM shipments_shipment parcel
-JOIN tickets_ticket ticket
-  ON ticket.shipment_id = parcel.id AND ticket.company_id = parcel.company_id
-WHERE parcel.tracking_number IN (%(term)s, %(upper)s)
-"""
-# The newest of each company through its index; never all of a large company's.
-BY_COMPANY = """
-SELECT theirs.id FROM (
-  SELECT id FROM companies_company
-  WHERE upper(name) LIKE upper(%(prefix)s) ORDER BY id LIMIT %(companies)s
-) company
-CROSS JOIN LATERAL (
-  SELECT id FROM tickets_ticket WHERE company_id = company.id
-  ORDER BY created_at DESC, id DESC LIMIT %(most)s
-) theirs
-"""
-# Block after block from the newest on, until there are enough: as quick for a word that half of
-# all tickets have as for one that none has. See tickets_words() for what a block is.
-BY_WORDS = """
-SELECT found.id FROM generate_series(
-  (SELECT max(id) FROM {table}) >> {bits}, 0, -1
-) AS block
-CROSS JOIN LATERAL (
-  SELECT {ticket} AS id FROM {table}
-  WHERE tickets_words({text}, id) @@ (
-    websearch_to_tsquery('simple', %(term)s) && ('''block ' || block || '''')::tsquery
-  )
-  ORDER BY {table}.id DESC
-) found
-WHERE numnode(websearch_to_tsquery('simple', %(term)s)) > 0
+MOST_OFFERED = 10
+MOST_OF_OTHERS = 5
+LIST = "admin:tickets_ticket_changelist"
+ICONS = {
+    "ticket": "confirmation_number",
+    "shipment": "package_2",
+    "company": "domain",
+    "agent": "support_agent",
+}
+SHIPMENT = "SELECT parcel.id, parcel.tracking_number, parcel.carrier_name, company.name"
+OWNER = "JOIN companies_company company ON company.id = parcel.company_id"
+SHIPMENTS_FROM = f"""
+({SHIPMENT} FROM shipments_shipment parcel {OWNER}
+  WHERE search_key(parcel.tracking_number) LIKE %(part)s || '%%' LIMIT %(most)s)
+UNION
+({SHIPMENT} FROM tickets_ticket ticket
+  JOIN shipments_shipment parcel ON parcel.id = ticket.shipment_id {OWNER}
+  WHERE ticket.id IN ({search_statements.IN_PARTS}) LIMIT %(most)s)
 LIMIT %(most)s
 """
-IN_FIRST_TEXTS = BY_WORDS.format(
-    table="tickets_ticket", ticket="id", text="comments", bits=BLOCK_BITS
-)
-IN_COMMENTS = BY_WORDS.format(
-    table="tickets_comment", ticket="ticket_id", text="text", bits=BLOCK_BITS
-)
 
 
-class Matches(NamedTuple):
-    """At most MOST_FOUND ids; whether there were more, older ones."""
+class Hit(NamedTuple):
+    """Something found: a ticket, shipment, company or agent, and where it leads."""
 
-    ids: list[int]
-    more: bool
+    kind: str
+    id: int
+    title: str
+    detail: str
+    link: str
 
 
-def search_tickets(term: str, most: int = MOST_FOUND) -> Matches:
-    """One statement, bounded whatever is asked for."""
-    term = term.strip().replace("\x00", "")[:LONGEST_TERM]
-    if not term:
-        return Matches([], more=False)
-    parts = [BY_TRACKING, BY_COMPANY, IN_FIRST_TEXTS, IN_COMMENTS]
-    if is_number(term):
-        parts[:0] = [BY_ID, BY_SHIPMENT]
-    union = " UNION ".join(f"({part})" for part in parts)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT id FROM ({union}) AS found ORDER BY id DESC LIMIT %(most)s",  # noqa: S608
-            {
-                "number": int(term) if is_number(term) else None,
-                "term": term,
-                "upper": term.upper(),
-                "prefix": like(term),
-                "companies": MOST_COMPANIES,
-                "most": most + 1,
-            },
+class SearchHits(NamedTuple):
+    """Hits by kind. `exact` is the ticket that was meant, if what was typed names just one;
+    `near` are companies and agents whose names differ in a letter, where none fits.
+    """
+
+    exact: int | None
+    tickets: list[Hit]
+    shipments: list[Hit]
+    companies: list[Hit]
+    agents: list[Hit]
+    near: list[Hit]
+
+    def hits(self) -> list[Hit]:
+        """All of them, the ticket that was meant first."""
+        first = [one for one in self.tickets if one.id == self.exact]
+        rest = [one for one in self.tickets if one.id != self.exact]
+        return [*first, *self.companies, *self.agents, *self.shipments, *rest, *self.near]
+
+
+NOTHING = SearchHits(None, [], [], [], [], [])
+
+
+def find(words: str, user: User | AnonymousUser, most: int = MOST_OFFERED) -> SearchHits:
+    """What these words find, of the kinds that the user may see; bounded whatever is asked for."""
+    terms = search_terms.read_terms(words)
+    sees_tickets = user.has_perm("tickets.view_ticket")
+    if not terms.typed:
+        return NOTHING
+    exact, tickets, agents = None, [], []
+    if sees_tickets:
+        exact = exact_ticket(terms)
+        tickets = ticket_hits(search_tickets(terms, most).ids, exact)
+        agents = [agent_hit(one) for one in search_names.find_agents(terms.words, MOST_OF_OTHERS)]
+    companies: list[Hit] = []
+    if user.has_perm("companies.view_company"):
+        found = search_names.find_companies(terms.words, MOST_OF_OTHERS)
+        companies = [company_hit(one, sees_tickets) for one in found]
+    shipments = shipment_hits(terms) if user.has_perm("shipments.view_shipment") else []
+    near = [] if companies or agents or not sees_tickets else find_near(terms)
+    return SearchHits(exact, tickets, shipments, companies, agents, near)
+
+
+def terms_of(request: HttpRequest) -> Terms:
+    """What the address asks for; taken apart once in a request."""
+    known: Terms | None = getattr(request, "_desk_terms", None)
+    if known is None:
+        known = search_terms.read_terms(request.GET.get("q", ""))
+        vars(request)["_desk_terms"] = known
+    return known
+
+
+def find_near(terms: Terms) -> list[Hit]:
+    """Companies and agents with such names, but for a letter, each with the search for it."""
+    companies, agents = search_names.find_near_names(terms.words)
+    return [
+        hit._replace(link=f"{reverse(LIST)}?{urlencode({'q': hit.title})}")
+        for hit in [*(company_hit(one, True) for one in companies), *map(agent_hit, agents)]
+    ]
+
+
+def ticket_hits(ids: list[int], exact: int | None) -> list[Hit]:
+    wanted = ids if exact is None or exact in ids else [exact, *ids[:-1]]
+    tickets = Ticket.objects.filter(pk__in=wanted).select_related("company", "type").order_by("-pk")
+    return [
+        Hit(
+            "ticket",
+            ticket.pk,
+            f"#{ticket.pk}",
+            " · ".join(map(str, (ticket.company, ticket.type, status_label(ticket.status)))),
+            reverse("admin:tickets_ticket_change", args=[ticket.pk]),
         )
-        ids = [ticket_id for (ticket_id,) in cursor.fetchall()]
-    return Matches(ids[:most], more=len(ids) > most)
+        for ticket in tickets
+    ]
 
 
-def is_number(term: str) -> bool:
-    return term.isascii() and term.isdecimal() and int(term) <= LARGEST_ID
+def shipment_hits(terms: Terms) -> list[Hit]:
+    if not terms.part:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(SHIPMENTS_FROM, search_parameters(terms, MOST_OF_OTHERS))
+        rows = cursor.fetchall()
+    return [
+        Hit(
+            "shipment",
+            pk,
+            tracking,
+            f"{carrier} · {company}",
+            reverse("admin:shipments_shipment_change", args=[pk]),
+        )
+        for pk, tracking, carrier, company in rows
+    ]
 
 
-def like(prefix: str) -> str:
-    """A pattern for what begins so."""
-    for special in "\\%_":
-        prefix = prefix.replace(special, f"\\{special}")
-    return f"{prefix}%"
+def company_hit(company: Name, sees_tickets: bool) -> Hit:
+    """It leads to the company's tickets, or to its own page for who may see none."""
+    link = f"{reverse(LIST)}?{urlencode({'queue': 'everything', 'company': company.id})}"
+    if not sees_tickets:
+        link = reverse("admin:companies_company_change", args=[company.id])
+    return Hit("company", company.id, company.name, "", link)
+
+
+def agent_hit(agent: Name) -> Hit:
+    """It leads to the agent's open tickets."""
+    link = f"{reverse(LIST)}?{urlencode({'queue': 'open', 'agent': agent.name})}"
+    return Hit("agent", agent.id, agent.full or agent.name, agent.name if agent.full else "", link)
 
 
 def palette(request: HttpRequest, term: str) -> list[SearchResult]:
-    """The first few for Ctrl+K, for who may see tickets; Unfold keeps them for five minutes."""
-    if not request.user.has_perm("tickets.view_ticket"):
-        return []
-    ids = search_tickets(term, MOST_OFFERED).ids
-    tickets = Ticket.objects.filter(pk__in=ids).select_related("company", "type").order_by("-pk")
-    return [search_result(ticket) for ticket in tickets]
+    """What Ctrl+K offers; Unfold keeps it for five minutes."""
+    return [search_result(hit) for hit in find(term, request.user).hits()]
 
 
-def search_result(ticket: Ticket) -> SearchResult:
-    words: list[Any] = [ticket.company, ticket.type, ticket.get_status_display()]
-    return SearchResult(
-        title=f"#{ticket.pk}",
-        description=" · ".join(map(str, words)),
-        link=reverse("admin:tickets_ticket_change", args=[ticket.pk]),
-        icon="confirmation_number",
-    )
+def search_result(hit: Hit) -> SearchResult:
+    kinds: Any = {"title": hit.title, "description": hit.detail, "link": hit.link}
+    return SearchResult(**kinds, icon=ICONS[hit.kind])

@@ -9,6 +9,7 @@ EXPORT = "desk/queue/export.py"
 FILTERS = "desk/queue/filters.py"
 LOOKUP = "desk/support/lookup.py"
 SEARCH = "desk/queue/search.py"
+SEARCH_STATEMENTS = "desk/queue/search_statements.py"
 TIMELINE = "desk/ticket/timeline.py"
 TOGETHER = "desk/ticket/together.py"
 USERS = "desk/people/user_admin.py"
@@ -67,7 +68,7 @@ DESK = (
     ),
     Mutant(
         "found-by-anothers-parcel",
-        SEARCH,
+        SEARCH_STATEMENTS,
         "ON ticket.shipment_id = parcel.id AND ticket.company_id = parcel.company_id",
         "ON ticket.shipment_id = parcel.id",
         "A tracking number finds the ticket of a company that only guessed its id.",
@@ -75,16 +76,23 @@ DESK = (
     Mutant(
         "palette-for-anybody",
         SEARCH,
-        'if not request.user.has_perm("tickets.view_ticket"):',
-        "if not request.user.is_active:",
+        "    if sees_tickets:\n        exact",
+        "    if user.is_active:\n        exact",
         "An operator reads about tickets.",
     ),
     Mutant(
-        "a-percent-sign-finds-everything",
-        SEARCH,
-        'for special in "\\\\%_":',
-        'for special in "\\\\":',
-        "A search for a name with a percent sign finds all companies.",
+        "letters-in-any-order",
+        SEARCH_STATEMENTS,
+        " AND tracking LIKE '%%' || %(part)s || '%%'",
+        "",
+        "A part of a tracking number finds parcels that only have its letters.",
+    ),
+    Mutant(
+        "one-of-several-opens",
+        "desk/queue/search_tickets.py",
+        "return ids[0] if len(ids) == 1 else None",
+        "return ids[0] if ids else None",
+        "A parcel's number opens one of its tickets, and nobody sees the others.",
     ),
     Mutant(
         "last-day-left-out-of-the-list",

@@ -7,6 +7,7 @@ from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.files import RequestedDocument, TicketFile, UnfinishedFile
 from tickets.models.notifications import Notification
 from tickets.models.phones import Phone, PhoneKey
+from tickets.models.search import SearchEntry, SearchFill
 from tickets.models.tickets import Document, IncidenceLink, Ticket
 from tickets.models.together import CallerTicket, Mention, RelatedTickets, Watch
 from tickets.models.types import TicketType
@@ -32,6 +33,8 @@ __all__ = [
     "RelatedTickets",
     "RequestedDocument",
     "SLATarget",
+    "SearchEntry",
+    "SearchFill",
     "Shift",
     "Ticket",
     "TicketFile",

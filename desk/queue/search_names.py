@@ -1,0 +1,137 @@
+"""Companies and agents by their names: by words, their beginnings and parts, or nearly so."""
+
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from desk.common.cache import cached
+from desk.queue import search_terms
+
+MOST_FOUND = 20
+MOST_NEAR = 3
+MOST_CANDIDATES = 200
+AGENTS_FRESH_SECONDS = 30
+# Letters of which a part is looked for inside of a word; fewer begin one.
+PART = 4
+# Letters of a word in which one may be wrong.
+SHORTEST_NEAR, LONGEST_NEAR = 4, 40
+
+# Over all names: some milliseconds for ten thousand.
+COMPANIES = """
+SELECT company.id, company.name, found.words FROM companies_searchname found
+JOIN companies_company company ON company.id = found.company_id
+WHERE ' ' || found.words LIKE ALL(%(patterns)s)
+ORDER BY ' ' || found.words NOT LIKE %(first)s, company.name, company.id LIMIT %(most)s
+"""
+NEAR_COMPANIES = """
+SELECT company.id, company.name, found.words FROM companies_searchname found
+JOIN companies_company company ON company.id = found.company_id
+WHERE {conditions} ORDER BY company.id LIMIT %s
+"""
+AGENTS = """
+SELECT agent.id, person.username, btrim(concat_ws(' ', person.first_name, person.last_name)),
+  search_words(concat_ws(' ', person.first_name, person.last_name, person.username))
+FROM tickets_agent agent JOIN auth_user person ON person.id = agent.user_id
+ORDER BY person.username
+"""
+
+
+class Name(NamedTuple):
+    """A company, or an agent, whose `name` is their login and `full` what they are called."""
+
+    id: int
+    name: str
+    words: str
+    full: str = ""
+
+
+def find_companies(words: list[str], most: int = MOST_FOUND) -> list[Name]:
+    """Those whose names have all of these words or parts of words; those that begin so first."""
+    if not words:
+        return []
+    given: dict[str, Any] = {
+        "patterns": [pattern_of(word) for word in words],
+        "first": f" {words[0]}%",
+        "most": most,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(COMPANIES, given)
+        return [Name(*row) for row in cursor.fetchall()]
+
+
+def companies_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
+    """As find_companies, of what somebody typed."""
+    return find_companies(search_terms.read_terms(typed).words, most)
+
+
+def agents_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
+    """As find_agents, of what somebody typed."""
+    return find_agents(search_terms.read_terms(typed).words, most)
+
+
+def find_agents(words: list[str], most: int = MOST_FOUND) -> list[Name]:
+    """Those who have words in their login or their name that begin so."""
+    if not words:
+        return []
+    found = [one for one in agent_names() if all(f" {word}" in f" {one.words}" for word in words)]
+    return found[:most]
+
+
+def find_near_names(words: list[str]) -> tuple[list[Name], list[Name]]:
+    """Companies and agents whose names have these words but for one letter in each."""
+    if not any(SHORTEST_NEAR <= len(word) <= LONGEST_NEAR for word in words):
+        return [], []
+    companies = [one for one in near_candidates(words) if is_near(words, one.words)]
+    people = [one for one in agent_names() if is_near(words, one.words)]
+    return companies[:MOST_NEAR], people[:MOST_NEAR]
+
+
+def agent_names() -> list[Name]:
+    """All of them, some seconds old."""
+    return cached("agents:names", AGENTS_FRESH_SECONDS, read_agent_names)
+
+
+def read_agent_names() -> list[Name]:
+    with connection.cursor() as cursor:
+        cursor.execute(AGENTS)
+        return [Name(pk, login, words, full) for pk, login, full, words in cursor.fetchall()]
+
+
+def near_candidates(words: list[str]) -> list[Name]:
+    """Companies that have, for each word, one that is the same when each leaves out a letter."""
+    conditions = " AND ".join(["found.nearly && %s::text[]"] * len(words))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            NEAR_COMPANIES.format(conditions=conditions),
+            [*map(left_out, words), MOST_CANDIDATES],
+        )
+        return [Name(*row) for row in cursor.fetchall()]
+
+
+def left_out(word: str) -> list[str]:
+    """As search_names() keeps words: it, and each that has a letter less."""
+    return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
+
+
+def pattern_of(word: str) -> str:
+    return f"%{word}%" if len(word) >= PART else f"% {word}%"
+
+
+def is_near(words: list[str], name: str) -> bool:
+    theirs = name.split(" ")
+    return all(any(differ_in_one(word, one) for one in theirs) for word in words)
+
+
+def differ_in_one(typed: str, meant: str) -> bool:
+    """At most one letter is wrong, missing, too much, or has changed places with the next."""
+    if typed == meant:
+        return True
+    if len(typed) < SHORTEST_NEAR or abs(len(typed) - len(meant)) > 1:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(typed, meant, strict=False)) if a != b), None)
+    if at is None:
+        return True
+    if len(typed) != len(meant):
+        return typed[at + (len(typed) > len(meant)) :] == meant[at + (len(meant) > len(typed)) :]
+    swapped = typed[:at] + typed[at : at + 2][::-1] + typed[at + 2 :]
+    return typed[at + 1 :] == meant[at + 1 :] or swapped == meant

@@ -1,0 +1,119 @@
+"""How tickets are found, each way through an index of its own, the newest first."""
+
+# As search_terms() numbers the blocks.
+BLOCK_BITS = 14
+MOST_COMPANIES = 20
+MOST_AGENTS = 5
+# Texts that are looked at for the words of a phrase in their order.
+MOST_LOOKED_THROUGH = 1_000
+
+BY_ID = "SELECT id FROM tickets_ticket WHERE id = %(number)s"
+BY_SHIPMENT = "SELECT id FROM tickets_ticket WHERE shipment_id = %(number)s"
+BY_TRACKING = """
+SELECT ticket.id FROM shipments_shipment parcel
+JOIN tickets_ticket ticket
+  ON ticket.shipment_id = parcel.id AND ticket.company_id = parcel.company_id
+WHERE search_key(parcel.tracking_number) = %(key)s AND %(key)s <> ''
+"""
+# The newest of each company, and of each agent, through its index; never all of a large one's.
+BY_COMPANY = """
+SELECT theirs.id FROM unnest(%(companies)s::bigint[]) AS company
+CROSS JOIN LATERAL (
+  SELECT id FROM tickets_ticket WHERE company_id = company
+  ORDER BY created_at DESC, id DESC LIMIT %(most)s
+) theirs
+"""
+BY_AGENT = """
+SELECT theirs.id FROM unnest(%(agents)s::bigint[]) AS agent
+CROSS JOIN LATERAL (
+  SELECT id FROM tickets_ticket WHERE agent_id = agent
+  ORDER BY created_at DESC, id DESC LIMIT %(most)s
+) theirs
+"""
+# Block after block from the newest on, until there are enough: as quick for a word that half of
+# all tickets have as for one that none has. OFFSET 0 keeps PostgreSQL from reading all rows by
+# their ids instead. See search_terms() for what a block is.
+BLOCKS = """
+SELECT found.* FROM generate_series((SELECT max({key}) FROM {table}) >> {bits}, 0, -1) AS block
+CROSS JOIN LATERAL (
+  SELECT {ticket} AS id{text} FROM {table}
+  WHERE {terms} @@ replace(%({query})s, E'\\x01', block::text)::tsquery
+  ORDER BY {key} DESC OFFSET 0
+) found
+"""
+ENTRIES = {"table": "tickets_searchentry", "key": "ticket_id", "ticket": "ticket_id"}
+TEXTS = {
+    "comments": ("tickets_comment", "text"),
+    "documents": ("tickets_document", "coalesce(key, '') || ' ' || coalesce(value, '')"),
+    "requests": ("tickets_requesteddocument", "name"),
+    "files": ("tickets_ticketfile", "name"),
+}
+OPENING = """(SELECT concat_ws(' ', comments, data) FROM tickets_ticket
+  WHERE tickets_ticket.id = ticket_id)"""
+
+
+def blocks(query: str, *, table: str, key: str, ticket: str, terms: str, text: str = "") -> str:
+    return BLOCKS.format(
+        query=query,
+        table=table,
+        key=key,
+        ticket=ticket,
+        terms=terms,
+        text=f", {text} AS text" if text else "",
+        bits=BLOCK_BITS,
+    )
+
+
+def in_entries(query: str) -> str:
+    """Tickets whose entry has the terms of the parameter of that name."""
+    return f"{blocks(query, **ENTRIES, terms='terms')} LIMIT %(most)s"
+
+
+def with_words(*, phrases: bool) -> list[str]:
+    """A statement for each place that has words; a phrase is looked for in the texts themselves."""
+    found = [blocks("words", **ENTRIES, terms="terms", text=OPENING if phrases else "")]
+    for table, text in TEXTS.values():
+        found.append(
+            blocks(
+                "words",
+                table=table,
+                key=f"{table}.id",
+                ticket="ticket_id",
+                terms=f"search_terms({text}, {table}.id)",
+                text=text if phrases else "",
+            )
+        )
+    if not phrases:
+        return [f"{one} LIMIT %(most)s" for one in found]
+    return [having_phrases(one) for one in found]
+
+
+def having_phrases(statement: str) -> str:
+    return f"""
+SELECT id FROM ({statement} LIMIT {MOST_LOOKED_THROUGH}) AS candidate
+WHERE (SELECT bool_and(strpos(' ' || search_words(text) || ' ', ' ' || phrase || ' ') > 0)
+  FROM unnest(%(phrases)s::text[]) AS phrase)
+"""  # noqa: S608 - of our own parts
+
+
+IN_PARTS = f"""
+SELECT ticket_id FROM tickets_searchentry
+WHERE ticket_id IN ({in_entries("part_words")}) AND tracking LIKE '%%' || %(part)s || '%%'
+"""  # noqa: S608 - of our own parts
+IN_VALUES = in_entries("value")
+
+# Until all older tickets have their entry: their first texts, as the version before looked there.
+IN_FIRST_TEXTS = f"""
+SELECT found.id FROM generate_series(
+  (SELECT left_up_to FROM tickets_searchfill WHERE left_up_to > 0) >> {BLOCK_BITS}, 0, -1
+) AS block
+CROSS JOIN LATERAL (
+  SELECT id FROM tickets_ticket
+  WHERE tickets_words(comments, id) @@ (
+    websearch_to_tsquery('simple', %(typed)s) && ('''block ' || block || '''')::tsquery
+  )
+  ORDER BY id DESC
+) found
+WHERE numnode(websearch_to_tsquery('simple', %(typed)s)) > 0
+LIMIT %(most)s
+"""  # noqa: S608 - of our own parts

@@ -1,0 +1,139 @@
+"""What somebody typed into a search, taken apart; folded by the functions that folded the texts."""
+
+import re
+from typing import NamedTuple
+
+from django.db import connection
+
+from companies.ids import LARGEST_ID
+
+LONGEST = 200
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
+# Stands for the name of a block until the statement knows it; nothing that is typed has it.
+BLOCK = "\x01"
+MOST_WORDS = 10
+# More of a word makes no difference.
+LONGEST_WORD = 60
+# Shorter ones are words only as they stand: "of" is not the beginning of "office".
+SHORTEST_BEGINNING = 3
+# Letters of a part of a tracking number, as the entries of tickets have them.
+PART = 4
+MOST_PARTS_OF_NUMBER = 12
+# A phrase, or what stands between spaces; either may be excluded.
+PARTS = re.compile(r'(?<!\S)(-?)"([^"]*)"|(\S+)')
+FOLD = """
+SELECT array(SELECT search_words(part) FROM unnest(%s::text[]) WITH ORDINALITY AS t(part, place)
+  ORDER BY place),
+  search_key(%s), regexp_replace(search_folded(%s), '[- _/#]+', '', 'g')
+"""
+
+
+class Terms(NamedTuple):
+    """`wanted` and `excluded` words are as PostgreSQL takes them in a query, each behind BLOCK."""
+
+    typed: str
+    # The words of it, in their order, without phrases and what is excluded.
+    words: list[str]
+    wanted: list[str]
+    excluded: list[str]
+    phrases: list[str]
+    # It without spaces and signs, as a tracking number is kept, and as a variable is.
+    key: str
+    value: str
+    # What could be an id; `is_ticket` says that it was written #1150.
+    number: int | None
+    is_ticket: bool
+
+    @property
+    def query(self) -> str:
+        """For PostgreSQL: words that a text must have and must not have. Empty where none is."""
+        if not self.wanted:
+            return ""
+        return " & ".join([*self.wanted, *(f"!({one})" for one in self.excluded)])
+
+    @property
+    def value_query(self) -> str:
+        """A whole value of the variables, such as an order number."""
+        fits = PART <= len(self.value) <= 40 and any(map(str.isdigit, self.value))
+        return search_term("=", self.value) if fits and not self.phrases else ""
+
+    @property
+    def part(self) -> str:
+        """A part of a tracking number; empty where it can be none."""
+        fits = PART <= len(self.key) <= 60 and not self.phrases
+        # Several words without a digit are a sentence.
+        return self.key if fits and (len(self.words) == 1 or has_digit(self.key)) else ""
+
+    @property
+    def part_query(self) -> str:
+        grams = [self.part[at : at + PART] for at in range(len(self.part) - PART + 1)]
+        return " & ".join(search_term("#", gram) for gram in grams[:MOST_PARTS_OF_NUMBER])
+
+
+def read_terms(typed: str) -> Terms:
+    """Of it, at most LONGEST letters and MOST_WORDS words count."""
+    typed = CONTROLS.sub(" ", typed).strip()[:LONGEST]
+    parts = [
+        (sign == "-" or (word.startswith("-") and len(word) > 1), bool(phrase), phrase or word)
+        for sign, phrase, word in PARTS.findall(typed)
+    ][:MOST_WORDS]
+    folded, key, value = fold_typed([text for _, _, text in parts], typed)
+    left = MOST_WORDS
+    words: list[str] = []
+    wanted: list[str] = []
+    excluded: list[str] = []
+    phrases: list[str] = []
+    for (out, is_phrase, _), text in zip(parts, folded, strict=True):
+        these = [word[:LONGEST_WORD] for word in text.split()[:left]]
+        left -= len(these)
+        if not these:
+            continue
+        if out:
+            excluded.append(all_of(these))
+        elif is_phrase:
+            phrases.append(" ".join(these))
+            wanted.append(all_of(these))
+        else:
+            words += these
+            wanted.append(beginning_with(these))
+    digits = typed.removeprefix("#")
+    number = int(digits) if is_number(digits) else None
+    is_ticket = number is not None and typed.startswith("#")
+    return Terms(
+        typed, words, wanted, excluded, phrases, key[:LONGEST], value[:LONGEST], number, is_ticket
+    )
+
+
+def fold_typed(parts: list[str], typed: str) -> tuple[list[str], str, str]:
+    with connection.cursor() as cursor:
+        cursor.execute(FOLD, [parts, typed, typed])
+        folded, key, value = cursor.fetchone()
+    return folded, key, value
+
+
+def all_of(words: list[str]) -> str:
+    return " & ".join(search_term(" ", word) for word in words)
+
+
+def beginning_with(words: list[str]) -> str:
+    """The last may go on: `ALT-20209` also finds ALT-202091."""
+    *whole, last = words
+    goes_on = ":*" if len(last) >= SHORTEST_BEGINNING else ""
+    return " & ".join(
+        [*(search_term(" ", word) for word in whole), search_term(" ", last) + goes_on]
+    )
+
+
+def search_term(kind: str, text: str) -> str:
+    """A term of search_terms(): behind the name of its block."""
+    for special in "\\'":
+        text = text.replace(special, special * 2)
+    return f"'{BLOCK}{kind}{text}'"
+
+
+def is_number(term: str) -> bool:
+    return term.isascii() and term.isdecimal() and 0 < len(term) < 20 and int(term) <= LARGEST_ID
+
+
+def has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))

@@ -1,0 +1,116 @@
+"""Tickets by what agents know of them: an id, a number, a name, words.
+
+First a short list of ids, each part of it through an index of its own; then whatever else the list
+asks of those. One statement for all of it would leave PostgreSQL the choice to walk over all
+tickets instead. Why so: decision page desk-search-folds-and-goes-block-by-block.
+"""
+
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from desk.queue import search_names, search_statements
+from desk.queue.search_names import Name
+from desk.queue.search_terms import Terms
+
+MOST_FOUND = 1_000
+# What is shown of whose tickets are all among them.
+MOST_COMPANIES = 20
+MOST_AGENTS = 5
+
+
+class Matches(NamedTuple):
+    """At most so many ids as were asked for; whether there were more, older ones.
+
+    `companies` and `agents` are those all of whose tickets are among them.
+    """
+
+    ids: list[int]
+    more: bool
+    companies: list[Name]
+    agents: list[Name]
+
+    @property
+    def company_names(self) -> str:
+        return ", ".join(one.name for one in self.companies)
+
+    @property
+    def agent_names(self) -> str:
+        return ", ".join(one.name for one in self.agents)
+
+
+def search_tickets(terms: Terms, most: int = MOST_FOUND) -> Matches:
+    """Bounded whatever is asked for."""
+    if not terms.typed:
+        return Matches([], False, [], [])
+    plain = [] if terms.phrases or terms.excluded else terms.words
+    companies = search_names.find_companies(plain, MOST_COMPANIES)
+    agents = search_names.find_agents(plain, MOST_AGENTS)
+    union = " UNION ".join(f"({part})" for part in parts_of(terms))
+    statement = (
+        f"SELECT id FROM ({union}) AS found WHERE id IS NOT NULL"  # noqa: S608 - our own parts
+        " ORDER BY id DESC LIMIT %(most)s"
+    )
+    given = {
+        **search_parameters(terms, most + 1),
+        "companies": [one.id for one in companies],
+        "agents": [one.id for one in agents],
+    }
+    ids = fetch_ids(statement, given)
+    return Matches(ids[:most], len(ids) > most, companies, agents)
+
+
+def parts_of(terms: Terms) -> list[str]:
+    """The ways in which these may find a ticket."""
+    ways = search_statements
+    parts = [ways.BY_TRACKING, ways.BY_COMPANY, ways.BY_AGENT]
+    if terms.number is not None:
+        parts += [ways.BY_ID, ways.BY_SHIPMENT]
+    if terms.part:
+        parts.append(ways.IN_PARTS)
+    if terms.value_query:
+        parts.append(ways.IN_VALUES)
+    if terms.query:
+        parts += [*ways.with_words(phrases=bool(terms.phrases)), ways.IN_FIRST_TEXTS]
+    return parts
+
+
+def search_parameters(terms: Terms, most: int) -> dict[str, Any]:
+    return {
+        "number": terms.number,
+        "key": terms.key,
+        "part": terms.part,
+        "part_words": terms.part_query,
+        "value": terms.value_query,
+        "words": terms.query,
+        "phrases": terms.phrases,
+        "typed": terms.typed,
+        "most": most,
+    }
+
+
+def exact_ticket(terms: Terms) -> int | None:
+    """The ticket whose number this is, or the only one with this shipment or order."""
+    if not terms.typed or terms.phrases or terms.excluded:
+        return None
+    given = search_parameters(terms, 2)
+    ways = search_statements
+    if terms.is_ticket:
+        return only(fetch_ids(ways.BY_ID, given))
+    numbers = [ways.BY_ID, f"{ways.BY_SHIPMENT} LIMIT 2"] if terms.number is not None else []
+    found = fetch_ids(
+        " UNION ".join(f"({one})" for one in [*numbers, f"{ways.BY_TRACKING} LIMIT 2"]), given
+    )
+    if found or not terms.value_query:
+        return only(found)
+    return only(fetch_ids(ways.IN_VALUES, given))
+
+
+def only(ids: list[int]) -> int | None:
+    return ids[0] if len(ids) == 1 else None
+
+
+def fetch_ids(statement: str, given: dict[str, Any]) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+        return [ticket_id for (ticket_id,) in cursor.fetchall()]
