@@ -8,12 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 
 from desk.queue.autocomplete import AutocompletePages
-from desk.queue.changelist import DEADLINES, CappedPaginator, TicketChangeList
+from desk.queue.changelist import DEADLINES, CappedPaginator, OpenedList, TicketChangeList
 from desk.queue.export import ExportPages
 from desk.queue.filters import FILTERS
 from desk.queue.queues import current_queue
 from desk.queue.rows import TicketRows
+from tickets.labels import move_verb
 from tickets.models import Ticket
+from tickets.statuses import AGENT_MOVES
 
 
 class ListPages(AutocompletePages, ExportPages, TicketRows):
@@ -33,12 +35,19 @@ class ListPages(AutocompletePages, ExportPages, TicketRows):
     search_help_text = gettext_lazy("ID, tracking number, company or text")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketChangeList]:
-        return TicketChangeList
+        return OpenedList if vars(request).get("desk_opened_list") else TicketChangeList
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        context = {"may_export": self.has_export_permission(request), **(extra_context or {})}
+        context = {
+            "may_export": self.has_export_permission(request),
+            "may_work": self.has_change_permission(request),
+            "agent_moves": [
+                (move.key, move_verb(to), f"move_to_{to.slug}") for to, move in AGENT_MOVES.items()
+            ],
+            **(extra_context or {}),
+        }
         return super().changelist_view(request, context)
 
     def get_search_results(
