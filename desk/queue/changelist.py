@@ -1,5 +1,6 @@
 """The list of tickets: which, in which order, how many. Quick over a million of them."""
 
+import hashlib
 from typing import Any, Literal, cast
 
 from django.core.paginator import Page
@@ -9,8 +10,11 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from unfold.views import ChangeList
 
+from desk.common.cache import cached
 from desk.common.generics import Paginator
-from desk.queue import queues, rows, search
+from desk.queue import keyset, queues, rows, search
+from desk.queue.keyset import Column
+from desk.queue.places import ListPlace
 from tickets.changes.seen import with_seen
 from tickets.models import Ticket
 from tickets.models.tickets import TicketQuerySet
@@ -19,6 +23,10 @@ from tickets.statuses import OPEN
 MOST_COUNTED = 10_000
 OPEN_STATUSES = {str(status.value) for status in OPEN}
 DEADLINES = {"due": "due_at", "filing": "filing_due_at"}
+# What an address says beside filters: the queue, the order, and a place in the list.
+NO_FILTERS = ("queue", "oldest", "at")
+# Turned round, each is served by the same index.
+OLDEST = {queues.NEWEST: ("pk",), queues.NEWEST_OF_ALL: ("created_at", "pk")}
 
 
 class CappedPaginator(Paginator[Ticket]):
@@ -52,6 +60,9 @@ class TicketChangeList(ChangeList):
     found: search.Matches | None = None
     # Whom a name was perhaps meant for, when nothing was found.
     near: list[search.Hit] | None = None
+    order: list[Any]
+    # The row that somebody comes back to.
+    here: int | None = None
 
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         # What was ticked is meant, also when it has left the queue since the page was shown.
@@ -63,16 +74,38 @@ class TicketChangeList(ChangeList):
 
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
         found = super().get_filters_params(params)
-        found.pop("queue", None)
+        for name in NO_FILTERS:
+            found.pop(name, None)
         return found
+
+    @property
+    def columns(self) -> list[Column]:
+        """What it is ordered by."""
+        return keyset.order_columns(self.order)
+
+    @property
+    def turns(self) -> bool:
+        """By time: so it can be read from the oldest on, too."""
+        return tuple(self.order) in (*OLDEST.keys(), *OLDEST.values())
+
+    @property
+    def turned_address(self) -> str:
+        if self.oldest_first:
+            return self.get_query_string(remove=["oldest", "at"])
+        return self.get_query_string({"oldest": 1}, remove=["at"])
+
+    @property
+    def oldest_first(self) -> bool:
+        return tuple(self.order) in OLDEST.values()
 
     def get_queryset(
         self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
     ) -> QuerySet[Ticket]:
         everything = cast(TicketQuerySet, self.root_queryset)
         if self.query.strip():
-            self.found = search.search_tickets(search.terms_of(request))
-            self.near = [] if self.found.ids else search.find_near(search.terms_of(request))
+            terms = search.terms_of(request)
+            self.found = self.find(terms)
+            self.near = [] if self.found.ids else search.find_near(terms)
             narrowed = everything.filter(pk__in=self.found.ids)
         else:
             narrowed = self.queue.narrow(everything, queues.queue_counts(request).me)
@@ -82,20 +115,26 @@ class TicketChangeList(ChangeList):
         finally:
             self.root_queryset = everything
 
+    def find(self, terms: search.Terms) -> search.Matches:
+        return search.search_tickets(terms)
+
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> list[Any]:
         """The queue's own: what a queryset is ordered by counts for nothing here.
 
         What is found is a list of ids, and an open status is rare among all tickets: in the order
         of time, PostgreSQL could walk over everything to come across them.
         """
+        self.order = self.order_of()
+        return self.order
+
+    def order_of(self) -> list[Any]:
         if self.queue.small or self.found:
             for column in self.get_ordering_field_columns():
                 if deadline := DEADLINES.get(str(self.list_display[column])):
                     return [F(deadline).asc(nulls_last=True), "pk"]
         rare = self.params.get("status") in OPEN_STATUSES
-        return list(
-            queues.NEWEST if self.found or (rare and not self.queue.small) else self.queue.order
-        )
+        order = queues.NEWEST if self.found or (rare and not self.queue.small) else self.queue.order
+        return list(OLDEST.get(order, order) if self.params.get("oldest") else order)
 
     def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
         """The column that the address asks for, by its number; the soonest always first."""
@@ -109,7 +148,7 @@ class TicketChangeList(ChangeList):
             CappedPaginator,
             self.model_admin.get_paginator(request, with_seen(self.queryset), self.list_per_page),
         )
-        page = paginator.nearest(self.page_num)
+        page = paginator.nearest(self.page_to_show(request))
         self.page_num = page.number
         self.result_count = paginator.count
         # As if nothing were hidden: Unfold would offer to show all.
@@ -120,3 +159,33 @@ class TicketChangeList(ChangeList):
         self.multi_page = paginator.num_pages > 1
         self.paginator = paginator
         self.result_list = rows.with_peeks(list(page.object_list))
+        if self.here is not None:
+            self.here = min(self.here, len(self.result_list) - 1)
+        place = ListPlace.read(request.GET.urlencode())
+        for ticket in self.result_list:
+            key = keyset.ticket_key(ticket, self.columns)
+            ticket.address = place.moved(key).ticket_address(ticket.pk)
+
+    def page_to_show(self, request: HttpRequest) -> int:
+        """The one that the address names, or the one on which is the place that it names."""
+        at = keyset.read_key(self.params.pop("at", ""), self.columns)
+        if at is None or "p" in request.GET:
+            return self.page_num
+        before = keyset.count_before(self.queryset, self.columns, at, MOST_COUNTED)
+        if before is None:
+            return 1
+        self.here = before % self.list_per_page
+        return before // self.list_per_page + 1
+
+
+class OpenedList(TicketChangeList):
+    """A list that a ticket was opened from: which tickets, in which order; no row is read."""
+
+    def find(self, terms: search.Terms) -> search.Matches:
+        """What was found when the list was shown: it is walked as it was."""
+        name = hashlib.sha256(self.query.encode()).hexdigest()
+        find = super().find
+        return search.Matches(*cached(f"found:{name}", 60, lambda: (*find(terms),)))
+
+    def get_results(self, request: HttpRequest) -> None:
+        """None."""

@@ -9,13 +9,15 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy
 
 from desk.queue.autocomplete import AutocompletePages
-from desk.queue.changelist import DEADLINES, CappedPaginator, TicketChangeList
+from desk.queue.changelist import DEADLINES, CappedPaginator, OpenedList, TicketChangeList
 from desk.queue.export import ExportPages
 from desk.queue.filters import FILTERS
 from desk.queue.queues import current_queue
 from desk.queue.rows import TicketRows
 from desk.queue.search import exact_ticket, terms_of
+from tickets.labels import move_verb
 from tickets.models import Ticket
+from tickets.statuses import AGENT_MOVES
 
 
 class ListPages(AutocompletePages, ExportPages, TicketRows):
@@ -35,14 +37,21 @@ class ListPages(AutocompletePages, ExportPages, TicketRows):
     search_help_text = gettext_lazy("ID, tracking or order number, company, agent or text")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketChangeList]:
-        return TicketChangeList
+        return OpenedList if vars(request).get("desk_opened_list") else TicketChangeList
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         if (exact := self.ticket_asked_for(request)) is not None:
             return redirect("admin:tickets_ticket_change", exact)
-        context = {"may_export": self.has_export_permission(request), **(extra_context or {})}
+        context = {
+            "may_export": self.has_export_permission(request),
+            "may_work": self.has_change_permission(request),
+            "agent_moves": [
+                (move.key, move_verb(to), f"move_to_{to.slug}") for to, move in AGENT_MOVES.items()
+            ],
+            **(extra_context or {}),
+        }
         return super().changelist_view(request, context)
 
     def ticket_asked_for(self, request: HttpRequest) -> int | None:

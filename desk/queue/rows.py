@@ -73,7 +73,11 @@ def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]"
     }
     rows = cast("list[WithAnnotations[Ticket, Extras]]", tickets)
     for ticket in rows:
-        ticket.peek = found.get(ticket.pk, Peek())
+        peek = found.get(ticket.pk, Peek())
+        if not peek.text:
+            # Nobody has answered: what there is to read is what the company wrote.
+            peek = peek._replace(by=By.COMPANY.value, public=True, text=ticket.comments[: PEEK + 1])
+        ticket.peek = peek
     return rows
 
 
@@ -117,7 +121,7 @@ def as_html(deadline: Deadline) -> SafeString | str:
     )
 
 
-def ticket_cell(ticket: Ticket, peek: Peek) -> SafeString:
+def ticket_cell(ticket: Ticket, peek: Peek, address: str = "") -> SafeString:
     """Whose ticket, about what, and what was said last; all of it leads to the ticket.
 
     Put together here: a template for each row takes longer than all queries of the page.
@@ -129,7 +133,7 @@ def ticket_cell(ticket: Ticket, peek: Peek) -> SafeString:
     said_last = Truncator(peek.text).chars(PEEK)
     return format_html(
         ROW,
-        reverse("admin:tickets_ticket_change", args=[ticket.pk]),
+        address or reverse("admin:tickets_ticket_change", args=[ticket.pk]),
         ticket.pk,
         isolated(ticket.company),
         format_html_join(" · ", "{}", ((isolated(one),) for one in about)),
@@ -155,7 +159,7 @@ class TicketRows(ModelAdmin):
 
     @admin.display(description=gettext_lazy("ticket"))
     def ticket(self, ticket: Ticket) -> SafeString:
-        return ticket_cell(ticket, getattr(ticket, "peek", Peek()))
+        return ticket_cell(ticket, getattr(ticket, "peek", Peek()), getattr(ticket, "address", ""))
 
     @admin.display(description=gettext_lazy("status"))
     def status_pill(self, ticket: Ticket) -> SafeString:

@@ -25,6 +25,7 @@ __all__ = [
     "Hit",
     "Matches",
     "SearchHits",
+    "Terms",
     "exact_ticket",
     "find",
     "find_near",

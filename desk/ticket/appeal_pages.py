@@ -3,13 +3,12 @@
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseNotAllowed
-from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_noop
 
 from desk.common.forms import AppealForm
 from desk.common.requests import StaffRequest
-from desk.ticket.next_ticket import PAGE
+from desk.queue import places
 from desk.ticket.pages import TicketPages
 from tickets import working
 from tickets.changes.appeals import NoAppeal
@@ -56,4 +55,4 @@ class AppealPages(TicketPages):
                 request, fresh, status=409, appeal_form=form, appeal_refusal=str(error)
             )
         messages.success(request, gettext(DONE[decision]))
-        return redirect(PAGE, ticket_id)
+        return places.stay(request, ticket_id)

@@ -7,7 +7,6 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, ngettext
@@ -16,8 +15,8 @@ from companies.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
 from desk.common.requests import StaffRequest, staff
+from desk.queue import places
 from desk.ticket import answering, macros, next_ticket, unread
-from desk.ticket.next_ticket import LIST
 from tickets.changes.actors import NotAllowed
 from tickets.changes.seen import Seen, require_seen, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
@@ -90,7 +89,7 @@ class MovePages(ModelAdmin):
             if not refused and len(picked) == 1:
                 return next_ticket.next_page(request, picked[0].ticket_id)
             if not refused:
-                return redirect(LIST)
+                return places.back_to_list(request)
         left = refused or [one.ticket_id for one in picked]
         tickets = self.get_queryset(request).filter(pk__in=left)
         return self.confirmation(request, Status(to), tickets, form, refused)
@@ -117,6 +116,7 @@ class MovePages(ModelAdmin):
             "tickets": shown,
             "asked": documents_to_request(to, tickets_shown),
             "form": form,
+            "place": places.dialog_place(request),
         }
         return TemplateResponse(
             request, "admin/tickets/ticket/move.html", context, status=409 if refused else 200

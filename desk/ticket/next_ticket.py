@@ -6,6 +6,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext
 
 from desk.common.requests import StaffRequest
+from desk.queue import places, walking
 from tickets.assignment import taking
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
@@ -35,13 +36,19 @@ def take_page(request: StaffRequest) -> HttpResponse:
 
 
 def next_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """The next ticket of one's own, if the button said so, else the same one again."""
+    """The next ticket of the list, if the button said so, else the same one again.
+
+    What was opened from no list is followed by what waits among one's own.
+    """
     if "next" not in request.POST:
-        return redirect(PAGE, ticket_id)
+        return places.stay(request, ticket_id)
+    ticket = Ticket.objects.filter(pk=ticket_id).first()
+    if ticket is not None and places.list_place(request).query:
+        return walking.open_next(request, ticket)
     try:
         agent = taking.agent_of(request.user)
     except NotAllowed as error:
         messages.error(request, str(error))
         return redirect(PAGE, ticket_id)
-    following = taking.next_of(agent, after=Ticket.objects.filter(pk=ticket_id).first())
+    following = taking.next_of(agent, after=ticket)
     return redirect(PAGE, following.pk) if following else take_page(request)

@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest
+from desk.queue import places, walking
 from desk.ticket import answering, next_ticket, page_context, together, unread, visits
 from desk.ticket.moves import MovePages
 from tickets.api.serving import file_response, thumbnail_response
@@ -96,7 +97,7 @@ class TicketPages(MovePages):
         **more: Any,
     ) -> HttpResponse:
         """The page; `more` is for the boxes that further pages add to it."""
-        before = request.GET.get("before", "")
+        before, walk = request.GET.get("before", ""), walking.walk(request, ticket)
         had = unread.tokens_in(request.POST).get(ticket.pk)
         context = {
             **self.admin_site.each_context(request),
@@ -107,6 +108,8 @@ class TicketPages(MovePages):
                 before=int(before) if before.isdecimal() and len(before) < 19 else None,
                 macro=request.GET.get("macro", ""),
             ),
+            "walk": walk,
+            "beside": walk.rows(ticket),
             "opts": self.opts,
             "original": ticket,
             "title": gettext("Ticket %(ticket)s") % {"ticket": ticket.pk},
@@ -189,7 +192,7 @@ class TicketPages(MovePages):
             messages.error(request, str(error))
         else:
             messages.success(request, gettext("The ticket is now assigned to you."))
-        return redirect(next_ticket.PAGE, ticket_id)
+        return places.stay(request, ticket_id)
 
     def file_page(self, request: HttpRequest, ticket_id: int, file_id: int) -> HttpResponse:
         return file_response(self.file_of(request, ticket_id, file_id))

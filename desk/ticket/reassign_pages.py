@@ -6,7 +6,6 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
@@ -14,9 +13,9 @@ from django.utils.translation import gettext, gettext_lazy
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import AssignForm
 from desk.common.requests import StaffRequest
+from desk.queue import places
 from desk.ticket import unread
 from desk.ticket.moves import picked_by
-from desk.ticket.next_ticket import LIST, PAGE
 from tickets.assignment import reassigning
 from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.seen import with_seen
@@ -56,7 +55,9 @@ class ReassignPages(ModelAdmin):
             refused = outcome.refused
             (messages.warning if refused else messages.success)(request, str(outcome))
             if not refused:
-                return redirect(PAGE, picked[0].ticket_id) if len(picked) == 1 else redirect(LIST)
+                if len(picked) == 1:
+                    return places.stay(request, picked[0].ticket_id)
+                return places.back_to_list(request)
         left = refused or [one.ticket_id for one in picked]
         tickets = self.get_queryset(request).filter(pk__in=left)
         return self.give_dialog(request, tickets, form, refused)
@@ -75,6 +76,7 @@ class ReassignPages(ModelAdmin):
                 with_seen(tickets), request.POST or request.GET, refused, request.user
             ),
             "form": form,
+            "place": places.dialog_place(request),
         }
         return TemplateResponse(
             request, "admin/tickets/ticket/give.html", context, status=409 if refused else 200

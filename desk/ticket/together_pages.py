@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, cast
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
-from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
 from desk.common.forms import Workload
 from desk.common.requests import StaffRequest
+from desk.queue import places
 from desk.ticket import unread
-from desk.ticket.next_ticket import PAGE, next_page
+from desk.ticket.next_ticket import next_page
 from desk.ticket.pages import TicketPages
 from desk.ticket.together import warn_of_unknown_names
 from desk.ticket.together_forms import HandOverForm, RelateForm
@@ -136,7 +136,7 @@ class TogetherPages(TicketPages):
             messages.error(request, str(error))
         else:
             messages.success(request, told)
-        return redirect(PAGE, ticket_id)
+        return places.stay(request, ticket_id)
 
     def relate_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         """Link another ticket, or take a link back; a wrong number is shown again."""
@@ -155,7 +155,7 @@ class TogetherPages(TicketPages):
         except NotRelated as error:
             form.add_error("other", str(error))
             return self.show(request, ticket, status=409, relate_form=form)
-        return redirect(PAGE, ticket_id)
+        return places.stay(request, ticket_id)
 
 
 def offered(begin: str) -> list[dict[str, str]]:

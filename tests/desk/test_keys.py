@@ -18,7 +18,7 @@ TEMPLATES = ROOT / "templates"
 BESIDE = {"Enter", "Esc", "Ctrl", "Ctrl+Enter", "g", "q"}
 MOVES = {move.key: move.verb.lower() for move in AGENT_MOVES.values()}
 PLACES = [
-    (1, "list.js", "desk/list_head.html", set()),
+    (1, "list.js", "desk/list_keys.html", set(MOVES)),
     (2, "ticket.js", "admin/tickets/ticket/keys.html", set(MOVES)),
 ]
 

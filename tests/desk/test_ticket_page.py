@@ -120,7 +120,7 @@ def test_shows_the_newest_fifty_and_the_way_to_the_earlier_ones(
     assert "word-119." in newest
     assert "word-070." in newest
     assert "word-069." not in newest
-    assert f'href="?before={comments[70].pk}&amp;seen={token(ticket)}"' in newest
+    assert f'href="?before={comments[70].pk}&amp;seen={token(ticket)}&amp;list=' in newest
 
     earlier = shown(desk, ticket, before=comments[70].pk)
     assert "word-020." in earlier
@@ -588,8 +588,8 @@ def test_shows_much_in_as_many_queries_as_little(
 
     # Session, user, two for permissions; ticket; visit and who else is there; history, comments;
     # shipment, what was told of it, other tickets and links to them, events, deliveries; documents,
-    # those that were requested, files; watchers; macros.
-    with django_assert_num_queries(21):
+    # those that were requested, files; watchers; macros; the list around it.
+    with django_assert_num_queries(22):
         shown(desk, ticket)
 
     for number in range(30):
@@ -607,7 +607,7 @@ def test_shows_much_in_as_many_queries_as_little(
     )
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)] * 30)
 
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(22):
         shown(desk, ticket)
 
 

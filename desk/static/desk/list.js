@@ -18,11 +18,23 @@ const KEYS = {
   j: () => go(at + 1),
   k: () => go(at - 1),
   o: () => link()?.click(),
-  x: () => rows()[at]?.querySelector("input.action-select")?.click(),
-  "/": () => document.getElementById("searchbar")?.focus(),
+  x: () => { const row = rows()[Math.max(at, 0)]; row?.querySelector("input.action-select")?.click(); go(Math.max(at, 0) + 1); },
+  "/": () => window.deskPalette?.(),
   t: () => document.getElementById("desk-take")?.requestSubmit(),
   "?": () => (help()?.open ? help().close() : help()?.showModal()),
 };
+
+// The moves, for what is selected, or for the ticket one is at.
+for (const key of document.querySelectorAll("#desk-keys [data-action]")) {
+  KEYS[key.textContent.trim()] = () => {
+    const form = document.getElementById("changelist-form");
+    const action = form?.querySelector("select[name=action]");
+    if (!action || !rows().length) return;
+    if (!form.querySelector("input.action-select:checked")) rows()[Math.max(at, 0)].querySelector("input.action-select").click();
+    action.value = key.dataset.action;
+    form.submit();
+  };
+}
 
 const typing = (element) =>
   element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName) && element.type !== "checkbox";
@@ -46,6 +58,14 @@ document.addEventListener("focusin", (event) => {
 });
 
 document.getElementById("desk-keys-button")?.addEventListener("click", () => KEYS["?"]());
+
+// Back from a ticket: at its row, or at what has come in its place.
+const table = document.getElementById("result_list");
+if (table && "here" in table.dataset) {
+  const begin = () => requestAnimationFrame(() => go(Number(table.dataset.here)));
+  // Unfold hides the page until its scripts have run, and what is hidden does not get the focus.
+  document.addEventListener("alpine:initialized", begin);
+}
 
 // Names that begin like what is typed into a filter.
 for (const box of document.querySelectorAll("input[data-names]")) {

@@ -1,8 +1,12 @@
 // The page of one ticket: dialogs, drafts, macros, presence and keys. All of it works without.
 "use strict";
 (() => {
+// For the ticket that is there; walk.js may show another in its place, and then it starts anew.
+const start = () => {
   const page = document.getElementById("ticket");
   if (!page) return;
+  const stop = new AbortController();
+  const { signal } = stop;
   const find = (id) => document.getElementById(id);
   const text = find("text");
   const composer = find("composer");
@@ -32,7 +36,7 @@
     })
   );
   // A page that comes back from the browser's memory is an old one.
-  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload(), { signal });
 
   // Drafts: kept per ticket and user until the service says that it has taken the text: its cookie
   // names the form.
@@ -61,6 +65,7 @@
       clearTimeout(timer);
       timer = setTimeout(() => { keep(); hint("draft-hint", text.value ? page.dataset.draftKept : ""); }, 400);
     });
+    document.addEventListener("desk:leave", () => { clearTimeout(timer); keep(); }, { signal });
     composer.addEventListener("submit", () => {
       clearTimeout(timer);
       keep(composer.elements.key.value);
@@ -87,7 +92,10 @@
   if (macro && text) {
     macro.form.addEventListener("submit", (event) => { event.preventDefault(); useMacro(); });
     macro.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") { event.preventDefault(); useMacro(); }
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      useMacro();
+      if ((event.ctrlKey || event.metaKey) && macro.value) composer.requestSubmit(find(`send-${aimed}`));
     });
   }
 
@@ -121,15 +129,29 @@
     } catch { /* the next one may come through */ }
   };
   if (page.dataset.presence) {
-    setInterval(poll, 15000);
+    const polling = setInterval(poll, 15000);
+    signal.addEventListener("abort", () => clearInterval(polling));
     // The first words, and the last ones that go, are told at once.
     text.addEventListener("input", () => { if (writing() !== said) poll(); });
   }
 
-  // The thread opens at what is new, else at its end.
+  // The page ends where the window does, whatever stands above it. The thread opens at what is
+  // new, else at its end; where the whole page scrolls, so does the page.
   const thread = find("thread");
-  const news = find("new");
-  if (thread.scrollHeight > thread.clientHeight) thread.scrollTop = news ? news.offsetTop - thread.offsetTop - 16 : thread.scrollHeight;
+  const fit = () => page.parentElement.style.setProperty("--desk-top", `${Math.round(page.getBoundingClientRect().top + scrollY)}px`);
+  const unroll = () => {
+    fit();
+    const news = find("new");
+    if (thread.scrollHeight > thread.clientHeight + 1) thread.scrollTop = news ? news.offsetTop - 16 : thread.scrollHeight;
+    else if (matchMedia("(max-width: 74.99rem)").matches && !location.hash) {
+      if (news) news.scrollIntoView({ block: "start" });
+      else if (composer && thread.offsetHeight > innerHeight) composer.scrollIntoView({ block: "end" });
+    }
+  };
+  // Unfold hides the page until its scripts have run: nothing has a height before.
+  document.addEventListener("alpine:initialized", () => requestAnimationFrame(unroll), { signal });
+  if (thread.offsetHeight) unroll();
+  window.addEventListener("resize", fit, { signal });
 
   // Keys: single letters, never while something is being typed or a dialog is open.
   const keys = {
@@ -137,6 +159,7 @@
     t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
     h: () => { const link = find("hand-over"); if (link) link.click(); },
     w: () => { const form = find("watch"); if (form) form.requestSubmit(form.querySelector("button")); },
+    j: () => find("walk-next")?.click(), k: () => find("walk-previous")?.click(), "/": () => window.deskPalette?.(),
     "?": () => open("help"),
   };
   // The moves that are offered bring their own.
@@ -160,5 +183,10 @@
     if (led === "g" && event.key === "q") { location.assign(page.dataset.queue); return; }
     const act = keys[event.key];
     if (act) { event.preventDefault(); act(); }
-  });
+  }, { signal });
+  // After whatever else there is to do on leaving.
+  document.addEventListener("desk:leave", () => stop.abort(), { signal });
+};
+document.addEventListener("desk:ticket", start);
+start();
 })();

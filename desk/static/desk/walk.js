@@ -1,0 +1,46 @@
+// Where the list stands beside the ticket, another ticket of it is shown without the whole page
+// being loaded again. Everything here is a link, and leads there without this too.
+// A script that works on the ticket begins anew at the event "desk:ticket".
+"use strict";
+(() => {
+  const wide = matchMedia("(min-width: 90rem)");
+  const find = (id) => document.getElementById(id);
+  let asked;
+
+  const inView = () => {
+    const here = document.querySelector(".desk-beside [aria-current]");
+    if (here) here.parentElement.parentElement.scrollTop = here.offsetTop - here.closest("ol").clientHeight / 3;
+  };
+
+  async function show(address) {
+    if (asked) asked.abort();
+    asked = new AbortController();
+    const { signal } = asked;
+    try {
+      const answer = await fetch(address, { signal });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (signal.aborted) return;
+      const fresh = page.getElementById("ticket-page");
+      if (!answer.ok || !fresh) { location.assign(address); return; }
+      document.dispatchEvent(new Event("desk:leave"));
+      if (location.href !== answer.url) history.pushState(null, "", answer.url);
+      document.title = page.title;
+      find("header-inner").querySelector("h1").replaceChildren(...page.querySelector("#header-inner h1").childNodes);
+      document.querySelectorAll("[data-messages]").forEach((one) => one.remove());
+      find("ticket-page").replaceWith(fresh);
+      inView();
+      document.dispatchEvent(new Event("desk:ticket"));
+    } catch (error) {
+      if (error.name !== "AbortError") location.assign(address);
+    }
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("#walk-next, #walk-previous, .desk-beside a");
+    if (!link || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    show(link.href);
+  });
+  window.addEventListener("popstate", () => location.reload());
+  inView();
+})();
