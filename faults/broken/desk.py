@@ -167,7 +167,7 @@ DESK = (
     Mutant(
         "pauses-leave-no-trace",
         ACTING,
-        '    log_act(user, webhook_id, f"Paused: {reason}")\n',
+        '    log_act(user, webhook_id, gettext("Paused: %(reason)s") % {"reason": reason})\n',
         "",
         "Nobody knows who stopped a company's events.",
     ),
