@@ -9,7 +9,7 @@ from django.db.models import Q
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("tickets", "0019_working_together"),
+        ("tickets", "0014_working_together"),
     ]
 
     operations = [
