@@ -101,7 +101,7 @@ def marked(source: str) -> Iterator[Sentence]:
 
 def marked_in_template(source: str) -> Iterator[Sentence]:
     """The sentences of one template. Raises SyntaxError where a tag stands in one."""
-    if "translate" not in source and "_(" not in source:
+    if "trans" not in source and "_(" not in source:
         return
     for function, given in IN_TEMPLATE.findall(templatize(source)):
         names = MARKS.get(function, ONE)

@@ -7,7 +7,7 @@ here, and translated once all tables are known; migrations keep the English ones
 from typing import Any
 
 from django.apps import apps
-from django.utils.translation import gettext_lazy, gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop, override
 
 OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
 TABLES = {
@@ -134,15 +134,18 @@ FIELDS = {
 
 def translate_model_names() -> None:
     """Have every table and field that is listed say its name in the language of the reader."""
-    for app in OURS:
-        for model in apps.get_app_config(app).get_models():
-            meta = model._meta
-            meta.verbose_name = translated(meta.verbose_name)
-            meta.verbose_name_plural = translated(meta.verbose_name_plural)
-            for field in meta.local_fields + list(meta.local_many_to_many):
-                field.verbose_name = translated(field.verbose_name)
+    # As they stand in the code, whatever the deployment speaks.
+    with override(None):
+        for app in OURS:
+            for model in apps.get_app_config(app).get_models():
+                meta = model._meta
+                meta.verbose_name = translated(meta.verbose_name)
+                meta.verbose_name_plural = translated(meta.verbose_name_plural)
+                for field in meta.local_fields + list(meta.local_many_to_many):
+                    field.verbose_name = translated(field.verbose_name)
 
 
 def translated(name: Any) -> Any:
     """A name that is listed, as one that is translated when it is read."""
-    return gettext_lazy(name) if isinstance(name, str) and name in TABLES | FIELDS else name
+    text = str(name)
+    return gettext_lazy(text) if text in TABLES | FIELDS else name

@@ -38,7 +38,9 @@ def as_clock_time(at: datetime) -> SafeString:
 
 
 def zone_text(at: datetime) -> str:
-    """The reader's zone by name, with its distance from UTC: America/Mexico_City (UTC-06:00)."""
+    """The reader's zone by its city, with its distance from UTC: Mexico City, UTC-06:00."""
     name = timezone.get_current_timezone_name()
+    if name == "UTC":
+        return name
     offset = timezone.localtime(at).strftime("%z")
-    return name if name == "UTC" else f"{name} (UTC{offset[:3]}:{offset[3:]})"
+    return f"{name.rpartition('/')[2].replace('_', ' ')}, UTC{offset[:3]}:{offset[3:]}"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polib
 import pytest
+import unfold
 from django.contrib import admin
 from django.contrib.admin.utils import flatten, flatten_fieldsets
 from django.core.checks import run_checks
@@ -19,6 +20,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.test import Client
 from django.utils import translation
 from django.utils.formats import date_format
+from django.utils.translation import gettext
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
@@ -199,6 +201,30 @@ def test_every_name_of_a_field_that_the_desk_shows_is_in_the_catalogue() -> None
 
     assert len(shown) > 60
     assert shown - known <= {"ID", "id", "url", ""}
+
+
+def test_unfold_has_spanish_words_on_pages_of_the_desk() -> None:
+    """It brings none of its own; Django's and ours must have them all."""
+    found = {
+        sentence.one
+        for path in (Path(unfold.__file__).parent / "templates").rglob("*.html")
+        for sentence in translations.marked_in_template(path.read_text())
+        if not sentence.plural
+    }
+
+    with translation.override("es"):
+        left = {one for one in found if gettext(one.replace("%%", "%")) == one}
+
+    assert len(found) > 100
+    # The same in both languages, and what the desk does not use.
+    assert left <= {
+        "General",
+        "Add row",
+        "Object",
+        "Group",
+        "Submit",
+        "%(full_result_count)s total",
+    }
 
 
 def test_a_sentence_is_not_put_together() -> None:
