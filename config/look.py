@@ -12,8 +12,8 @@ UNFOLD = {
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": "desk.common.appearance.icon"}
     ],
-    "SCRIPTS": ["desk.common.appearance.focus"],
-    "STYLES": ["desk.common.appearance.touches"],
+    "SCRIPTS": ["desk.common.appearance.focus", "desk.common.appearance.palette_script"],
+    "STYLES": ["desk.common.appearance.touches", "desk.common.appearance.palette_style"],
     "DASHBOARD_CALLBACK": "desk.reports.dashboard.first_page",
     "LOGIN": {"form": "desk.people.signing_in.LoginForm"},
     "ACCOUNT": {"navigation": "desk.common.appearance.account_pages"},

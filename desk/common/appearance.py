@@ -26,6 +26,14 @@ def zone_line(request: HttpRequest) -> str:
     return gettext("Times: %(zone)s") % {"zone": zone_text(timezone.now())}
 
 
+def palette_script(request: HttpRequest) -> str:
+    return static("desk/palette.js")
+
+
+def palette_style(request: HttpRequest) -> str:
+    return static("desk/palette.css")
+
+
 def account_pages(request: HttpRequest) -> list[dict[str, str]]:
     return [
         {"title": gettext("Language and time zone"), "link": reverse("desk_preferences")},
