@@ -26,6 +26,7 @@ BUNDLES = {
         "unfold/css/styles.css",
         "unfold/css/simplebar/simplebar.css",
         "desk/touches.css",
+        "desk/palette.css",
         "desk/print.css",
     ),
     "desk/shell.js": (
@@ -37,6 +38,7 @@ BUNDLES = {
         "unfold/js/alpine/alpine.resize.js",
         "unfold/js/alpine/alpine.js",
         "desk/focus.js",
+        "desk/palette.js",
     ),
 }
 TYPES = {

@@ -3,12 +3,14 @@
 from django.contrib import admin
 from django.urls import path
 
+from desk.palette import pages as palette_pages
 from desk.people import language, second_factor_pages
 from desk.reports import dashboard
 
 guarded = admin.site.admin_view
 
 urlpatterns = [
+    path("palette/", guarded(palette_pages.palette_page), name="desk_palette"),
     path("figures/fairness/", guarded(dashboard.fairness_page), name="desk_fairness"),
     path("figures/<slug:slug>.csv", guarded(dashboard.export_table), name="desk_export"),
     path("preferences/", guarded(language.preferences_page), name="desk_preferences"),

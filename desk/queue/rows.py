@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 PEEK = 120
 ROW = (
     '<a class="desk-row" href="{}"><span class="desk-row-head">'
-    '<span class="desk-id">#{}</span> <strong>{}</strong></span>'
-    '<span class="desk-row-sub">{}</span>{}</a>'
+    '<span class="desk-id">#{}</span> <strong>{}</strong> <span class="desk-about">{}</span></span>'
+    "{}</a>"
 )
 LAST = '<span class="desk-row-sub desk-peek"><span class="desk-by">{}:</span> {}</span>'
 # How a clock that runs looks.

@@ -15,7 +15,8 @@ SIZES = ((1280, 800), (390, 844))
 # Texts in boxes that are narrower than they are, and the page itself.
 CUT = """() => {
   const boxes = "button, a.desk-button, th, td, dt, dd, label, legend, h1, h2, summary, "
-    + ".desk-pill, .desk-tag, .desk-tile, .desk-clock, #nav-sidebar a, #nav-sidebar span, #nav-sidebar .truncate";
+    + ".desk-pill, .desk-tag, .desk-tile, .desk-clock, #nav-sidebar a, "
+    + "#nav-sidebar span, #nav-sidebar .truncate";
   const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && one.clientWidth > 1;
   // Names from outside may be long: those end in an ellipsis, or can be scrolled.
   const ours = (one) => !one.querySelector("bdi, table, input, select") && !one.closest("bdi");

@@ -1,0 +1,1 @@
+"""Everything by name: one box that finds tickets, companies and pages, and runs commands."""
