@@ -182,3 +182,27 @@ class StormReply(models.Model):
         if failed:
             said.append(ngettext("%(failed)d failed", "%(failed)d failed", failed))
         return ", ".join(said) % {"count": self.answered, "closed": closed, "failed": failed}
+
+
+class SavedView(models.Model):
+    """A list of tickets under a name: its queue, filters, search and order."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=60)
+    # Of the list's address, as desk/queue/places.py writes it.
+    query = models.CharField(max_length=500)
+    shared = models.BooleanField(default=False, db_default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        permissions = [("share_view", "Can share saved views")]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="one_view_of_a_name_per_person"),
+        ]
+        indexes = [
+            models.Index(fields=["name"], condition=Q(shared=True), name="saved_view_shared"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -43,6 +43,7 @@ LEAD = {
     *each("add change delete", "desk", "macro"),
     "desk.answer_storm",
     "desk.view_figures",
+    "desk.share_view",
     "webhooks.pause_webhook",
     "companies.view_failedrow",
 }

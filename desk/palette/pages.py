@@ -1,6 +1,5 @@
 """What the palette offers for what is typed: pages that the person may see, and what is found."""
 
-import unicodedata
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -11,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from desk.queue import search, sidebar
+from tickets.relevance import without_accents
 
 LONGEST = 200
 MOST_PAGES = 8
@@ -77,8 +77,3 @@ def fits(title: str, words: str) -> bool:
     return all(
         any(part.startswith(word) for part in parts) for word in without_accents(words).split()
     )
-
-
-def without_accents(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))

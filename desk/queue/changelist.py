@@ -2,6 +2,7 @@
 
 import hashlib
 from typing import Any, Literal, cast
+from urllib.parse import urlencode
 
 from django.core.paginator import Page
 from django.db.models import F, QuerySet
@@ -87,6 +88,12 @@ class TicketChangeList(ChangeList):
     def turns(self) -> bool:
         """By time: so it can be read from the oldest on, too."""
         return tuple(self.order) in (*OLDEST.keys(), *OLDEST.values())
+
+    @property
+    def as_list(self) -> str:
+        """This list, for the address of a page that is about it."""
+        query = "&".join((f"queue={self.queue.slug}", urlencode(self.params)))
+        return urlencode({"list": ListPlace.read(query).query})
 
     @property
     def turned_address(self) -> str:

@@ -15,12 +15,13 @@ from desk.queue.filters import FILTERS
 from desk.queue.queues import current_queue
 from desk.queue.rows import TicketRows
 from desk.queue.search import exact_ticket, terms_of
+from desk.queue.view_pages import ViewPages
 from tickets.labels import move_verb
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES
 
 
-class ListPages(AutocompletePages, ExportPages, TicketRows):
+class ListPages(ViewPages, AutocompletePages, ExportPages, TicketRows):
     """Queues, search and filters; every query of it goes through an index."""
 
     list_filter = FILTERS

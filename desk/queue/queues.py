@@ -106,6 +106,11 @@ BY_SLUG = {queue.slug: queue for queue in QUEUES}
 COUNTED = tuple(queue for queue in QUEUES if queue.small)
 
 
+def short_count(count: int) -> str | None:
+    """As a badge says it; none for nothing."""
+    return f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count) if count else None
+
+
 class Facts(NamedTuple):
     """What the desk knows of somebody for some seconds: which agent they are, and the badges."""
 
@@ -113,8 +118,7 @@ class Facts(NamedTuple):
     counts: dict[str, int]
 
     def badge(self, queue: Queue) -> str | None:
-        count = self.counts.get(queue.slug, 0)
-        return f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count) if count else None
+        return short_count(self.counts.get(queue.slug, 0))
 
 
 def queues_for(user: User) -> list[Queue]:

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from desk.common.requests import staff
-from desk.queue import queues
+from desk.queue import queues, views
 
 VIEW = "tickets.view_ticket"
 LIST = "admin:tickets_ticket_changelist"
@@ -73,7 +73,11 @@ OTHERS = (
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     groups = []
     if request.user.has_perm(VIEW):
-        groups.append({"title": gettext("Queues"), "items": queue_items(request)})
+        saved = view_items(request)
+        lit = any(item["active"](request) for item in saved)
+        groups.append({"title": gettext("Queues"), "items": queue_items(request, elsewhere=lit)})
+        if saved:
+            groups.append({"title": gettext("Saved views"), "items": saved})
     others = [
         {"title": gettext(title), "icon": icon, "link": reverse(page)}
         for title, icon, page, permission in OTHERS
@@ -82,7 +86,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     return [*groups, {"title": gettext("Desk"), "items": others}] if others else groups
 
 
-def queue_items(request: HttpRequest) -> list[dict[str, Any]]:
+def queue_items(request: HttpRequest, *, elsewhere: bool = False) -> list[dict[str, Any]]:
     """Told apart by what the list shows: Unfold itself compares paths, and lights up them all."""
     address = reverse(LIST)
     there = request.path == address
@@ -94,11 +98,28 @@ def queue_items(request: HttpRequest) -> list[dict[str, Any]]:
             "title": queue.title,
             "icon": queue.icon,
             "link": f"{address}?queue={queue.slug}",
-            "active": is_active(queue == current),
+            "active": is_active(queue == current and not elsewhere),
             "badge": known.badge(queue),
             "badge_variant": "danger" if queue.slug == "overdue" else "primary",
         }
         for queue in queues.queues_for(staff(request))
+    ]
+
+
+def view_items(request: HttpRequest) -> list[dict[str, Any]]:
+    """One is where the list is just as it was saved."""
+    address = reverse(LIST)
+    shown = views.clean_query(request.GET.urlencode()) if request.path == address else None
+    return [
+        {
+            "title": view.name,
+            "icon": "group" if view.shared else "bookmark",
+            "link": f"{address}?{view.query}",
+            "active": is_active(view.query == shown),
+            "badge": queues.short_count(view.size or 0),
+            "badge_variant": "primary",
+        }
+        for view in views.items_for(request)
     ]
 
 

@@ -72,10 +72,10 @@ def to_the_queue(tab: Tab) -> None:
 
 
 def open_from_the_queue(tab: Tab, ticket_id: int) -> None:
-    """Down with j to the ticket, once too far and back with k, and in with Enter."""
+    """Up with k, down with j to the ticket, once too far and back, and in with Enter."""
     rows = tab.do(lambda page: page.locator("a.desk-row .desk-id").all_inner_texts())
     place = rows.index(f"#{ticket_id}")
-    tab.press(*"j" * (place + 1))
+    tab.press(*"k" * len(rows), *"j" * place)
     if place + 1 < len(rows):
         tab.press("j", "k")
     tab.sees("tr.desk-cursor", f"#{ticket_id}")
@@ -136,7 +136,8 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     tab.focused("#reason-accepted")
     tab.type("Thank you. You get your money back.")
     tab.leave_by("Control+Enter")
-    tab.sees(".desk-head .desk-pill", "Accepted")
+    tab.sees("body", "1 ticket moved to Accepted.")
+    assert tab.ticket != number
 
     ticket = Ticket.objects.get(pk=number)
     assert (ticket.status, ticket.agent) == (Status.ACCEPTED, ada)
@@ -207,7 +208,7 @@ def test_a_dialog_asks_for_documents_by_keyboard(page: Tab, ticket: Ticket) -> N
     page.press("Shift+Tab", "Space")
     page.leave_by("Tab", "Control+Enter")
 
-    page.sees(".desk-head .desk-pill", "Incomplete")
+    page.sees("body", "1 ticket moved to Incomplete.")
     assert said(ticket) == [("agent", "Please send:\n- Photo\n- Police report", True)]
 
 

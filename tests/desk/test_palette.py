@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
 from companies.models import Company
 from tests import builders as build
 from tests.desk.words import words
+from tickets import roles
 from tickets.models import Agent
 
 PALETTE = "/admin/palette/"
@@ -71,7 +72,7 @@ def test_finds_a_ticket_by_its_tracking_number_before_anything_else(
 def test_finds_no_tickets_for_who_may_see_none(client: Client, company: Company) -> None:
     ticket = build.ticket(company)
     olga = User.objects.create_user("olga", is_staff=True)
-    olga.groups.add(Group.objects.get(name="operator"))
+    olga.groups.add(roles.group("operator"))
     client.force_login(olga)
 
     assert offered(client, str(ticket.pk)) == []

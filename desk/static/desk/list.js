@@ -64,7 +64,8 @@ const table = document.getElementById("result_list");
 if (table && "here" in table.dataset) {
   const begin = () => requestAnimationFrame(() => go(Number(table.dataset.here)));
   // Unfold hides the page until its scripts have run, and what is hidden does not get the focus.
-  document.addEventListener("alpine:initialized", begin);
+  if (document.documentElement.hasAttribute("x-cloak")) document.addEventListener("alpine:initialized", begin);
+  else begin();
 }
 
 // Names that begin like what is typed into a filter.
