@@ -14,7 +14,8 @@ class Kind(StrEnum):
     # The first entry of every ticket. No facts.
     OPENED = "opened"
     # From `was` to `now`. Perhaps `requested` (names of documents), `variables` (a diff) or
-    # `complete` (true: the last document that was requested has come).
+    # `complete` (true: the last document that was requested has come). A decision has `code`,
+    # the code of its reason.
     MOVED = "moved"
     # The company asked for a status that the ticket did not get: `to`, `why` (NotMoved) and
     # perhaps `variables`.
@@ -42,11 +43,16 @@ class Kind(StrEnum):
     APPEALED = "appealed"
     # A lead decided on that: `outcome` (accepted, refused).
     APPEAL_DECIDED = "appeal_decided"
-    # The company added a file: `file` (its id), `name`, `sha256`, and `document`, the name of the
-    # requested one that it is, or null.
+    # A file was added: `file` (its id), `name`, `sha256`, and `document`, the name of the requested
+    # one that it is, or null. Of an agent's also `for_company`: whether the company sees it.
     FILE_ADDED = "file_added"
+    # `amounts`: of what changed the value before and after, as texts (claimed, offered, paid,
+    # currency); null where there is none.
+    AMOUNTS_CHANGED = "amounts_changed"
     # `sha256` of the file.
     EVIDENCE_TAKEN = "evidence_taken"
+    # An agent made the claim file: `sha256` of the ZIP and its `language`.
+    CLAIM_FILE_TAKEN = "claim_file_taken"
     # Written by an earlier version: its words are in `reason`. This version never writes it.
     OTHER = "other"
 
@@ -83,7 +89,9 @@ NEWS = {
 
 # What changes nothing for whoever works the ticket: nobody has to have read it (decision N18).
 # Only these may be written by somebody who does not hold the ticket.
-QUIET = frozenset({Kind.UNASSIGNED, Kind.EVIDENCE_TAKEN, Kind.RELATED, Kind.UNRELATED})
+QUIET = frozenset(
+    {Kind.UNASSIGNED, Kind.EVIDENCE_TAKEN, Kind.CLAIM_FILE_TAKEN, Kind.RELATED, Kind.UNRELATED}
+)
 
 
 class Rule(StrEnum):

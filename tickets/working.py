@@ -5,6 +5,7 @@ The desk and commands come here.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -15,8 +16,11 @@ from companies.models import Company
 from companies.texts import is_blank
 from tickets.changes import letters
 from tickets.changes.actors import SANDBOX, Actor, NotAllowed, actor_for
+from tickets.changes.agent_files import attach_agent_files, text_with_files
 from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pending
+from tickets.changes.decisions import UNSAID, Decision, code_of_decision
 from tickets.changes.documents import request_documents
+from tickets.changes.files import NewFile
 from tickets.changes.history import record_request
 from tickets.changes.news import telling
 from tickets.changes.seen import Seen, require_read
@@ -41,6 +45,9 @@ class AgentReply:
     seen: Seen | None = None
     # The names of the documents that the company is asked for.
     requested: Sequence[str] = ()
+    decision: Decision = UNSAID
+    # Examined and in the storage; for the company if the text is public.
+    files: Sequence[NewFile] = ()
     # Names the form that was sent, so that it is taken once.
     key: UUID | None = None
 
@@ -49,20 +56,26 @@ class AgentReply:
 def answer(reply: AgentReply) -> None:
     """Write, move, or both in one go. The text is said once: as the move's reason, if it has one.
 
-    A note is nobody's reason but the agents'. Raises what `move` and `write` raise.
+    A note is nobody's reason but the agents'. Raises what `move` and `write` raise, and
+    FileRefused.
     """
     actor = actor_for(reply.user)
     ticket = hold_read(reply.ticket_id, reply.seen, reply.user)
+    text = text_with_files(ticket, said(reply.text), reply.files, public=reply.public)
     if reply.to is None:
-        write_on(ticket, actor, reply.text, public=reply.public, requested=reply.requested)
-        return
-    told = reply.public and reply.to in TOLD
-    kept = needs_reason(Status(ticket.status), reply.to) and reply.to not in TOLD
-    reason = reply.text if told or kept else ""
-    move_held(ticket, actor, reply.to, reason=reason, requested=reply.requested)
-    if not is_blank(reply.text) and not told:
-        asked = reply.requested if reply.to not in TOLD else ()
-        write_on(ticket, actor, reply.text, public=reply.public, requested=asked)
+        write_on(ticket, actor, text, public=reply.public, requested=reply.requested)
+    else:
+        move_and_write(ticket, actor, reply, reply.to, text)
+    attach_agent_files(ticket, actor, reply.files, public=reply.public)
+
+
+def move_and_write(ticket: Ticket, actor: Actor, reply: AgentReply, to: Status, text: str) -> None:
+    told = reply.public and to in TOLD
+    kept = needs_reason(Status(ticket.status), to) and to not in TOLD
+    reason, asked = text if told or kept else "", reply.requested
+    move_held(ticket, actor, to, reason=reason, requested=asked, decision=reply.decision)
+    if text and not told:
+        write_on(ticket, actor, text, public=reply.public, requested=() if to in TOLD else asked)
 
 
 @telling
@@ -74,16 +87,18 @@ def move(
     reason: str = "",
     seen: Seen | None = None,
     requested: Sequence[str] = (),
+    decision: Decision = UNSAID,
 ) -> Ticket:
     """Move a ticket for an agent; `seen` is what the page had shown on which they decided.
 
     The reason is a public comment where the move concerns the company, else history keeps it. It
     names the documents `requested`, which are a reason of their own to request information.
+    `decision` is the reason code and the amounts of a move that decides.
     Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and MoveRefused.
     """
     actor = actor_for(user)
     ticket = hold_read(ticket_id, seen, user)
-    move_held(ticket, actor, to, reason=reason, requested=requested)
+    move_held(ticket, actor, to, reason=reason, requested=requested, decision=decision)
     return ticket
 
 
@@ -100,13 +115,21 @@ def play_move(
 
 
 def move_held(
-    ticket: Ticket, actor: Actor, to: Status, *, reason: str, requested: Sequence[str]
+    ticket: Ticket,
+    actor: Actor,
+    to: Status,
+    *,
+    reason: str,
+    requested: Sequence[str],
+    decision: Decision = UNSAID,
 ) -> None:
     if to not in ASKING:
         requested = ()
     was, reason = Status(ticket.status), with_requested_documents(ticket, said(reason), requested)
-    data = {"requested": list(requested)} if requested else {}
-    change_status(ticket, to, actor, reason=reason, data=data)
+    data: dict[str, Any] = {"requested": list(requested)} if requested else {}
+    if code := code_of_decision(ticket, actor, to, decision):
+        data["code"] = code
+    change_status(ticket, to, actor, reason=reason, reason_code=code, data=data)
     request_documents(ticket, requested)
     if needs_reason(was, to) and not reason:
         text = gettext("Give a reason: it is required to move from %(was)s to %(to)s.")

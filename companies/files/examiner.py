@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import sys
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -26,6 +27,7 @@ MOST_MADE = 24 * 1024 * 1024
 FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP"}
 HOW = {"JPEG": {"quality": 90}, "PNG": {}, "WEBP": {"quality": 90}}
 THUMBNAIL_SIDE = 320
+PAGE_SIDE = 1_600
 # A complete PDF says within its last bytes that it ends.
 END_OF_PDF, SEARCHED_FOR_END = b"%%EOF", 1024
 # What a viewer may run, or open, without having been told to.
@@ -122,11 +124,30 @@ def thumbnail(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
     return {}, written_anew(image, "JPEG")
 
 
-def main(task: str, media_type: str) -> None:
+def page(content: bytes, media_type: str, number: str) -> tuple[dict[str, Any], bytes]:
+    """A page of a PDF as a JPEG that fills a screen; the first is 1. Says how many there are."""
+    document = open_pdf(content)
+    if not 1 <= int(number) <= len(document):
+        return {"pages": len(document)}, b""
+    shown = document[int(number) - 1]
+    scale = PAGE_SIDE / max(*shown.get_size(), 1)
+    image = shown.render(scale=scale, may_draw_forms=False).to_pil()
+    return {"pages": len(document)}, written_anew(image, "JPEG")
+
+
+Made = tuple[dict[str, Any], bytes]
+TASKS: dict[str, Callable[..., Made]] = {
+    "examine": as_kept,
+    "thumbnail": thumbnail,
+    "page": page,
+}
+
+
+def main(task: str, media_type: str, *given: str) -> None:
     content = sys.stdin.buffer.read()
     limit_itself()
     try:
-        said, made = {"examine": as_kept, "thumbnail": thumbnail}[task](content, media_type)
+        said, made = TASKS[task](content, media_type, *given)
         if len(made) > MOST_MADE:
             raise TooComplex("The image cannot be kept in a file of a sensible size.")
     except TooComplex as error:

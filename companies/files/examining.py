@@ -77,12 +77,23 @@ def make_thumbnail(content: bytes, media_type: str) -> bytes:
     return run_examiner("thumbnail", content, media_type)[1]
 
 
-def run_examiner(task: str, content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
+def picture_of_page(content: bytes, number: int) -> tuple[bytes, int]:
+    """A page of a PDF as a JPEG, empty where there is no such page, and how many there are.
+
+    Raises FileRefused.
+    """
+    said, made = run_examiner("page", content, "application/pdf", str(number))
+    return made, int(said["pages"])
+
+
+def run_examiner(
+    task: str, content: bytes, media_type: str, *given: str
+) -> tuple[dict[str, Any], bytes]:
     if not AT_ONCE.acquire(timeout=WAIT_SECONDS):
         raise FileRefused(TOO_MANY, code="files_busy")
     try:
         ran = subprocess.run(  # noqa: S603 - our own program, and no argument of a stranger's
-            [sys.executable, "-I", "-B", str(PROGRAM), task, media_type],
+            [sys.executable, "-I", "-B", str(PROGRAM), task, media_type, *given],
             input=content,
             capture_output=True,
             timeout=SECONDS,

@@ -15,7 +15,10 @@ FEED_SECONDS = 120.0
 # Of a body that brings a file: so long do 15 MiB take at a megabit a second.
 UPLOAD_SECONDS = 120.0
 # As they are written; an address that is escaped takes no more than others.
-UPLOADS = re.compile(r"/company/(?:tickets/[0-9]{1,19}/files|upload/evidences)")
+UPLOADS = re.compile(
+    r"/company/(?:tickets/[0-9]{1,19}/files|upload/evidences)"
+    r"|/admin/tickets/ticket/[0-9]{1,19}/write/"
+)
 # Of somebody whose token or session is not known: the login form needs no more.
 STRANGERS_BODY = 64 * 1024
 # Once the application is done with it, an answer has so long, and a second for so many bytes.

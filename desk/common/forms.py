@@ -7,6 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from companies.texts import is_blank
+from desk.common.claim_forms import AmountsForm, DecisionForm
 from desk.common.generics import ModelChoiceField
 from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.changes.seen import Seen, require_seen
@@ -72,7 +73,7 @@ class RequestForm(forms.Form):
         return cleaned
 
 
-class MoveForm(RequestForm):
+class MoveForm(DecisionForm, RequestForm):
     """Why a ticket moves. Whether a reason is needed is asked where the move is made."""
 
     reason = forms.CharField(
@@ -90,7 +91,7 @@ class AppealForm(forms.Form):
     seen = SeenField()
 
 
-class WriteForm(RequestForm):
+class WriteForm(DecisionForm, RequestForm):
     """A reply to the company, or a note among agents, and the move it comes with."""
 
     text = forms.CharField(
@@ -109,6 +110,8 @@ class WriteForm(RequestForm):
         if (
             is_blank(cleaned.get("text", ""))
             and not cleaned.get("to")
+            and not cleaned.get("requested")
+            and not self.files
             and "text" not in self.errors
         ):
             self.add_error("text", gettext("Write something."))
@@ -161,3 +164,9 @@ class AssignForm(forms.Form):
             agents = agents.exclude(pk=excluding.pk)
         field = cast(AgentChoice, self.fields["to"])
         field.queryset = agents.with_loads().with_presence().select_related("user")
+
+
+class SeenAmountsForm(AmountsForm):
+    """The amounts as a form of its own, from a page that had shown the ticket."""
+
+    seen = SeenField()

@@ -12,13 +12,15 @@ from desk.queue.autocomplete import AutocompletePages
 from desk.queue.changelist import DEADLINES, CappedPaginator, OpenedList, TicketChangeList
 from desk.queue.export import ExportPages
 from desk.queue.filters import FILTERS
-from desk.queue.queues import current_queue
+from desk.queue.queues import TO_FILE, current_queue
 from desk.queue.rows import TicketRows
 from desk.queue.search import exact_ticket, terms_of
 from desk.queue.view_pages import ViewPages
 from tickets.labels import move_verb
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES
+
+TO_FILE_COLUMNS = ("ticket", "status_pill", "claimed", "filing", "agent_name", "updated")
 
 
 class ListPages(ViewPages, AutocompletePages, ExportPages, TicketRows):
@@ -36,6 +38,13 @@ class ListPages(ViewPages, AutocompletePages, ExportPages, TicketRows):
     # Named so that there is a box to search with; TicketList is what searches.
     search_fields = ("id",)
     search_help_text = gettext_lazy("ID, tracking or order number, company, agent or text")
+
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        """Where claims are filed, the money goes before the promises."""
+        searching = bool(request.GET.get("q", "").strip())
+        if current_queue(request, searching=searching).slug == TO_FILE:
+            return TO_FILE_COLUMNS
+        return self.list_display
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TicketChangeList]:
         return OpenedList if vars(request).get("desk_opened_list") else TicketChangeList

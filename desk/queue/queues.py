@@ -28,6 +28,8 @@ NEWEST_OF_ALL = ("-created_at", "-pk")
 URGENT = (F("due_at").asc(nulls_last=True), "pk")
 BY_AGENT = ("agent_id", *URGENT)
 
+TO_FILE = "to-file"
+
 Narrow = Callable[[TicketQuerySet, int | None], TicketQuerySet]
 
 
@@ -52,6 +54,11 @@ def watched(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
     return tickets.open().filter(pk__in=Watch.objects.filter(agent=me or 0).values("ticket"))
 
 
+def to_file(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
+    """Open tickets whose carrier still takes a claim."""
+    return tickets.open().filter(filing_due_at__gte=timezone.now())
+
+
 QUEUES = (
     Queue(
         "mine",
@@ -74,6 +81,14 @@ QUEUES = (
         gettext_lazy("Claim review"),
         "gavel",
         lambda all_, me: all_.claims(),
+    ),
+    Queue(
+        TO_FILE,
+        gettext_lazy("Claims to file"),
+        "request_quote",
+        to_file,
+        # In the order of an index of its own: the most money, then the least time.
+        order=(F("amount_claimed").desc(nulls_last=True), "filing_due_at", "pk"),
     ),
     Queue(
         "appeals",

@@ -17,6 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
 from desk.common.controls import isolated
+from desk.common.money import money_text
 from desk.common.times import distance, iso_utc, local_text
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket
@@ -176,6 +177,11 @@ class TicketRows(ModelAdmin):
     @admin.display(description=gettext_lazy("claim deadline"), ordering="filing_due_at")
     def filing(self, ticket: Ticket) -> SafeString | str:
         return as_html(claim_deadline(ticket, timezone.now()))
+
+    @admin.display(description=gettext_lazy("claimed"))
+    def claimed(self, ticket: Ticket) -> str:
+        amount = ticket.amount_claimed
+        return "" if amount is None else money_text(amount, ticket.currency)
 
     @admin.display(description=gettext_lazy("updated"))
     def updated(self, ticket: Ticket) -> SafeString | str:

@@ -43,6 +43,24 @@ OTHERS = (
         "tickets.view_filingrule",
     ),
     (
+        gettext_noop("Reason codes"),
+        "label",
+        "admin:tickets_reasoncode_changelist",
+        "tickets.view_reasoncode",
+    ),
+    (
+        gettext_noop("Required documents"),
+        "checklist",
+        "admin:tickets_requireddocument_changelist",
+        "tickets.view_requireddocument",
+    ),
+    (
+        gettext_noop("Approval limits"),
+        "price_check",
+        "admin:tickets_approvallimit_changelist",
+        "tickets.view_approvallimit",
+    ),
+    (
         gettext_noop("Companies"),
         "domain",
         "admin:companies_company_changelist",

@@ -10,6 +10,7 @@ from desk.ticket import visits
 from tickets import working
 from tickets.assignment import taking
 from tickets.changes.actors import actor_for
+from tickets.changes.decisions import UNSAID, Decision
 from tickets.changes.seen import Seen
 from tickets.statuses import Status
 from tickets.working import AgentReply
@@ -23,7 +24,14 @@ def send_reply(reply: AgentReply) -> bool:
     `working.answer` raises.
     """
     actor_for(reply.user)
-    said = (reply.text, reply.public, reply.to, list(reply.requested))
+    said = (
+        reply.text,
+        reply.public,
+        reply.to,
+        list(reply.requested),
+        reply.decision,
+        [one.sha256 for one in reply.files],
+    )
     if not first_time(reply.ticket_id, reply.user, reply.key, said):
         return False
     working.answer(reply)
@@ -41,13 +49,22 @@ def send_move(
     reason: str = "",
     seen: Seen | None = None,
     requested: Sequence[str] = (),
+    decision: Decision = UNSAID,
     key: UUID | None = None,
 ) -> bool:
     """Move; False if this very form has been taken before. Raises what `working.move` raises."""
     actor_for(user)
-    if not first_time(ticket_id, user, key, (to, reason, list(requested))):
+    if not first_time(ticket_id, user, key, (to, reason, list(requested), decision)):
         return False
-    working.move(ticket_id, to, user=user, reason=reason, seen=seen, requested=requested)
+    working.move(
+        ticket_id,
+        to,
+        user=user,
+        reason=reason,
+        seen=seen,
+        requested=requested,
+        decision=decision,
+    )
     return True
 
 

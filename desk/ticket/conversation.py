@@ -11,7 +11,7 @@ from tickets.models import Comment, HistoryEntry, RequestedDocument, Ticket
 from tickets.statuses import By
 
 SHOWN = 50
-TOLD_KINDS = (Kind.APPEALED, Kind.APPEAL_DECIDED, Kind.FILE_ADDED)
+TOLD_KINDS = (Kind.APPEALED, Kind.APPEAL_DECIDED, Kind.FILE_ADDED, Kind.AMOUNTS_CHANGED)
 MOST_HISTORY = 200
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext
 
+from desk.ticket import claims, together_words, values
 from desk.ticket import history_sentences as words
-from desk.ticket import together_words, values
 from tickets.assignment.picking import Standing, explain
 from tickets.history_codes import Kind
 from tickets.labels import status_label
@@ -43,7 +43,8 @@ class HistoryLine(NamedTuple):
     is_move: bool
 
 
-def line(entry: HistoryEntry) -> HistoryLine:
+def line(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> HistoryLine:
+    """`codes` names the reason codes of decisions."""
     kind = kind_of(entry)
     return HistoryLine(
         entry,
@@ -51,7 +52,7 @@ def line(entry: HistoryEntry) -> HistoryLine:
         gettext(words.ROLES[entry.by]),
         sentence(entry),
         reason(entry),
-        details(entry),
+        details(entry, codes),
         load_lines(entry.data),
         kind in (Kind.OPENED, Kind.MOVED) and not together_words.together_sentence(entry),
     )
@@ -122,6 +123,7 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
         "documents": ", ".join(data.get("requested") or ()),
         "sha256": data.get("sha256", ""),
         "file": data.get("name", ""),
+        "amounts": claims.changed_amounts(data),
         **together_words.together_facts(entry),
     }
 
@@ -141,7 +143,7 @@ def actor_named(entry: HistoryEntry) -> str:
     return entry.actor if entry.by in (By.AGENT, By.LEAD) else ""
 
 
-def details(entry: HistoryEntry) -> list[str]:
+def details(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> list[str]:
     """What changed of the variables; of an earlier version's entry, all that it holds."""
     if kind_of(entry) != Kind.OTHER:
         found = []
@@ -151,7 +153,8 @@ def details(entry: HistoryEntry) -> list[str]:
             found.append(gettext("For the requested document: %(document)s") % {"document": name})
         # Moves of an earlier version have the diff under the name of the field.
         changed = entry.data.get("variables") or entry.data.get("data") or {}
-        return [*found, *changed_variables(changed), *token_used(entry)]
+        code = claims.code_line(entry.data, codes or {})
+        return [*code, *found, *changed_variables(changed), *token_used(entry)]
     found = []
     for key, value in entry.data.items():
         match key, value:

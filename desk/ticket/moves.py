@@ -16,7 +16,7 @@ from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
 from desk.common.requests import StaffRequest, staff
 from desk.queue import places
-from desk.ticket import answering, macros, next_ticket, unread
+from desk.ticket import answering, claims, macros, next_ticket, unread
 from tickets.changes.actors import NotAllowed
 from tickets.changes.seen import Seen, require_seen, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
@@ -117,6 +117,7 @@ class MovePages(ModelAdmin):
             "asked": documents_to_request(to, tickets_shown),
             "form": form,
             "place": places.dialog_place(request),
+            **claims.asked_of_decision(to, tickets_shown, form),
         }
         return TemplateResponse(
             request, "admin/tickets/ticket/move.html", context, status=409 if refused else 200
@@ -152,6 +153,7 @@ def move_all(
                 reason=said["reason"],
                 seen=require_seen(one.seen),
                 requested=said["requested"],
+                decision=said["decision"],
                 key=said["key"],
             )
         except Ticket.DoesNotExist as error:

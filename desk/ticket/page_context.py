@@ -12,6 +12,7 @@ from companies.files.kinds import KINDS
 from desk.common.badges import tint
 from desk.storms.services import storms_of
 from desk.ticket import (
+    claims,
     conversation,
     history_words,
     macros,
@@ -24,7 +25,7 @@ from tickets import labels
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.appeals import latest_appeal
 from tickets.history_codes import Kind
-from tickets.models import Appeal, HistoryEntry, Ticket, TicketFile
+from tickets.models import Appeal, HistoryEntry, ReasonCode, Ticket, TicketFile
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
@@ -66,6 +67,8 @@ class OfferedMove(NamedTuple):
     needed: bool
     # Of its form.
     key: str
+    # Of a decision.
+    codes: list[ReasonCode]
 
     @property
     def slug(self) -> str:
@@ -96,19 +99,25 @@ def page_context(
     together.mark_mentions(thread.lines, user)
     shipment, others = timeline.shipment_of_ticket(ticket), together.other_tickets(ticket)
     appeal = latest_appeal(ticket, history)
+    code_names = claims.code_names(ticket, history)
     return {
         "ticket": ticket,
         "thread": thread,
         "opened_by": opened_by(history),
-        "history": [history_words.line(entry) for entry in reversed(history)],
+        "history": [history_words.line(entry, code_names) for entry in reversed(history)],
+        "reason_code": code_names.get(ticket.reason_code),
+        "amount_lines": claims.amount_lines(ticket.amounts),
+        "amounts": claims.amount_values(ticket, None),
         "requested": conversation.requested(
             history, last_heard(thread), list(ticket.requested_documents.all())
         ),
         "files": file_lines(ticket),
+        **claims.required_context(ticket, may_work=may_work),
         "shipment": shipment,
         "others": others,
         "strip": timeline.timeline(shipment, together.ticket_marks(others)) if shipment else [],
         **together.together_context(ticket, user, may_work=may_work),
+        "has_webhooks": shipment is not None and ticket.company.webhooks.exists(),
         "documents": [
             (one, values.leads_to_the_public_web(one.value or ""))
             for one in ticket.documents.order_by("position")
@@ -140,8 +149,10 @@ def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[s
     """What only those who work tickets get: moves, macros and the box."""
     known = macros.values_for(ticket, shipment, user)
     offered = [macros.fill_macro(one, known) for one in macros.macros_for(ticket)]
+    moves = offered_moves(ticket, user)
     return {
-        "moves": offered_moves(ticket, user),
+        "moves": moves,
+        "decisions": [move for move in moves if move.codes],
         "agent_moves": [(move.key, labels.move_verb(to)) for to, move in AGENT_MOVES.items()],
         "macros": offered,
         "chosen": next((one for one in offered if str(one.id) == macro), None),
@@ -167,9 +178,9 @@ def offered_moves(ticket: Ticket, user: User) -> list[OfferedMove]:
         by: By = actor_for(user).by
     except NotAllowed:
         return []
-    now = Status(ticket.status)
+    now, codes = Status(ticket.status), list(ReasonCode.objects.about([ticket.type_id]))
     return [
-        OfferedMove(to, how, needs_reason(now, to), str(uuid4()))
+        OfferedMove(to, how, needs_reason(now, to), str(uuid4()), claims.codes_for(to, codes))
         for to, how in AGENT_MOVES.items()
         if allows(now, to, by)
     ]

@@ -1,5 +1,6 @@
 """The page of one ticket, and what is sent from it."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 from django.contrib import messages
@@ -11,27 +12,36 @@ from django.http import (
     HttpResponseNotAllowed,
     JsonResponse,
 )
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
+from companies.files.refusals import FileRefused
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest
 from desk.queue import places, walking
-from desk.ticket import answering, next_ticket, page_context, together, unread, visits
+from desk.ticket import (
+    answering,
+    attachments,
+    next_ticket,
+    page_context,
+    together,
+    unread,
+    visits,
+)
+from desk.ticket.file_pages import FilePages
 from desk.ticket.moves import MovePages
-from tickets.api.serving import file_response, thumbnail_response
 from tickets.assignment import taking
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
 from tickets.changes.seen import require_seen, seen_of, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
-from tickets.models import Ticket, TicketFile
+from tickets.models import Ticket
 from tickets.working import AgentReply
 
 
-class TicketPages(MovePages):
+class TicketPages(FilePages, MovePages):
     """What TicketAdmin has beside its list. Everything that writes is a POST."""
 
     def get_urls(self) -> list[URLPattern]:
@@ -41,20 +51,11 @@ class TicketPages(MovePages):
             ("presence", self.presence_page),
             ("claim", self.claim_page),
         )
-        files = (("file", self.file_page), ("thumbnail", self.thumbnail_page))
         return [
             path("take/", guarded(self.take_page), name="tickets_ticket_take"),
             *(
                 path(f"<id:ticket_id>/{name}/", guarded(view), name=f"tickets_ticket_{name}")
                 for name, view in views
-            ),
-            *(
-                path(
-                    f"<id:ticket_id>/files/<id:file_id>/{name}/",
-                    guarded(view),
-                    name=f"tickets_ticket_{name}",
-                )
-                for name, view in files
             ),
             *super().get_urls(),
         ]
@@ -137,7 +138,7 @@ class TicketPages(MovePages):
         ticket = self.working_on(request, ticket_id)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        form, public = WriteForm(request.POST), "reply" in request.POST
+        form, public = WriteForm(request.POST, request.FILES), "reply" in request.POST
         if not form.is_valid():
             return self.show(request, ticket, form=form, status=400)
         said = form.cleaned_data
@@ -149,11 +150,13 @@ class TicketPages(MovePages):
             to=said["to"],
             seen=said["seen"],
             requested=said["requested"],
+            decision=said["decision"],
             key=said["key"],
         )
         try:
-            answering.send_reply(reply)
-        except (StaleTicket, MoveRefused, ValueError) as error:
+            with attachments.stored_uploads(request.FILES.getlist("files")) as files:
+                answering.send_reply(replace(reply, files=files))
+        except (StaleTicket, MoveRefused, FileRefused, ValueError) as error:
             fresh = self.working_on(request, ticket_id)
             return self.show(request, fresh, form=form, refusal=str(error), status=409)
         sent = gettext("Sent to the company.") if public else gettext("Note saved.")
@@ -193,21 +196,6 @@ class TicketPages(MovePages):
         else:
             messages.success(request, gettext("The ticket is now assigned to you."))
         return places.stay(request, ticket_id)
-
-    def file_page(self, request: HttpRequest, ticket_id: int, file_id: int) -> HttpResponse:
-        return file_response(self.file_of(request, ticket_id, file_id))
-
-    def thumbnail_page(self, request: HttpRequest, ticket_id: int, file_id: int) -> HttpResponse:
-        return thumbnail_response(self.file_of(request, ticket_id, file_id))
-
-    def file_of(self, request: HttpRequest, ticket_id: int, file_id: int) -> TicketFile:
-        """The file for whoever may see its ticket. Raises PermissionDenied and Http404."""
-        ticket = self.get_object(request, str(ticket_id))
-        if not self.has_view_permission(request, ticket):
-            raise PermissionDenied
-        if ticket is None:
-            raise Http404
-        return get_object_or_404(ticket.files, pk=file_id)
 
     def take_page(self, request: StaffRequest) -> HttpResponse:
         if not self.has_change_permission(request):

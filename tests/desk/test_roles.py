@@ -23,7 +23,16 @@ from deliveries.models import Delivery
 from desk.models import Macro, Storm
 from tests import builders as build
 from tickets import roles
-from tickets.models import Calendar, FilingRule, SLATarget, Ticket, TicketFile, TicketType
+from tickets.models import (
+    ApprovalLimit,
+    Calendar,
+    FilingRule,
+    RequiredDocument,
+    SLATarget,
+    Ticket,
+    TicketFile,
+    TicketType,
+)
 
 ROLES = ("agent", "lead", "auditor", "operator", "nobody")
 OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
@@ -34,11 +43,13 @@ LOOK = {
     "agent": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
     " shipments.Shipment tickets.Ticket tickets.TicketType webhooks.Webhook",
     "lead": "companies.Company companies.FailedRow deliveries.Delivery desk.Macro desk.Storm"
-    " shipments.Incidence shipments.Shipment tickets.Agent tickets.Calendar tickets.FilingRule"
-    " tickets.SLATarget tickets.Ticket tickets.TicketType webhooks.Webhook",
+    " shipments.Incidence shipments.Shipment tickets.Agent tickets.ApprovalLimit tickets.Calendar"
+    " tickets.FilingRule tickets.ReasonCode tickets.RequiredDocument tickets.SLATarget"
+    " tickets.Ticket tickets.TicketType webhooks.Webhook",
     "auditor": "auth.Group auth.User companies.Company companies.FailedRow deliveries.Delivery"
     " desk.Macro desk.Storm shipments.Incidence shipments.Shipment tickets.Agent"
-    " tickets.Calendar tickets.FilingRule tickets.SLATarget tickets.Ticket tickets.TicketType"
+    " tickets.ApprovalLimit tickets.Calendar tickets.FilingRule tickets.ReasonCode"
+    " tickets.RequiredDocument tickets.SLATarget tickets.Ticket tickets.TicketType"
     " webhooks.Webhook",
     "operator": "auth.Group auth.User axes.AccessAttempt axes.AccessLog companies.Company"
     " companies.FailedRow deliveries.Delivery shipments.Incidence shipments.Shipment"
@@ -47,14 +58,16 @@ LOOK = {
 }
 ADD = {
     "agent": "",
-    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.SLATarget",
+    "lead": "desk.Macro tickets.ApprovalLimit tickets.Calendar tickets.FilingRule"
+    " tickets.ReasonCode tickets.RequiredDocument tickets.SLATarget",
     "auditor": "",
     "operator": "auth.User companies.Company tickets.TicketType",
     "nobody": "",
 }
 DELETE = {
     "agent": "",
-    "lead": "desk.Macro tickets.Calendar tickets.FilingRule tickets.SLATarget",
+    "lead": "desk.Macro tickets.ApprovalLimit tickets.Calendar tickets.FilingRule"
+    " tickets.RequiredDocument tickets.SLATarget",
     "auditor": "",
     "operator": "",
     "nobody": "",
@@ -80,6 +93,7 @@ PAGES = {
     "tickets_ticket_shipment_evidence": "agent lead auditor operator",
     "tickets_ticket_file": "agent lead auditor",
     "tickets_ticket_thumbnail": "agent lead auditor",
+    "tickets_ticket_page": "agent lead auditor",
     "tickets_ticket_take": "agent lead",
     "tickets_ticket_write": "agent lead",
     "tickets_ticket_presence": "agent lead",
@@ -91,6 +105,8 @@ PAGES = {
     "tickets_ticket_new": "agent lead",
     "tickets_ticket_watch": "agent lead",
     "tickets_ticket_relate": "agent lead",
+    "tickets_ticket_amounts": "agent lead",
+    "tickets_ticket_claim_file": "agent lead",
     "webhooks_webhook_sick": "agent lead auditor operator",
     "webhooks_webhook_pause": "lead operator",
     "webhooks_webhook_resume": "lead operator",
@@ -157,6 +173,8 @@ def rows(company: Company) -> None:
         defaults={"first_response_minutes": 60, "resolution_minutes": 600},
     )
     FailedRow.objects.create(task="sweep", kind="webhook", key="1", error="x")
+    ApprovalLimit.objects.get_or_create(currency="EUR", amount=1)
+    RequiredDocument.objects.get_or_create(name="Invoice")
     FilingRule.objects.get_or_create(carrier_name="walked", type_id=4, days=30)
 
 
@@ -198,7 +216,7 @@ def value(keyword: str, name: str) -> Any:
     if keyword == "object_id":
         row = apps.get_model(*owner.split("_", 1))._default_manager.first()
         return row.pk if row else 1
-    return {"to": "dismissed" if "storm" in name else 2}[keyword]
+    return {"number": 1, "to": "dismissed" if "storm" in name else 2}[keyword]
 
 
 def walked() -> list[Page]:

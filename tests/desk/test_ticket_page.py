@@ -253,7 +253,7 @@ def test_asks_nobody_in_a_note(desk: Client, ticket: Ticket) -> None:
 def test_asks_for_documents_in_no_other_move(desk: Client, ticket: Ticket) -> None:
     desk.post(f"{LIST}move/2/", {**picked(ticket), "requested": ["Invoice"]})
 
-    assert HistoryEntry.objects.get().data == {}
+    assert HistoryEntry.objects.get().data == {"code": "other"}
     assert not Comment.objects.exists()
 
 
@@ -588,8 +588,9 @@ def test_shows_much_in_as_many_queries_as_little(
 
     # Session, user, two for permissions; ticket; visit and who else is there; history, comments;
     # shipment, what was told of it, other tickets and links to them, events, deliveries; documents,
-    # those that were requested, files; watchers; macros; the list around it.
-    with django_assert_num_queries(22):
+    # those that were requested, files, those that are required; watchers; macros; reason codes;
+    # whether there are webhooks; the list around it.
+    with django_assert_num_queries(25):
         shown(desk, ticket)
 
     for number in range(30):
@@ -607,7 +608,7 @@ def test_shows_much_in_as_many_queries_as_little(
     )
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)] * 30)
 
-    with django_assert_num_queries(22):
+    with django_assert_num_queries(25):
         shown(desk, ticket)
 
 

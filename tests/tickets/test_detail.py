@@ -59,6 +59,8 @@ def test_shows_a_ticket_whole(api: APIClient, company: Company) -> None:
         "files": [],
         "file_quantity": 0,
         "requested_documents": [],
+        "reason_code": None,
+        "amounts": None,
         "created_at": SHOWN,
         "updated_at": SHOWN,
         "utc_created_at": SHOWN,

@@ -109,6 +109,8 @@ def test_a_body_has_at_most_15_mib(api: APIClient, ticket: Ticket) -> None:
     [
         ("POST", "/company/tickets/41/files", 15),
         ("POST", "/company/upload/evidences", 15),
+        ("POST", "/admin/tickets/ticket/41/write/", 15),
+        ("POST", "/admin/tickets/ticket/41/move/", 1),
         ("PUT", "/company/tickets/41/files", 1),
         ("POST", "/company/tickets/41/filesx", 1),
         ("POST", "/x/company/tickets/41/files", 1),
@@ -118,7 +120,7 @@ def test_a_body_has_at_most_15_mib(api: APIClient, ticket: Ticket) -> None:
         ("POST", "/admin/login/", 1),
     ],
 )
-def test_the_door_takes_large_bodies_at_two_addresses_only(
+def test_the_door_takes_large_bodies_at_three_addresses_only(
     method: str, path: str, most: int
 ) -> None:
     request = RequestFactory().generic(method, path)

@@ -83,7 +83,7 @@ def test_a_new_ticket_is_told(api: APIClient, listening: Company) -> None:
         '"ticket_type_id":5,"ticket_type_name":"damaged","ticket_status_id":1,'
         '"ticket_status_name":"pending","previous_status_id":null,"change":"opened",'
         '"by":"company","comment":null,"requested_documents":[],"shipment_id":4101,'
-        '"tracking_number":"TEST0004101"}}'
+        '"tracking_number":"TEST0004101","reason_code":null,"amounts":null}}'
     )
     assert (event.company, event.shipment_id, event.ticket_id) == (listening, 4101, ticket.pk)
     assert event.tracking_number == "TEST0004101"
@@ -256,6 +256,8 @@ IS_NEWS = {
     Kind.APPEALED: True,
     Kind.APPEAL_DECIDED: True,
     Kind.FILE_ADDED: False,
+    Kind.AMOUNTS_CHANGED: False,
+    Kind.CLAIM_FILE_TAKEN: False,
     Kind.EVIDENCE_TAKEN: False,
     Kind.OTHER: False,
 }

@@ -228,7 +228,14 @@ def test_history_is_in_codes(outcome: Outcome) -> None:
 
 
 # What the row of a ticket had not got; an appeal stands only where one ticket is asked for.
-NEW_OF_TICKETS = {"files": [], "file_quantity": 0, "requested_documents": [], "appeal": None}
+NEW_OF_TICKETS = {
+    "files": [],
+    "file_quantity": 0,
+    "requested_documents": [],
+    "reason_code": None,
+    "amounts": None,
+    "appeal": None,
+}
 
 
 def test_the_api_answers_as_before(outcome: Outcome) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 
+from django.db.models import Prefetch
+
 from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
@@ -12,7 +14,7 @@ from tickets.api import counting, following, searching
 from tickets.api.representation import appeal_row, file_row, history_rows, ticket_row
 from tickets.changes.appeals import latest_appeal
 from tickets.changes.shown import comment_row
-from tickets.models import Comment, Ticket
+from tickets.models import Comment, Ticket, TicketFile
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN, TERMINAL, Status
 
@@ -159,7 +161,8 @@ def related(tickets: TicketQuerySet) -> TicketQuerySet:
     # What a type says to programs is not part of a row.
     types = ("type__inputs", "type__files", "type__use_case", "type__assistant_notes")
     found = tickets.select_related("type", "rating")
-    found = found.prefetch_related("documents", "files", "requested_documents")
+    shown = Prefetch("files", queryset=TicketFile.objects.filter(public=True))
+    found = found.prefetch_related("documents", shown, "requested_documents")
     return found.defer(*types)
 
 
@@ -213,4 +216,5 @@ def public_comments(tickets: Sequence[Ticket], *, only_last: bool) -> dict[int, 
 
 def list_files(company: Company, ticket_id: int, *, base: str) -> list[dict[str, Any]]:
     """The files of a ticket, oldest first. Raises Ticket.DoesNotExist."""
-    return [file_row(file, base) for file in company.tickets.get(pk=ticket_id).files.all()]
+    files = company.tickets.get(pk=ticket_id).files.filter(public=True)
+    return [file_row(file, base) for file in files]

@@ -6,8 +6,8 @@ from typing import Any
 from shipments.models import Shipment
 from tickets.api.serving import signed_path
 from tickets.changes.requested_documents import requested_documents_of
-from tickets.changes.shown import comment_type, format_utc, shown_actor
-from tickets.models import Appeal, Comment, HistoryEntry, Ticket, TicketFile, TicketType
+from tickets.changes.shown import comment_type, format_utc, shown_actor, shown_amounts
+from tickets.models import Appeal, Comment, Document, HistoryEntry, Ticket, TicketFile, TicketType
 from tickets.statuses import Status
 
 
@@ -36,18 +36,12 @@ def ticket_row(
         "warehouse_package_id": ticket.warehouse_package_id,
         "comments": ticket.comments,
         "data": ticket.data,
-        "documents": [
-            {
-                "field_id": document.field_id,
-                "key": document.key,
-                "type": document.type,
-                "value": document.value,
-            }
-            for document in ticket.documents.all()
-        ],
+        "documents": [document_row(one) for one in ticket.documents.all()],
         "files": files,
         "file_quantity": len(files),
         "requested_documents": requested_documents_of(ticket),
+        "reason_code": ticket.reason_code or None,
+        "amounts": shown_amounts(ticket.amounts),
         "created_at": format_utc(ticket.created_at),
         "updated_at": format_utc(ticket.updated_at),
         "utc_created_at": format_utc(ticket.created_at),
@@ -60,6 +54,15 @@ def ticket_row(
         },
         "allComments": [],
         "rating": rating(ticket),
+    }
+
+
+def document_row(document: Document) -> dict[str, Any]:
+    return {
+        "field_id": document.field_id,
+        "key": document.key,
+        "type": document.type,
+        "value": document.value,
     }
 
 

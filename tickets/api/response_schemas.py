@@ -87,6 +87,15 @@ class TicketRating(serializers.Serializer[Any]):
     comment = serializers.CharField(allow_null=True)
 
 
+class TicketAmounts(serializers.Serializer[Any]):
+    claimed = serializers.FloatField(allow_null=True, help_text="What you ask for.")
+    offered = serializers.FloatField(
+        allow_null=True, help_text="Less than `claimed` where a part is accepted."
+    )
+    paid = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField(help_text="ISO 4217, of all three.")
+
+
 TicketRow = shape(
     "TicketRow",
     id=serializers.IntegerField(),
@@ -110,6 +119,12 @@ TicketRow = shape(
     requested_documents=RequestedDocumentRow(
         many=True, help_text="What agents have asked for; send a file for each."
     ),
+    reason_code=serializers.CharField(
+        allow_null=True,
+        help_text="Why it was decided so, such as `damage_confirmed` or `other`; null while it is"
+        " open. New codes may come at any time.",
+    ),
+    amounts=TicketAmounts(allow_null=True, help_text="Null where no amount is known."),
     created_at=Time(),
     updated_at=Time(),
     utc_created_at=Time(),

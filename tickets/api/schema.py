@@ -89,6 +89,8 @@ ROW = {
     "files": [],
     "file_quantity": 0,
     "requested_documents": [],
+    "reason_code": None,
+    "amounts": None,
     "created_at": "2026-01-02 00:00:00",
     "updated_at": "2026-01-02 00:00:00",
     "utc_created_at": "2026-01-02 00:00:00",

@@ -50,6 +50,11 @@ def harmless_response(stored_as: str, media_type: str, name: str, *, inline: boo
         content = read_file(stored_as)
     except FileMissing as error:
         raise Http404 from error
+    return harmless_content(content, media_type, name, inline=inline)
+
+
+def harmless_content(content: bytes, media_type: str, name: str, *, inline: bool) -> HttpResponse:
+    """Something of a stranger's that a browser may show or save, and nothing else."""
     disposition = content_disposition_header(not inline, name)
     return HttpResponse(
         content,

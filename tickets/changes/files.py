@@ -139,7 +139,7 @@ def attach_files(
     found = {
         file.pk: file
         for file in company.files.select_for_update(no_key=True, of=("self",))
-        .filter(pk__in=file_ids)
+        .filter(pk__in=file_ids, public=True)
         .order_by("pk")
         if file.ticket_id in (None, ticket.pk)
     }

@@ -1,9 +1,11 @@
 """How companies are shown who did what, wherever they are shown it: by the API and in events."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from tickets.models import Comment
+from tickets.money import Amounts
 from tickets.statuses import By, Status
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
@@ -31,6 +33,19 @@ def comment_type(comment: Comment) -> str:
 def shown_actor(by: str) -> str:
     """Company, agent or system: who of the agents is a lead is not the company's business."""
     return By.AGENT.value if by == By.LEAD else By(by).value
+
+
+def shown_amounts(amounts: Amounts) -> dict[str, Any] | None:
+    """As numbers, like those of surcharges; None where no amount is known."""
+    if not amounts.currency:
+        return None
+    shown = {name: None if one is None else json_number(one) for name, one in amounts}
+    return {**shown, "currency": amounts.currency}
+
+
+def json_number(amount: Decimal) -> int | float:
+    """Floats read back the same digits, as there are fifteen at most."""
+    return int(amount) if amount == amount.to_integral_value() else float(amount)
 
 
 def format_utc(time: datetime) -> str:

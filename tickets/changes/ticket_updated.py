@@ -11,7 +11,7 @@ from companies.models import Company
 from shipments.event_types.samples import DESCRIPTION
 from shipments.models import Shipment
 from tickets.changes.requested_documents import requested_documents_of
-from tickets.changes.shown import comment_row, shown_actor
+from tickets.changes.shown import comment_row, shown_actor, shown_amounts
 from tickets.history_codes import TicketChange
 from tickets.models import Comment, Ticket, TicketType
 from tickets.statuses import By, Status
@@ -58,6 +58,8 @@ class TicketEvent(EventType):
             "requested_documents": requested,
             "shipment_id": ticket.shipment_id,
             "tracking_number": tracking_number,
+            "reason_code": ticket.reason_code or None,
+            "amounts": shown_amounts(ticket.amounts),
         }
         return envelope(self.name, at, data)
 
@@ -123,6 +125,8 @@ COMMENT = object_schema(
     created_at=SHOWN_TIME,
     utc_created_at=SHOWN_TIME,
 )
+AMOUNT: Schema = {"type": ["number", "null"], "minimum": 0}
+AMOUNTS = object_schema(claimed=AMOUNT, offered=AMOUNT, paid=AMOUNT, currency=TEXT)
 TICKET_UPDATED = TicketEvent(
     id=6,
     name="ticket.updated",
@@ -151,6 +155,11 @@ TICKET_UPDATED = TicketEvent(
             },
             shipment_id=or_null(NUMBER),
             tracking_number=or_null(TEXT),
+            reason_code={
+                **or_null(TEXT),
+                "description": "Why it was decided so; null while it is open.",
+            },
+            amounts={**or_null(AMOUNTS), "description": "Null where no amount is known."},
         ),
     ),
 )

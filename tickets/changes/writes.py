@@ -33,18 +33,22 @@ def change_status(
     actor: Actor,
     *,
     reason: str = "",
+    reason_code: str = "",
     data: dict[str, Any] | None = None,
 ) -> None:
     """Move a ticket: nothing else assigns its status. `reason` and `data` are for history.
+
+    `reason_code` says why it is decided as it is; a ticket that is not decided has none.
 
     Raises MoveRefused.
     """
     was = Status(ticket.status)
     if not allows(was, to, actor.by):
         raise MoveRefused(refusal_reason(was, to, actor.by))
-    ticket.status = to
+    ticket.status, ticket.reason_code = to, reason_code
     entry = record_history(ticket, actor, Kind.MOVED, was=was, reason=reason, data=data)
-    save_change(ticket, "status", *due_dates.update_after_move(ticket, actor.by, entry.created_at))
+    due = due_dates.update_after_move(ticket, actor.by, entry.created_at)
+    save_change(ticket, "status", "reason_code", *due)
 
 
 def refusal_reason(was: Status, to: Status, by: By) -> str:

@@ -4,7 +4,13 @@ from tickets.models.agents import Absence, Agent, LoadChange, Shift
 from tickets.models.appeals import Appeal
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
-from tickets.models.files import RequestedDocument, TicketFile, UnfinishedFile
+from tickets.models.decisions import ApprovalLimit, ReasonCode
+from tickets.models.files import (
+    RequestedDocument,
+    RequiredDocument,
+    TicketFile,
+    UnfinishedFile,
+)
 from tickets.models.notifications import Notification
 from tickets.models.phones import Phone, PhoneKey
 from tickets.models.search import SearchEntry, SearchFill
@@ -16,6 +22,7 @@ __all__ = [
     "Absence",
     "Agent",
     "Appeal",
+    "ApprovalLimit",
     "Calendar",
     "CallerTicket",
     "Comment",
@@ -30,8 +37,10 @@ __all__ = [
     "Phone",
     "PhoneKey",
     "Rating",
+    "ReasonCode",
     "RelatedTickets",
     "RequestedDocument",
+    "RequiredDocument",
     "SLATarget",
     "SearchEntry",
     "SearchFill",

@@ -1,8 +1,11 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
 from tickets.models.tickets import Ticket
+from tickets.models.types import TicketType
+from tickets.statuses import By
 
 LONGEST_DOCUMENT_NAME = 200
 
@@ -35,8 +38,48 @@ class RequestedDocument(models.Model):
         return self.name
 
 
+class RequiredDocument(models.Model):
+    """Something that tickets of a type need, perhaps for one carrier, before they are decided."""
+
+    type = models.ForeignKey(
+        TicketType,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("ticket type"),
+        help_text=_("Leave empty for any type."),
+    )
+    carrier_name = models.CharField(
+        _("carrier"), max_length=100, blank=True, help_text=_("Leave empty for any carrier.")
+    )
+    name = models.CharField(
+        _("name"),
+        max_length=LONGEST_DOCUMENT_NAME,
+        help_text=_("As the company is asked for it, for example Invoice of the goods."),
+    )
+
+    class Meta:
+        ordering = ["type", "carrier_name", "id"]
+        verbose_name = _("required document")
+        verbose_name_plural = _("required documents")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["type", "carrier_name", "name"],
+                nulls_distinct=False,
+                name="one_required_document_per_name",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class TicketFile(models.Model):
-    """A file that a company has sent (decision N8). Its content lies in the storage."""
+    """A file that a company has sent, or an agent has added. Its content lies in the storage.
+
+    See decision N8.
+    """
 
     company = models.ForeignKey(
         Company, on_delete=models.PROTECT, related_name="files", db_index=False
@@ -52,6 +95,16 @@ class TicketFile(models.Model):
         related_name="files",
         db_index=False,
     )
+    by = models.CharField(
+        max_length=10,
+        choices=[(By.COMPANY.value, "company"), (By.AGENT.value, "agent")],
+        default=By.COMPANY.value,
+        db_default=By.COMPANY.value,
+    )
+    # Which agent, for agents' eyes.
+    actor = models.CharField(max_length=150, blank=True, default="", db_default="")
+    # What an agent adds with a note is for agents.
+    public = models.BooleanField(default=True, db_default=True)
     # As people are shown it; the storage knows it by another.
     name = models.CharField(max_length=150)
     description = models.TextField(blank=True)

@@ -1,7 +1,7 @@
 """The indexes over tickets, each with who asks for it."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from tickets.statuses import TERMINAL
 
@@ -75,6 +75,14 @@ TICKET_INDEXES = [
         fields=["filing_due_at", "id"],
         condition=NOT_DECIDED,
         name="ticket_open_filing",
+    ),
+    # Claims that can still be filed: the most money first, then the least time.
+    models.Index(
+        F("amount_claimed").desc(nulls_last=True),
+        F("filing_due_at"),
+        F("id"),
+        condition=NOT_DECIDED & Q(filing_due_at__isnull=False),
+        name="ticket_claims_to_file",
     ),
     # The desk's filters over everything.
     models.Index(fields=["agent", "-created_at", "-id"], name="ticket_agent_newest"),

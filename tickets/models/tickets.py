@@ -9,6 +9,7 @@ from tickets.labels import STATUS_CHOICES
 from tickets.models.carriers import spellings_of
 from tickets.models.ticket_indexes import NOT_DECIDED, TICKET_INDEXES
 from tickets.models.types import TicketType
+from tickets.money import PLACES, Amounts
 from tickets.statuses import BLOCKING, CLAIMS, PAUSED, RUNNING, Status
 
 
@@ -106,6 +107,21 @@ class Ticket(models.Model):
     filing_due_at = models.DateTimeField(null=True, editable=False)
     first_responded_at = models.DateTimeField(null=True, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
+    # Why it was decided as it is: the code of a ReasonCode. Empty while it is open.
+    reason_code = models.CharField(
+        max_length=40, blank=True, default="", db_default="", editable=False
+    )
+    # The money that it is about, in one currency (tickets/changes/decisions.py).
+    amount_claimed = models.DecimalField(
+        max_digits=14, decimal_places=PLACES, null=True, editable=False
+    )
+    amount_offered = models.DecimalField(
+        max_digits=14, decimal_places=PLACES, null=True, editable=False
+    )
+    amount_paid = models.DecimalField(
+        max_digits=14, decimal_places=PLACES, null=True, editable=False
+    )
+    currency = models.CharField(max_length=3, blank=True, default="", db_default="", editable=False)
     # Of the rules behind its due dates: when they change, these are recalculated.
     clock_digest = models.BigIntegerField(default=0, editable=False)
     # Counts every change of state. Pages of the version before compare it; ours ask what is unread.
@@ -127,6 +143,15 @@ class Ticket(models.Model):
 
     def __str__(self) -> str:
         return gettext("ticket %(ticket)s") % {"ticket": self.pk}
+
+    @property
+    def amounts(self) -> Amounts:
+        return Amounts(self.amount_claimed, self.amount_offered, self.amount_paid, self.currency)
+
+    @amounts.setter
+    def amounts(self, to: Amounts) -> None:
+        self.amount_claimed, self.amount_offered, self.amount_paid = (one for _, one in to)
+        self.currency = to.currency
 
 
 class Document(models.Model):

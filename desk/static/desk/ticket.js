@@ -31,6 +31,8 @@ const start = () => {
   // A second click while the first is on its way is for nothing.
   document.querySelectorAll("form[method=post]").forEach((form) =>
     form.addEventListener("submit", (event) => {
+      // A file that comes down leaves the page as it is.
+      if ("download" in form.dataset) return;
       if (form.dataset.sent) event.preventDefault();
       form.dataset.sent = "1";
     })

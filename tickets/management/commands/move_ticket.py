@@ -4,10 +4,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tickets import working
 from tickets.changes.actors import NotAllowed, user_named
+from tickets.changes.decisions import Decision
 from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
-from tickets.statuses import AGENT_MOVES, ASKING, Status, joined, listed
+from tickets.statuses import AGENT_MOVES, ASKING, TERMINAL, Status, joined, listed
 
 
 class Command(BaseCommand):
@@ -32,6 +33,12 @@ class Command(BaseCommand):
             help=f"a document that the company is to send, with {listed(ASKING)}; may be repeated",
         )
 
+        parser.add_argument(
+            "--code",
+            default="",
+            help=f"the reason code of a decision ({listed(TERMINAL)}); other where none is given",
+        )
+
     def handle(
         self,
         *args: Any,
@@ -40,6 +47,7 @@ class Command(BaseCommand):
         agent: str,
         reason: str,
         request: list[str],
+        code: str,
         **options: Any,
     ) -> None:
         if status_id not in set(Status):
@@ -48,8 +56,14 @@ class Command(BaseCommand):
             raise CommandError(f"--request goes with {listed(ASKING)} only.")
         try:
             user, names = user_named(agent), clean_document_names(request)
-            to = Status(status_id)
-            ticket = working.move(ticket_id, to, user=user, reason=reason, requested=names)
+            ticket = working.move(
+                ticket_id,
+                Status(status_id),
+                user=user,
+                reason=reason,
+                requested=names,
+                decision=Decision(code=code),
+            )
         except Ticket.DoesNotExist as error:
             raise CommandError(f"There is no ticket {ticket_id}.") from error
         except (NotAllowed, MoveRefused, BadDocumentName) as error:

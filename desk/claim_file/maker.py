@@ -1,0 +1,235 @@
+"""Writes the PDF of a claim, in a process of its own that is bounded and soon ends.
+
+Run as a program by `desk.claim_file.making`, never imported by the service: it opens files of
+strangers. What to write comes as JSON by standard input, with all words in the reader's language;
+the files lie in the folder that it names. What goes out is a line of JSON.
+"""
+
+import json
+import os
+import resource
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+from fpdf import FPDF
+from fpdf.bidi import BidiParagraph
+from fpdf.enums import MethodReturnValue
+from PIL import Image, ImageOps
+
+MOST_MEMORY = 1024**3
+CPU_SECONDS = 90
+LARGEST_MADE = 400 * 1024**2
+# An image fills a page at 200 dots per inch with this.
+SIDE = 1_600
+MOST_PIXELS = 52_000_000
+# Pages and bytes of strangers' PDFs, taken together: what is beyond them is in the ZIP only.
+MOST_PAGES = 300
+MOST_BYTES = 100 * 1024**2
+# Of a PDF with scripts only pictures of its pages are taken.
+MOST_PICTURES = 20
+GREY, INK = (110, 110, 110), (20, 20, 20)
+
+
+def take_limits() -> None:
+    os.nice(10)
+    for what, most in (
+        (resource.RLIMIT_AS, MOST_MEMORY),
+        (resource.RLIMIT_CPU, CPU_SECONDS),
+        (resource.RLIMIT_FSIZE, LARGEST_MADE),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NPROC, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+
+
+class Paper(FPDF):
+    """Pages with a footer, and text in any script that the font has."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        super().__init__(format="A4")
+        self.spec = spec
+        self.known: dict[str, set[int]] = {}
+        for style, name in (("", "DejaVuSans.ttf"), ("B", "DejaVuSans-Bold.ttf")):
+            self.add_font("DejaVu", style, Path(spec["fonts"]) / name)
+            font: Any = self.fonts[f"dejavu{style}"]
+            self.known[style] = set(font.cmap)
+        self.set_title(spec["title"])
+        self.set_lang(spec["language"])
+        self.set_creator(spec["creator"])
+        self.set_auto_page_break(True, margin=18)
+        self.set_margin(15)
+        self.ink()
+
+    def ink(self, size: float = 9, style: str = "", colour: tuple[int, int, int] = INK) -> None:
+        self.set_font("DejaVu", style, size)
+        self.set_text_color(*colour)
+
+    def footer(self) -> None:
+        self.set_y(-13)
+        self.ink(7, colour=GREY)
+        self.cell(0, 5, self.fit(f"{self.spec['title']} · {self.page_no()}"), align="C")
+        self.ink()
+
+    def fit(self, text: str) -> str:
+        """What the font does not have is shown by its number."""
+        known = self.known["B" if "B" in self.font_style else ""]
+        if "B" in self.font_style and any(ord(one) not in known for one in text):
+            self.set_font("DejaVu", "", self.font_size_pt)
+            known = self.known[""]
+        return "".join(
+            one if ord(one) in known or one == "\n" else f"[U+{ord(one):04X}]" for one in text
+        )
+
+    def text_block(self, text: str, height: float = 4.6) -> None:
+        """Lines are broken first and turned round then, where they run from right to left."""
+        for line in self.lines(self.fit(text), self.epw):
+            if self.will_page_break(height):
+                self.add_page()
+            turned = visual(line)
+            align = "R" if turned != line else "L"
+            self.cell(self.epw, height, turned, align=align, new_x="LMARGIN", new_y="NEXT")
+
+    def lines(self, text: str, width: float) -> list[str]:
+        found: Any = self.multi_cell(
+            width, text=text, align="L", dry_run=True, output=MethodReturnValue.LINES
+        )
+        return list(found)
+
+    def heading(self, text: str, size: float = 12) -> None:
+        if self.get_y() > self.h - 45:
+            self.add_page()
+        self.ln(3)
+        self.ink(size, "B")
+        self.text_block(text, size * 0.55)
+        self.ln(1)
+        self.ink()
+
+    def facts(self, rows: list[list[str]]) -> None:
+        self.grid([], rows, (3, 7))
+
+    def grid(self, columns: list[str], rows: list[list[str]], widths: tuple[int, ...]) -> None:
+        self.ink(8)
+        with self.table(
+            col_widths=widths,
+            text_align="LEFT",
+            line_height=4.4,
+            padding=0.8,
+            first_row_as_headings=bool(columns),
+            borders_layout="HORIZONTAL_LINES",
+        ) as table:
+            for row in [columns, *rows] if columns else rows:
+                line = table.row()
+                for cell in row:
+                    line.cell(visual(self.fit(cell)))
+        self.ink()
+
+
+def visual(text: str) -> str:
+    """As it is read from left to right on paper, where some of it runs the other way."""
+    if all(ord(one) < 0x590 for one in text):
+        return text
+    return "\n".join(
+        BidiParagraph(line).get_reordered_string() if line else "" for line in text.split("\n")
+    )
+
+
+def write_sections(paper: Paper, sections: list[dict[str, Any]]) -> None:
+    for section in sections:
+        paper.heading(section["title"])
+        if "rows" in section:
+            paper.grid(section["columns"], section["rows"], tuple(section["widths"]))
+        for said in section.get("messages", []):
+            paper.ink(8, "B")
+            paper.text_block(f"{said['who']} · {said['at']}", 4.4)
+            paper.ink()
+            paper.text_block(said["text"])
+            paper.ln(2)
+
+
+def append_file(paper: Paper, file: dict[str, Any]) -> None:
+    """A page with the picture; of a PDF the page before its own. Raises whatever a decoder says."""
+    if file["type"] == "application/pdf":
+        document = pypdfium2.PdfDocument(file["path"])
+        pages = len(document)
+        paper.add_page()
+        paper.heading(file["title"])
+        paper.text_block(file["follows"].replace("{pages}", str(pages)))
+        if file["active"]:
+            for number in range(min(pages, MOST_PICTURES)):
+                page = document[number]
+                scale = SIDE / max(*page.get_size(), 1)
+                place_picture(paper, page.render(scale=scale, may_draw_forms=False).to_pil(), "")
+        return
+    image: Image.Image = Image.open(file["path"])
+    if image.width * image.height > MOST_PIXELS:
+        raise ValueError("too many pixels")
+    image.draft("RGB", (SIDE, SIDE))
+    place_picture(paper, ImageOps.exif_transpose(image), file["title"])
+
+
+def place_picture(paper: Paper, image: Image.Image, title: str) -> None:
+    image.thumbnail((SIDE, SIDE))
+    flat = Image.new("RGB", image.size, "white")
+    clear = image.convert("RGBA")
+    flat.paste(clear, mask=clear.getchannel("A"))
+    made = BytesIO()
+    flat.save(made, "JPEG", quality=80)
+    paper.add_page()
+    if title:
+        paper.heading(title)
+    top = paper.get_y()
+    room = paper.h - top - 20
+    scale = min(paper.epw / flat.width, room / flat.height)
+    paper.image(made, x=paper.l_margin, y=top, w=flat.width * scale, h=flat.height * scale)
+
+
+def with_documents(content: bytes, inserts: list[tuple[int, str]], out: str) -> None:
+    """Write the PDF with the pages of others behind those that announce them."""
+    whole = pypdfium2.PdfDocument(content)
+    for behind, path in reversed(inserts):
+        whole.import_pages(pypdfium2.PdfDocument(path), index=behind)
+    whole.save(out)
+
+
+def make(spec: dict[str, Any]) -> dict[str, Any]:
+    paper = Paper(spec)
+    paper.add_page()
+    paper.heading(spec["title"], 16)
+    paper.facts(spec["facts"])
+    write_sections(paper, spec["sections"])
+    inserts: list[tuple[int, str]] = []
+    left_out: list[str] = []
+    room, pages = MOST_BYTES, MOST_PAGES
+    for file in spec["files"]:
+        appended = file["type"] == "application/pdf" and not file["active"]
+        try:
+            if appended:
+                pages -= len(pypdfium2.PdfDocument(file["path"]))
+                room -= Path(file["path"]).stat().st_size
+                if pages < 0 or room < 0:
+                    raise ValueError("too much")
+            append_file(paper, file)
+        except Exception:  # whatever a decoder says of a file
+            left_out.append(file["title"])
+            continue
+        if appended:
+            inserts.append((paper.page_no(), file["path"]))
+    if left_out:
+        paper.add_page()
+        paper.heading(spec["left_out"])
+        paper.text_block("\n".join(left_out))
+    with_documents(bytes(paper.output()), inserts, spec["out"])
+    return {"left_out": left_out}
+
+
+def make_from_input() -> None:
+    spec = json.load(sys.stdin)
+    take_limits()
+    json.dump(make(spec), sys.stdout)
+
+
+if __name__ == "__main__":
+    make_from_input()

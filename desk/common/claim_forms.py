@@ -1,0 +1,55 @@
+"""What agents type of a claim: the reason code of a decision, and the amounts."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from tickets.changes.decisions import Decision
+from tickets.models.decisions import LONGEST_CODE
+from tickets.money import MOST, PLACES, Amounts
+
+
+class AmountField(forms.DecimalField):
+    """An amount of money, or nothing."""
+
+    widget = forms.NumberInput(attrs={"step": "any", "min": "0", "inputmode": "decimal"})
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            required=False,
+            min_value=0,
+            max_value=MOST,
+            decimal_places=PLACES,
+            max_digits=14,
+            **options,
+        )
+
+
+class AmountsForm(forms.Form):
+    """What is claimed, offered and paid. A form without a currency field says nothing of them."""
+
+    claimed = AmountField(label=_("Claimed"))
+    offered = AmountField(label=_("Offered"))
+    paid = AmountField(label=_("Paid"))
+    currency = forms.CharField(label=_("Currency"), required=False, max_length=3)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        said = {name: cleaned.get(name) for name in ("claimed", "offered", "paid")}
+        currency = (cleaned.get("currency") or "").upper()
+        cleaned["amounts"] = Amounts(**said, currency=currency) if "currency" in self.data else None
+        return cleaned
+
+
+class DecisionForm(AmountsForm):
+    """What a decision says beside its reason in words. The service asks whether it fits."""
+
+    code = forms.CharField(label=_("Reason code"), required=False, max_length=LONGEST_CODE)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        cleaned["decision"] = Decision(
+            code=cleaned.get("code") or "", amounts=cleaned.get("amounts")
+        )
+        return cleaned

@@ -1,0 +1,108 @@
+"""Reason codes of decisions, and up to which amount agents accept, as leads set them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
+
+from desk.common.admin_base import ModelAdmin
+from desk.common.generics import ModelForm
+from tickets.models import ApprovalLimit, ReasonCode
+from tickets.models.decisions import OTHER
+from tickets.money import CURRENCIES, MOST
+
+
+class ReasonCodeForm(ModelForm[ReasonCode]):
+    class Meta:
+        model = ReasonCode
+        fields = (
+            "code",
+            "name_en",
+            "name_es",
+            "for_accepted",
+            "for_declined",
+            "types",
+            "active",
+            "position",
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        decides = cleaned.get("for_accepted") and cleaned.get("for_declined")
+        if self.instance.code == OTHER:
+            if not decides or not cleaned.get("active") or cleaned.get("types"):
+                raise ValidationError(
+                    gettext(
+                        "“other” stays active, for both decisions and all types: it is used where"
+                        " no code is given."
+                    )
+                )
+        elif not cleaned.get("for_accepted") and not cleaned.get("for_declined"):
+            self.add_error("for_accepted", gettext("Choose Accepted, Declined or both."))
+        return cleaned
+
+
+@admin.register(ReasonCode)
+class ReasonCodeAdmin(ModelAdmin):
+    """A code that decisions have is never deleted, only switched off."""
+
+    form = ReasonCodeForm
+    list_display = ("code", "name_en", "name_es", "for_accepted", "for_declined", "active")
+    list_filter = ("active", "for_accepted", "for_declined")
+    fields = (
+        "code",
+        ("name_en", "name_es"),
+        ("for_accepted", "for_declined"),
+        "types",
+        ("active", "position"),
+    )
+    formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: ReasonCode | None = None
+    ) -> tuple[str, ...]:
+        return () if obj is None else ("code",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: ReasonCode | None = None) -> bool:
+        return False
+
+
+class ApprovalLimitForm(ModelForm[ApprovalLimit]):
+    class Meta:
+        model = ApprovalLimit
+        fields = ("agent", "amount", "currency")
+
+    def clean_currency(self) -> str:
+        code: str = self.cleaned_data["currency"].upper()
+        if code not in CURRENCIES:
+            raise ValidationError(gettext("Enter an ISO 4217 code, such as EUR or MXN."))
+        return code
+
+    def clean_amount(self) -> Any:
+        amount = self.cleaned_data["amount"]
+        if amount > MOST:
+            raise ValidationError(gettext("Enter at most %(most)s.") % {"most": f"{MOST:,f}"})
+        return amount
+
+
+@admin.register(ApprovalLimit)
+class ApprovalLimitAdmin(ModelAdmin):
+    form = ApprovalLimitForm
+    list_display = ("whose", "amount", "currency")
+    list_select_related = ("agent__user",)
+    fields = ("agent", ("amount", "currency"))
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+
+    @admin.display(description=_("agent"), ordering="agent__user__username")
+    def whose(self, limit: ApprovalLimit) -> str:
+        return str(limit.agent) if limit.agent else gettext("all agents")

@@ -1,0 +1,55 @@
+"""Files that agents send from a ticket's page: opened and stored before anything is written."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+
+from companies.files.examining import examine_file
+from companies.files.kinds import MOST_BYTES, TOO_LARGE, media_type_of, shown_name
+from companies.files.refusals import FileRefused
+from companies.files.scanning import scan
+from tickets.changes.agent_files import MOST_AT_ONCE
+from tickets.changes.files import NewFile, stored
+
+# Agents share the places of one company: theirs are never all taken by agents.
+NO_COMPANY = 0
+
+
+@contextmanager
+def stored_uploads(sent: "Sequence[UploadedFile[Any]]") -> Iterator[list[NewFile]]:
+    """The same checks as companies' files; what no row is made for within is removed again.
+
+    Holds no transaction. Raises FileRefused, which names the file.
+    """
+    if len(sent) > MOST_AT_ONCE:
+        text = gettext("Attach at most %(most)d files at a time.") % {"most": MOST_AT_ONCE}
+        raise FileRefused(text, code="too_many_files")
+    with ExitStack() as stack:
+        yield [keep_upload(stack, one) for one in sent]
+
+
+def keep_upload(stack: ExitStack, sent: "UploadedFile[Any]") -> NewFile:
+    named = sent.name or ""
+    try:
+        if (sent.size or 0) > MOST_BYTES:
+            raise FileRefused(TOO_LARGE, code="file_too_large")
+        raw = sent.read()
+        media_type = media_type_of(raw)
+        name = shown_name(named, media_type)
+        content, active = examine_file(raw, media_type, NO_COMPANY)
+        scan(name, content)
+    except FileRefused as error:
+        raise FileRefused(f"{named}: {error}", code=error.code) from error
+    return NewFile(
+        name=name,
+        description="",
+        media_type=media_type,
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        active=active,
+        stored_as=stack.enter_context(stored(content)),
+    )

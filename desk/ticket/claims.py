@@ -1,0 +1,96 @@
+"""What a ticket is about as a claim: reason codes to choose from, amounts and their words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.utils.translation import gettext
+
+from desk.common.money import money_text
+from tickets.changes.required_documents import required_of
+from tickets.models import HistoryEntry, ReasonCode, Ticket
+from tickets.money import Amounts, plain_number
+from tickets.statuses import ASKING, TERMINAL, By, Status, allows
+
+
+def required_context(ticket: Ticket, *, may_work: bool) -> dict[str, Any]:
+    """The required documents, and how to ask in one act for those that are missing."""
+    required = required_of(ticket)
+    missing = [one.name for one in required if one.is_missing]
+    now = Status(ticket.status)
+    by_move = may_work and any(allows(now, to, By.AGENT) for to in ASKING)
+    return {
+        "required": required,
+        "missing": missing,
+        "may_ask": now not in TERMINAL,
+        "ask_by_move": by_move,
+        "ask_key": uuid4() if missing else None,
+    }
+
+
+def codes_for(to: Status, known: Iterable[ReasonCode]) -> list[ReasonCode]:
+    return [one for one in known if one.decides(to)]
+
+
+def code_names(ticket: Ticket, history: Iterable[HistoryEntry]) -> dict[str, str]:
+    """What the codes of a ticket's decisions are called, also of those no longer offered."""
+    codes = {ticket.reason_code, *(entry.data.get("code", "") for entry in history)} - {""}
+    if not codes:
+        return {}
+    named = {one.code: str(one) for one in ReasonCode.objects.filter(code__in=codes)}
+    return {code: named.get(code, code) for code in codes}
+
+
+def asked_of_decision(to: Status, tickets: Sequence[Ticket], form: forms.Form) -> dict[str, Any]:
+    """What a dialog asks of a decision: of several tickets only the code."""
+    if to not in TERMINAL:
+        return {}
+    known = ReasonCode.objects.about(one.type_id for one in tickets)
+    chosen = form["code"].value() if form.is_bound else ""
+    asked = {"codes": codes_for(to, known), "chosen_code": chosen or "other"}
+    if len(tickets) != 1:
+        return asked
+    return {**asked, "amounts": amount_values(tickets[0], form if form.is_bound else None)}
+
+
+def amount_values(ticket: Ticket, form: forms.Form | None) -> dict[str, str]:
+    """What stands in the boxes: what was typed, else what the ticket has."""
+    if form is not None and "currency" in form.data:
+        return {
+            name: form[name].value() or "" for name in ("claimed", "offered", "paid", "currency")
+        }
+    amounts = ticket.amounts
+    numbers = {name: "" if one is None else plain_number(one) for name, one in amounts}
+    return {**numbers, "currency": amounts.currency}
+
+
+def amount_lines(amounts: Amounts) -> list[tuple[str, str]]:
+    """The amounts that are known, each with its name."""
+    names = {"claimed": gettext("Claimed"), "offered": gettext("Offered"), "paid": gettext("Paid")}
+    return [
+        (names[name], money_text(amount, amounts.currency))
+        for name, amount in amounts
+        if amount is not None
+    ]
+
+
+def changed_amounts(data: Mapping[str, Any]) -> str:
+    """The amounts of an entry of history, before and after."""
+    names = {
+        "claimed": gettext("claimed"),
+        "offered": gettext("offered"),
+        "paid": gettext("paid"),
+        "currency": gettext("currency"),
+    }
+    none = gettext("none")
+    return ", ".join(
+        f"{names.get(name, name)} {before or none} → {after or none}"
+        for name, (before, after) in (data.get("amounts") or {}).items()
+    )
+
+
+def code_line(data: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    """The reason code of an entry of history, if it has one."""
+    code = data.get("code")
+    return [gettext("Reason code: %(code)s") % {"code": names.get(code, code)}] if code else []

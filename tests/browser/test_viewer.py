@@ -1,0 +1,55 @@
+"""The viewer of files: by keyboard through images and the pages of PDFs."""
+
+import hashlib
+
+from django.test import Client
+from pytest_django.live_server_helper import LiveServer
+
+from companies.files import storage
+from companies.models import Company
+from tests import builders as build
+from tests import files
+from tests.browser.chromium import Chromium
+
+LIST = "/admin/tickets/ticket/"
+PHONE = {"width": 390, "height": 844}
+WIDTHS = """(() => { const canvas = document.getElementById("viewer-canvas");
+  return [canvas.width > canvas.height, document.documentElement.scrollWidth <= 390] })()"""
+
+
+def test_files_are_leafed_through_and_turned_by_keys(
+    chromium: Chromium, live_server: LiveServer, desk: Client, company: Company
+) -> None:
+    ticket = build.ticket(company)
+    for name, content, media_type in (
+        ("photo.jpg", files.picture("JPEG", (60, 40)), "image/jpeg"),
+        ("invoice.pdf", files.pdf(2), "application/pdf"),
+    ):
+        build.file(
+            company,
+            ticket=ticket,
+            name=name,
+            media_type=media_type,
+            sha256=hashlib.sha256(content).hexdigest(),
+            stored_as=storage.write_file(storage.new_file_name(), content),
+        )
+    with chromium.tab(live_server.url, viewport=PHONE) as tab:
+        tab.sign_in(desk)
+        tab.visit(f"{LIST}{ticket.pk}/change/")
+        tab.do(lambda page: page.locator("a[data-view]").first.click())
+        tab.sees("#viewer-name", "photo.jpg")
+        tab.do(lambda page: page.wait_for_function("document.querySelector('canvas').width > 50"))
+        assert tab.do(lambda page: page.evaluate(WIDTHS)) == [True, True]
+
+        tab.press("r")
+        assert tab.do(lambda page: page.evaluate(WIDTHS)) == [False, True]
+
+        tab.press("ArrowRight")
+        tab.sees("#viewer-place", "page 1 of 2")
+        tab.press("ArrowRight")
+        tab.sees("#viewer-place", "page 2 of 2")
+        tab.press("ArrowRight")
+        tab.sees("#viewer-name", "photo.jpg")
+        tab.press("Escape")
+        tab.misses("#viewer[open]")
+        assert tab.complaints == []

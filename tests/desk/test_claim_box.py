@@ -1,0 +1,169 @@
+"""The claim on a ticket's page: reason codes, amounts, and what leads set up for them."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from companies.models import Company
+from tests import builders as build
+from tests.desk.forms import picked, token
+from tickets.models import Agent, ApprovalLimit, HistoryEntry, ReasonCode, Ticket
+from tickets.statuses import Status
+
+LIST = "/admin/tickets/ticket/"
+AMOUNTS = {"claimed": "120.5", "offered": "80", "paid": "", "currency": "eur"}
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    return build.ticket(company, type_id=5, status=Status.IN_REVIEW)
+
+
+@pytest.fixture
+def lead(db: None) -> Client:
+    client = Client()
+    client.force_login(build.agent("eve", group="lead").user)
+    return client
+
+
+def page(desk: Client, ticket: Ticket) -> str:
+    return desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+
+
+def save(desk: Client, ticket: Ticket, **changes: Any) -> HttpResponse:
+    said = {"seen": token(ticket), **AMOUNTS, **changes}
+    return desk.post(f"{LIST}{ticket.pk}/amounts/", said)
+
+
+def test_amounts_are_saved_and_shown(desk: Client, ticket: Ticket) -> None:
+    assert save(desk, ticket).status_code == 302
+
+    ticket.refresh_from_db()
+    assert (ticket.amount_claimed, ticket.amount_offered) == (Decimal("120.5"), Decimal(80))
+    html = page(desk, ticket)
+    assert "120.50 EUR" in html
+    assert "80.00 EUR" in html
+    assert "ada changed the amounts: claimed none → 120.5, offered none → 80" in html
+
+
+def test_what_cannot_be_saved_is_kept_in_its_boxes(desk: Client, ticket: Ticket) -> None:
+    HistoryEntry.objects.create(
+        ticket=ticket, by="company", now=ticket.status, kind="moved", created_at=timezone.now()
+    )
+    for status, changes, says in (
+        (400, {"claimed": "lots"}, "Claimed: Enter a number."),
+        (409, {"currency": "XXX"}, "Currency: enter an ISO 4217 code"),
+        (409, {"seen": f"{ticket.pk}-0-0"}, "There is something new on this ticket."),
+    ):
+        answer = save(desk, ticket, **changes)
+
+        html = answer.content.decode()
+        assert (answer.status_code, says in html) == (status, True)
+        assert f'value="{changes.get("claimed", "120.5")}"' in html
+    assert Ticket.objects.get().amount_claimed is None
+    assert HistoryEntry.objects.count() == 1
+
+
+def test_a_dialog_offers_the_codes_of_its_decision_and_its_type(
+    desk: Client, ticket: Ticket
+) -> None:
+    ReasonCode.objects.create(code="credit", name_en="Credits!", for_declined=True).types.add(24)
+
+    html = page(desk, ticket)
+
+    declining = html.partition('id="code-declined"')[2].partition("</select>")[0]
+    assert "Insufficient packaging" in declining
+    assert "Goodwill" not in declining
+    assert '<option value="other" selected>Other</option>' in declining
+    assert "Credits!" not in html
+    # What the link leads to without JavaScript asks the same.
+    alone = desk.get(f"{LIST}move/3/", {"ticket": ticket.pk}).content.decode()
+    assert "Insufficient packaging" in alone
+    assert 'name="offered"' in alone
+
+
+def test_a_decision_takes_its_code_and_amounts_along(desk: Client, ticket: Ticket) -> None:
+    said = {**picked(ticket), "code": "goodwill", **AMOUNTS}
+
+    assert desk.post(f"{LIST}move/2/", said).status_code == 302
+
+    ticket.refresh_from_db()
+    assert (ticket.reason_code, ticket.currency) == ("goodwill", "EUR")
+    html = page(desk, ticket)
+    assert "Goodwill" in html
+    assert "Reason code: Goodwill" in html
+
+
+def test_a_reply_that_decides_takes_a_code_along(desk: Client, ticket: Ticket) -> None:
+    said = {"text": "No.", "reply": "1", "to": "3", "code": "packaging", "seen": token(ticket)}
+
+    assert desk.post(f"{LIST}{ticket.pk}/write/", said).status_code == 302
+
+    ticket.refresh_from_db()
+    assert (ticket.status, ticket.reason_code) == (Status.DECLINED, "packaging")
+
+
+def test_many_tickets_are_decided_with_one_code_and_without_amounts(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    ticket.amount_claimed, ticket.currency = Decimal(5), "EUR"
+    ticket.save()
+    others = [ticket, build.ticket(company, type_id=24, status=Status.IN_REVIEW)]
+    ReasonCode.objects.create(code="one_type", name_en="One type", for_declined=True).types.add(5)
+
+    asked = desk.get(f"{LIST}move/3/", {"ticket": [one.pk for one in others]}).content.decode()
+    assert 'name="code"' in asked
+    assert 'name="offered"' not in asked
+    assert "One type" not in asked
+    desk.post(f"{LIST}move/3/", {**picked(*others), "reason": "No.", "code": "packaging"})
+
+    decided = Ticket.objects.order_by("pk").values_list("reason_code", "amount_claimed")
+    assert [*decided] == [("packaging", 5), ("packaging", None)]
+
+
+def test_a_refused_decision_keeps_what_was_chosen_and_typed(
+    desk: Client, agent: Agent, ticket: Ticket
+) -> None:
+    ApprovalLimit.objects.create(agent=agent, currency="EUR", amount=50)
+    said = {**picked(ticket), "code": "goodwill", **AMOUNTS}
+
+    answer = desk.post(f"{LIST}move/2/", said)
+
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "80 EUR is above your approval limit of 50 EUR. Ask a lead to accept this." in html
+    assert '<option value="goodwill" selected>' in html
+    assert 'value="120.5"' in html
+
+
+def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> None:
+    code = {"code": "weather", "name_en": "Weather", "name_es": "Clima", "position": 5}
+    for page_of in ("reasoncode", "approvallimit"):
+        assert desk.get(f"/admin/tickets/{page_of}/").status_code == 403
+        assert lead.get(f"/admin/tickets/{page_of}/").status_code == 200
+
+    add = "/admin/tickets/reasoncode/add/"
+    assert "Choose Accepted, Declined or both." in lead.post(add, code).content.decode()
+    assert lead.post(add, {**code, "for_declined": "on", "active": "on"}).status_code == 302
+    assert ReasonCode.objects.get(code="weather").name_in("es-mx") == "Clima"
+
+    limit = {"amount": "100", "currency": "eur"}
+    add = "/admin/tickets/approvallimit/add/"
+    assert "ISO 4217" in lead.post(add, {**limit, "currency": "XXX"}).content.decode()
+    assert lead.post(add, limit).status_code == 302
+    assert str(ApprovalLimit.objects.get()) == "all agents: 100.000 EUR"
+
+
+def test_other_is_always_there(lead: Client) -> None:
+    other = ReasonCode.objects.get(code="other")
+    change = f"/admin/tickets/reasoncode/{other.pk}/"
+    said = {"name_en": "Other", "name_es": "Otro", "for_accepted": "on", "position": 5}
+
+    answer = lead.post(f"{change}change/", said)
+
+    assert "stays active" in answer.content.decode()
+    assert lead.post(f"{change}delete/", {"post": "yes"}).status_code == 403

@@ -1,0 +1,237 @@
+"""The claim file: what a carrier gets, in which language, and what it never says."""
+
+import csv
+import hashlib
+import io
+import json
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from zipfile import ZipFile
+
+import pypdfium2
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from companies.files import storage
+from companies.models import Company
+from deliveries import publishing
+from desk.claim_file import making
+from tests import builders as build
+from tests import files
+from tests.desk.test_queues import LIST
+from tickets import working
+from tickets.changes.decisions import Decision
+from tickets.history_codes import Kind
+from tickets.models import Agent, HistoryEntry, Ticket, TicketFile
+from tickets.money import Amounts
+from tickets.statuses import Status
+
+
+@pytest.fixture
+def ticket(company: Company, agent: Agent) -> Ticket:
+    """One with everything: words of both, a note, scans, a delivery, a photo and a PDF."""
+    company.name = "Žluťoučký Ñandú Ω אבג"
+    company.save()
+    shipment = build.shipment(company, 4101, carrier_name="Swift")
+    scan = {"status": "in_transit", "status_description": "=HYPERLINK(1)", "location": "León"}
+    shipment.updates.create(digest=b"x" * 16, occurred_at=timezone.now(), **scan)
+    build.webhook(company)
+    publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
+    made = build.ticket(
+        company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW, comments="It is crushed. 箱"
+    )
+    keep(made, "photo of the box.jpg", files.photo(), "image/jpeg")
+    keep(made, "invoice.pdf", files.pdf(2), "application/pdf")
+    keep(made, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
+    working.write(made.pk, "They always do this.", user=agent.user, public=False)
+    said = Decision(
+        code="damage_confirmed", amounts=Amounts(Decimal(120), Decimal(80), None, "EUR")
+    )
+    return working.move(made.pk, Status.ACCEPTED, user=agent.user, reason="Paid.", decision=said)
+
+
+def keep(ticket: Ticket, name: str, content: bytes, media_type: str, **more: Any) -> TicketFile:
+    return build.file(
+        ticket.company,
+        ticket=ticket,
+        name=name,
+        media_type=media_type,
+        sha256=hashlib.sha256(content).hexdigest(),
+        stored_as=storage.write_file(storage.new_file_name(), content),
+        **more,
+    )
+
+
+def take(desk: Client, ticket: Ticket, form: str = "zip", language: str = "en") -> HttpResponse:
+    said = {"language": language, "as": form}
+    return desk.post(f"{LIST}{ticket.pk}/claim-file/", said)
+
+
+def unpacked(answer: HttpResponse) -> dict[str, bytes]:
+    assert answer.status_code == 200
+    with ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def text_of(pdf: bytes) -> tuple[str, int]:
+    document = pypdfium2.PdfDocument(pdf)
+    pages = [page.get_textpage().get_text_range() for page in document]
+    return " ".join("\n".join(pages).split()), len(pages)
+
+
+def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, ticket: Ticket) -> None:
+    answer = take(desk, ticket)
+
+    made = unpacked(answer)
+    photo, invoice, ours = TicketFile.objects.order_by("pk")
+    assert set(made) == {
+        f"claim-{ticket.pk}.pdf",
+        "ticket.json",
+        "scans.csv",
+        "deliveries.csv",
+        f"files/{photo.pk}-photo of the box.jpg",
+        f"files/{invoice.pk}-invoice.pdf",
+    }
+    assert made[f"files/{invoice.pk}-invoice.pdf"] == storage.read_file(invoice.stored_as)
+    text, pages = text_of(made[f"claim-{ticket.pk}.pdf"])
+    # The cover and the tables, the photo, the page before the invoice, and the invoice.
+    assert pages == 1 + 1 + 1 + 2
+    for said in (
+        "Žluťoučký Ñandú Ω",
+        "120 EUR",
+        "80 EUR",
+        "Damage confirmed",
+        "It is crushed. [U+7BB1]",
+        "Paid.",
+        "León",
+        "tracking.simple",
+        photo.sha256[:20],
+    ):
+        assert said in text, said
+    tables = (content for name, content in made.items() if name.endswith((".csv", ".json")))
+    everything = b"".join(tables) + text.encode()
+    for secret in ("ada", "They always do this.", ours.name):
+        assert secret.encode() not in everything, secret
+    # Tables that do nothing in a spreadsheet, and the company's own row.
+    (_, scan) = csv.reader(made["scans.csv"].decode("utf-8-sig").splitlines())
+    assert scan[1:] == ["in_transit", "'=HYPERLINK(1)", "León"]
+    (_, delivery) = csv.reader(made["deliveries.csv"].decode("utf-8-sig").splitlines())
+    assert delivery[1] == "tracking.simple"
+    told = json.loads(made["ticket.json"])
+    assert told["reason_code"] == "damage_confirmed"
+    assert told["comments"] == "It is crushed. 箱"
+    assert [one["file"] in made for one in told["files"]] == [True, True]
+    assert "url" not in told["files"][0]
+
+
+def test_a_ticket_with_nothing_has_one_too_and_history_its_digest(
+    desk: Client, company: Company
+) -> None:
+    bare = build.ticket(company, status=Status.PENDING)
+
+    answer = take(desk, bare, "pdf", language="es")
+
+    content = b"".join(answer.streaming_content)
+    text, pages = text_of(content)
+    assert (pages, str(bare.pk) in text) == (1, True)
+    assert answer["Content-Disposition"] == f'attachment; filename="claim-{bare.pk}.pdf"'
+    entry = HistoryEntry.objects.get()
+    assert entry.data == {"sha256": hashlib.sha256(content).hexdigest(), "language": "es"}
+    assert (entry.kind, entry.actor, entry.public) == ("claim_file_taken", "ada", False)
+
+
+def test_a_file_that_cannot_be_opened_is_named_and_lies_in_the_zip(
+    desk: Client, ticket: Ticket
+) -> None:
+    torn = keep(ticket, "torn.pdf", files.pdf()[:80], "application/pdf")
+    bomb = keep(ticket, "bomb.png", files.bomb(), "image/png")
+
+    made = unpacked(take(desk, ticket))
+
+    text, _ = text_of(made[f"claim-{ticket.pk}.pdf"])
+    assert "Files that are in the ZIP file only torn.pdf bomb.png" in text
+    assert {f"files/{torn.pk}-torn.pdf", f"files/{bomb.pk}-bomb.png"} <= set(made)
+
+
+def test_files_that_end_the_maker_are_left_out_of_the_pdf_only(
+    desk: Client, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+    run = making.run_maker
+
+    def killed_by_files(contents: dict[str, Any]) -> int:
+        tried.append(len(contents["files"]))
+        return -9 if contents["files"] else run(contents)
+
+    monkeypatch.setattr(making, "run_maker", killed_by_files)
+
+    made = unpacked(take(desk, ticket))
+
+    assert tried == [2, 0]
+    text, _ = text_of(made[f"claim-{ticket.pk}.pdf"])
+    assert "Files that are in the ZIP file only" in text
+    assert sum(name.startswith("files/") for name in made) == 2
+
+
+def test_one_is_made_at_a_time(
+    desk: Client, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "WAIT_SECONDS", 0.01)
+    with making.one_at_a_time():
+        answer = take(desk, ticket)
+
+    assert answer.status_code == 302
+    assert not HistoryEntry.objects.filter(kind=Kind.CLAIM_FILE_TAKEN).exists()
+
+
+def test_only_agents_take_it_in_a_language_that_there_is(desk: Client, ticket: Ticket) -> None:
+    olga = Client()
+    olga.force_login(build.agent("olga", group="auditor").user)
+
+    assert take(olga, ticket).status_code == 403
+    assert take(desk, ticket, language="xx").status_code == 400
+    assert desk.get(f"{LIST}{ticket.pk}/claim-file/").status_code == 405
+    assert "claim-file/" not in olga.get(f"{LIST}{ticket.pk}/change/").content.decode()
+
+
+def test_evidence_is_offered_where_there_are_webhooks(
+    desk: Client, ticket: Ticket, birch: Company
+) -> None:
+    build.shipment(birch, 4102)
+    without = build.ticket(birch, shipment_id=4102)
+
+    pages = [desk.get(f"{LIST}{one.pk}/change/").content.decode() for one in (ticket, without)]
+
+    assert ["evidence/" in html for html in pages] == [True, False]
+
+
+def test_claims_to_file_come_by_money_and_then_by_the_days_left(
+    desk: Client, company: Company
+) -> None:
+    now, day = timezone.now(), timedelta(days=1)
+    for amount, days, status in (
+        (10, 1, 1),
+        (500, 9, 1),
+        (500, 2, 4),
+        (None, 1, 1),
+        (900, -1, 1),
+        (900, 3, 3),
+    ):
+        build.ticket(
+            company,
+            status=status,
+            amount_claimed=amount,
+            currency="EUR" if amount else "",
+            filing_due_at=now + days * day,
+        )
+    build.ticket(company, amount_claimed=900, currency="EUR")
+
+    html = desk.get(LIST, {"queue": "to-file"}).content.decode()
+
+    first, soon, late, none = (one.pk for one in Ticket.objects.order_by("pk")[:4])
+    shown = [int(part.split("/")[0]) for part in html.split(f'class="desk-row" href="{LIST}')[1:]]
+    assert shown == [late, soon, first, none]
+    assert "500.00 EUR" in html

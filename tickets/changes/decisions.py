@@ -1,0 +1,149 @@
+"""Why a ticket was decided, and about how much money (decision N19)."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.utils.translation import gettext
+
+from tickets.changes.actors import Actor, actor_for
+from tickets.changes.history import record_history
+from tickets.changes.news import telling
+from tickets.changes.seen import Seen, require_read
+from tickets.changes.writes import MoveRefused, save_change
+from tickets.history_codes import Kind
+from tickets.labels import status_label
+from tickets.models import ApprovalLimit, ReasonCode, Ticket
+from tickets.models.decisions import OTHER
+from tickets.money import MOST, PLACES, Amounts, differences, plain_number, wrong_amounts
+from tickets.statuses import ACCEPTING, TERMINAL, By, Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What an agent says with a decision beside its reason in words."""
+
+    # Of a ReasonCode; none means `other`.
+    code: str = ""
+    # None leaves those that the ticket has.
+    amounts: Amounts | None = None
+
+
+UNSAID = Decision()
+
+
+@telling
+def set_amounts(
+    ticket_id: int, amounts: Amounts, *, user: User, seen: Seen | None = None
+) -> Ticket:
+    """Set what is claimed, offered and paid, also on a decided ticket.
+
+    Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and MoveRefused.
+    """
+    actor = actor_for(user)
+    ticket = Ticket.objects.hold(ticket_id)
+    require_read(ticket, seen, user)
+    write_amounts(ticket, actor, amounts)
+    if ticket.status in ACCEPTING:
+        refuse_over_limit(ticket, actor)
+    return ticket
+
+
+def code_of_decision(ticket: Ticket, actor: Actor, to: Status, decision: Decision) -> str:
+    """Write the amounts of a move and return its reason code, empty where it decides nothing.
+
+    The caller holds the ticket and moves it. Raises MoveRefused.
+    """
+    if decision.amounts is not None:
+        write_amounts(ticket, actor, decision.amounts)
+    if to not in TERMINAL:
+        if decision.code:
+            raise MoveRefused(
+                gettext("Reason code: a move to %(status)s has none.")
+                % {"status": status_label(to)}
+            )
+        return ""
+    if to in ACCEPTING:
+        refuse_over_limit(ticket, actor)
+    if not decision.code or decision.code == OTHER:
+        return OTHER
+    known = ReasonCode.objects.about([ticket.type_id])
+    fitting = {one.code for one in known if one.decides(to)}
+    if decision.code not in fitting:
+        raise MoveRefused(
+            gettext(
+                "Reason code: there is no %(code)s for %(status)s on tickets of type %(type)s."
+                " Choose one of: %(codes)s."
+            )
+            % {
+                "code": decision.code,
+                "status": status_label(to),
+                "type": ticket.type,
+                "codes": ", ".join(sorted({OTHER, *fitting})),
+            }
+        )
+    return decision.code
+
+
+def write_amounts(ticket: Ticket, actor: Actor, amounts: Amounts) -> None:
+    """Keep the amounts on a ticket that the caller holds, and what changed in history."""
+    if all(amount is None for _, amount in amounts):
+        amounts = Amounts()
+    if (wrong := wrong_amounts(amounts)) is not None:
+        raise MoveRefused(wrong_amount_text(*wrong))
+    if not (changed := differences(ticket.amounts, amounts)):
+        return
+    ticket.amounts = amounts
+    record_history(ticket, actor, Kind.AMOUNTS_CHANGED, data={"amounts": changed})
+    save_change(ticket, "amount_claimed", "amount_offered", "amount_paid", "currency")
+
+
+def wrong_amount_text(field: str, code: str) -> str:
+    """What is wrong, naming the field."""
+    names = {
+        "claimed": gettext("Claimed"),
+        "offered": gettext("Offered"),
+        "paid": gettext("Paid"),
+        "currency": gettext("Currency"),
+    }
+    texts = {
+        "out_of_range": gettext("%(field)s: enter an amount from 0 to %(most)s."),
+        "too_precise": gettext("%(field)s: enter at most %(places)d decimal places."),
+        "missing_currency": gettext("%(field)s: enter the currency of the amounts."),
+        "unknown_currency": gettext("%(field)s: enter an ISO 4217 code, such as EUR or MXN."),
+    }
+    return texts[code] % {"field": names[field], "most": f"{MOST:,f}", "places": PLACES}
+
+
+def refuse_over_limit(ticket: Ticket, actor: Actor) -> None:
+    """Raises MoveRefused where only a lead accepts the amount of this ticket."""
+    amounts = ticket.amounts
+    if actor.by != By.AGENT or not amounts.accepted:
+        return
+    limit, known = limit_of(actor.name, amounts.currency)
+    if not known or (limit is not None and amounts.accepted <= limit):
+        return
+    facts = {
+        "amount": plain_number(amounts.accepted),
+        "currency": amounts.currency,
+        "limit": "" if limit is None else plain_number(limit),
+    }
+    if limit is None:
+        text = gettext("You have no approval limit in %(currency)s. Ask a lead to accept this.")
+    else:
+        text = gettext(
+            "%(amount)s %(currency)s is above your approval limit of %(limit)s %(currency)s."
+            " Ask a lead to accept this."
+        )
+    raise MoveRefused(text % facts)
+
+
+def limit_of(username: str, currency: str) -> tuple[Decimal | None, bool]:
+    """The agent's limit in the currency, their own before that of all; and whether any limit
+    holds for them at all. With limits in other currencies only, they accept nothing in this one.
+    """
+    limits = list(ApprovalLimit.objects.filter(Q(agent=None) | Q(agent__user__username=username)))
+    own = [one for one in limits if one.agent_id is not None]
+    found = next((one for one in [*own, *limits] if one.currency == currency), None)
+    return None if found is None else found.amount, bool(limits)

@@ -1,0 +1,114 @@
+"""Why a ticket is accepted or declined, and up to which amount agents accept (decision N19)."""
+
+from collections.abc import Iterable
+
+from django.core.validators import MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from tickets.models.types import TicketType
+from tickets.money import MOST, PLACES
+from tickets.statuses import ACCEPTING, TERMINAL, Status
+
+OTHER = "other"
+LONGEST_CODE = 40
+
+
+class ReasonCodeQuerySet(models.QuerySet["ReasonCode"]):
+    def about(self, type_ids: Iterable[int]) -> "ReasonCodeQuerySet":
+        """The active ones that fit tickets of every one of these types."""
+        found = self.filter(active=True)
+        chosen = ReasonCode.types.through.objects.filter(reasoncode=models.OuterRef("pk"))
+        for type_id in set(type_ids):
+            found = found.filter(
+                ~models.Exists(chosen) | models.Exists(chosen.filter(tickettype=type_id))
+            )
+        return found
+
+
+class ReasonCode(models.Model):
+    """A reason that decisions are counted by. Its code never changes: tickets keep it."""
+
+    code = models.CharField(
+        _("code"),
+        max_length=LONGEST_CODE,
+        unique=True,
+        validators=[
+            RegexValidator(
+                r"^[a-z][a-z0-9_]*\Z",
+                _("Start with a lower-case letter; then use lower-case letters, digits and _."),
+            )
+        ],
+        help_text=_("For programs and reports, for example damage_confirmed. It never changes."),
+    )
+    name_en = models.CharField(_("name in English"), max_length=100)
+    name_es = models.CharField(_("name in Spanish"), max_length=100)
+    for_accepted = models.BooleanField(_("for Accepted"), default=False)
+    for_declined = models.BooleanField(_("for Declined"), default=False)
+    types = models.ManyToManyField(
+        TicketType,
+        verbose_name=_("ticket types"),
+        blank=True,
+        help_text=_("None means all."),
+    )
+    active = models.BooleanField(
+        _("active"), default=True, help_text=_("Codes that are not active are not offered.")
+    )
+    position = models.PositiveSmallIntegerField(
+        _("position"), default=100, help_text=_("Smaller numbers are offered first.")
+    )
+
+    objects = ReasonCodeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position", "code"]
+        verbose_name = _("reason code")
+        verbose_name_plural = _("reason codes")
+
+    def __str__(self) -> str:
+        return self.name_in(get_language() or "")
+
+    def decides(self, to: Status) -> bool:
+        """Is it for this decision? A move that decides nothing has none."""
+        return to in TERMINAL and (self.for_accepted if to in ACCEPTING else self.for_declined)
+
+    def name_in(self, language: str) -> str:
+        return self.name_es if language.startswith("es") else self.name_en
+
+
+class ApprovalLimit(models.Model):
+    """Up to which amount an agent who is not a lead accepts. Without any limit, up to any."""
+
+    agent = models.ForeignKey(
+        "tickets.Agent",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="approval_limits",
+        verbose_name=_("agent"),
+        help_text=_("Leave empty for all agents who are not leads and have no limit of their own."),
+    )
+    currency = models.CharField(_("currency"), max_length=3)
+    amount = models.DecimalField(
+        _("amount"), max_digits=14, decimal_places=PLACES, validators=[MinValueValidator(0)]
+    )
+
+    class Meta:
+        ordering = ["agent", "currency"]
+        verbose_name = _("approval limit")
+        verbose_name_plural = _("approval limits")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent", "currency"],
+                nulls_distinct=False,
+                name="one_approval_limit_per_agent_and_currency",
+            ),
+            models.CheckConstraint(
+                condition=Q(amount__gte=0, amount__lte=MOST), name="approval_limit_in_range"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent or _('all agents')}: {self.amount} {self.currency}"

@@ -1,0 +1,75 @@
+"""What a claim is about in money: three amounts in one currency (decision N19). No database."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+MOST = Decimal(10) ** 10
+PLACES = 3
+FIELDS = ("claimed", "offered", "paid")
+# ISO 4217, those in use.
+KNOWN = """
+AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL
+BSD BTN BWP BYN BZD CAD CDF CHF CLF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD
+EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS
+INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD
+LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK
+NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK
+SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH
+UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG
+"""
+CURRENCIES = frozenset(KNOWN.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What a company claims, what it is offered and what was paid. Without any, no currency."""
+
+    claimed: Decimal | None = None
+    offered: Decimal | None = None
+    paid: Decimal | None = None
+    currency: str = ""
+
+    def __iter__(self) -> Iterator[tuple[str, Decimal | None]]:
+        return ((name, getattr(self, name)) for name in FIELDS)
+
+    @property
+    def accepted(self) -> Decimal:
+        """What an acceptance comes to: the offer, else the whole claim; and no less than was paid.
+
+        A partial acceptance is one whose offer is smaller than the claim.
+        """
+        offer = self.claimed if self.offered is None else self.offered
+        return max(offer or Decimal(0), self.paid or Decimal(0))
+
+
+def wrong_amounts(amounts: Amounts) -> tuple[str, str] | None:
+    """The first field that cannot be kept, and the code of why; None where all is well."""
+    for name, amount in amounts:
+        if amount is None:
+            continue
+        if not amount.is_finite() or not 0 <= amount <= MOST:
+            return name, "out_of_range"
+        if amount != round(amount, PLACES):
+            return name, "too_precise"
+    given = any(amount is not None for _, amount in amounts)
+    if given and amounts.currency not in CURRENCIES:
+        return "currency", "unknown_currency" if amounts.currency else "missing_currency"
+    return None
+
+
+def differences(before: Amounts, after: Amounts) -> dict[str, list[str | None]]:
+    """What changed, for history: each name with its value before and after, as texts."""
+    was, now = as_texts(before), as_texts(after)
+    return {name: [was[name], now[name]] for name in was if was[name] != now[name]}
+
+
+def as_texts(amounts: Amounts) -> dict[str, str | None]:
+    numbers = {name: None if one is None else plain_number(one) for name, one in amounts}
+    return {**numbers, "currency": amounts.currency or None}
+
+
+def plain_number(amount: Decimal) -> str:
+    """Without zeros behind the point, and never with an exponent."""
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
