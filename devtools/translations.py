@@ -21,6 +21,8 @@ TEMPLATES = "templates"
 ONE, SEVERAL, IN_CONTEXT = ("one",), ("one", "plural"), ("context", "one")
 MARKS = {
     "gettext": ONE,
+    # An alias of gettext_lazy, in forms and models.
+    "_": ONE,
     "gettext_lazy": ONE,
     "gettext_noop": ONE,
     "ngettext": SEVERAL,

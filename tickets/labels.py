@@ -20,6 +20,9 @@ TRANSLATED = {
     gettext_noop("Decline"),
     gettext_noop("Request information"),
     gettext_noop("Review"),
+    # Of `tickets.rules`.
+    gettext_noop("Send a date as YYYY-MM-DD."),
+    gettext_noop("Send an http or https URL."),
 }
 # What an action of a queue says, by where it moves to.
 MOVE_SELECTED = {

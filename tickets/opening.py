@@ -38,7 +38,7 @@ class TicketExists(Exception):
     """An existing ticket blocks this one."""
 
     def __init__(self, ticket_id: int) -> None:
-        super().__init__("A ticket has already been created for this shipment.")
+        super().__init__(gettext("A ticket has already been created for this shipment."))
         self.ticket_id = ticket_id
 
 
@@ -109,18 +109,20 @@ def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
     if not rows:
         raise InvalidTicket(
             "type_id",
-            f"There is no ticket type {type_id}; GET /tickets/types lists them.",
+            gettext("There is no ticket type %(type)d; GET /tickets/types lists them.")
+            % {"type": type_id},
             code="unknown_ticket_type",
         )
     found = from_row(TicketType, rows[0])
     if not found.active:
         raise InvalidTicket(
             "type_id",
-            f"Ticket type {type_id} is no longer offered.",
+            gettext("Ticket type %(type)d is no longer offered.") % {"type": type_id},
             code="ticket_type_retired",
         )
     if field := rules.missing_field(found.reference, found.reference_required, given):
-        raise InvalidTicket(field, f'Required for tickets of type "{found.name}".', code="required")
+        text = gettext('Required for tickets of type "%(type)s".')
+        raise InvalidTicket(field, text % {"type": found.name}, code="required")
     return found
 
 

@@ -220,4 +220,6 @@ def messages_of(errors: Any) -> list[str]:
         errors = list(errors.values())
     if isinstance(errors, list):
         return list(dict.fromkeys(text for one in errors for text in messages_of(one)))
-    return [str(errors)]
+    # The API's own words are English; here they are those of the reader.
+    text = str(errors)
+    return [gettext(text) if text else text]

@@ -148,7 +148,7 @@ def test_a_text_that_is_not_marked_is_noticed() -> None:
 
 def spoken_at_import(source: str) -> list[int]:
     """The lines on which a text is translated before anybody has a language."""
-    at_once = {name for name in translations.MARKS if not name.endswith(("_lazy", "_noop"))}
+    at_once = {name for name in translations.MARKS if not name.endswith(("_lazy", "_noop", "_"))}
     found: list[int] = []
     waiting: list[ast.AST] = [ast.parse(source)]
     while waiting:
@@ -224,6 +224,20 @@ def test_unfold_has_spanish_words_on_pages_of_the_desk() -> None:
         "Group",
         "Submit",
         "%(full_result_count)s total",
+    }
+
+
+def test_the_sentences_of_a_template_are_found() -> None:
+    source = """
+      {% translate "Yes" %} {% translate "open" context "ticket" %} {{ name|default:_("none") }}
+      {% blocktranslate trimmed count days=days %}{{ days }}
+        day{% plural %}{{ days }} days{% endblocktranslate %}"""
+
+    assert set(translations.marked_in_template(source)) == {
+        translations.Sentence("Yes"),
+        translations.Sentence("open", context="ticket"),
+        translations.Sentence("none"),
+        translations.Sentence("%(days)s day", "%(days)s days"),
     }
 
 

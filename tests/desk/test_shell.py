@@ -38,9 +38,9 @@ def test_the_heading_leads_to_the_list_without_a_word_twice(
     hook = build.webhook(company)
 
     assert heading(lead, LIST) == "Tickets"
-    assert heading(lead, f"{LIST}{ticket.pk}/change/") == f"Tickets > Ticket {ticket.pk}"
+    assert heading(lead, f"{LIST}{ticket.pk}/change/") == f"Mine > Ticket {ticket.pk}"
     assert heading(lead, f"/admin/webhooks/webhook/{hook.pk}/change/").startswith("Webhooks > ")
-    assert heading(lead, f"/admin/tickets/agent/{agent.pk}/change/") == "Agents > Ada"
+    assert heading(lead, f"/admin/tickets/agent/{agent.pk}/change/") == "Agents > ada"
 
 
 def test_a_page_of_its_own_says_what_it_is_for(
