@@ -5,13 +5,15 @@ from django.urls import path
 
 from desk.palette import pages as palette_pages
 from desk.people import language, second_factor_pages
-from desk.reports import dashboard
+from desk.reports import dashboard, report_pages
 
 guarded = admin.site.admin_view
 
 urlpatterns = [
     path("palette/", guarded(palette_pages.palette_page), name="desk_palette"),
     path("figures/fairness/", guarded(dashboard.fairness_page), name="desk_fairness"),
+    path("reports/", guarded(report_pages.report_page), name="desk_report"),
+    path("reports/<slug:slug>.csv", guarded(report_pages.report_file), name="desk_report_file"),
     path("figures/<slug:slug>.csv", guarded(dashboard.export_table), name="desk_export"),
     path("preferences/", guarded(language.preferences_page), name="desk_preferences"),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),

@@ -18,6 +18,7 @@ from companies.ids import LARGEST_ID
 from companies.models import Company
 from desk.common.cache import cached
 from desk.queue.search_names import companies_like
+from desk.reports import measures
 from tickets.models import Agent, Ticket, TicketType
 from tickets.models.carriers import spellings_of
 
@@ -187,7 +188,39 @@ class OpenedTo(DayFilter):
         return tickets.filter(created_at__lt=end) if end else tickets
 
 
+class FigureFilter(FieldFilter):
+    """The tickets behind a figure of a report. Nobody types it: a report leads here."""
+
+    title = gettext_lazy("report")
+    parameter_name = "figure"
+
+    def has_output(self) -> bool:
+        return bool(self.value())
+
+    def field(self) -> forms.Field:
+        return forms.ChoiceField(
+            label=capfirst(self.title),
+            required=False,
+            choices=[("", gettext("All")), (self.value(), self.says())],
+            widget=UnfoldAdminSelectWidget(),
+        )
+
+    def says(self) -> str:
+        found = measures.from_address(self.value())
+        if found is None:
+            return gettext("unknown")
+        slug, period, _ = found
+        names = {"figure": measures.MEASURES[slug].title}
+        days = {"first": period.first.isoformat(), "last": period.last.isoformat()}
+        return gettext("%(figure)s, %(first)s to %(last)s") % {**names, **days}
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        found = measures.from_address(value)
+        return tickets.filter(measures.figure_condition(*found)) if found else tickets.none()
+
+
 FILTERS = (
+    FigureFilter,
     StatusFilter,
     TypeFilter,
     AgentFilter,

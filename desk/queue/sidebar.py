@@ -16,6 +16,7 @@ OTHERS = (
     (gettext_noop("New ticket"), "add_circle", "admin:tickets_ticket_new", "tickets.add_ticket"),
     (gettext_noop("Overview"), "monitoring", "admin:index", VIEW),
     (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
+    (gettext_noop("Reports"), "summarize", "desk_report", "desk.view_figures"),
     (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
     (gettext_noop("Macros"), "quickreply", "admin:desk_macro_changelist", "desk.view_macro"),
     (

@@ -17,7 +17,7 @@ from companies.failing_rows import FailingRows
 from desk.common import csv_files
 from desk.common.cache import cached
 from desk.common.requests import staff
-from desk.reports import counting, fairness, tables
+from desk.reports import counting, fairness, kept_reports, tables
 from desk.reports.figures import Scope
 from desk.storms import services as storms
 from tickets.models import Agent, Ticket, TicketType
@@ -96,6 +96,7 @@ def count_ahead() -> int:
     """
     rows = FailingRows("count_figures")
     counted = sum(rows.do("days of figures", [days], keep_ahead) for days in SPANS)
+    rows.do("reports", ["all"], lambda _: kept_reports.keep_reports_ahead())
     if not counted:
         raise RuntimeError("; ".join(rows.failed.values()))
     return counted

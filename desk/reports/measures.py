@@ -1,0 +1,146 @@
+"""What reports count, as conditions on tickets: the list behind a figure asks for the very same.
+
+A ticket is counted in the period in which it was opened (first responses), decided (all that is
+said of decisions), appealed or reopened.
+"""
+
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.utils.translation import gettext_lazy
+
+from tickets.models import Appeal, HistoryEntry, Ticket
+from tickets.statuses import ACCEPTING, RUNNING, TERMINAL
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+ACCEPTED = [status.value for status in ACCEPTING]
+DECIDED = [status.value for status in TERMINAL]
+DECLINED = [status.value for status in TERMINAL if status not in ACCEPTING]
+WAITING_FOR_US = [status.value for status in RUNNING]
+# A rating of so much or more is a satisfied company.
+SATISFIED = 4
+HAS_MONEY = any(field.name == "amount_paid" for field in Ticket._meta.get_fields())
+
+
+class Period(NamedTuple):
+    """From the first day to the last, both included, as days are where it is looked at."""
+
+    first: date
+    last: date
+
+    @property
+    def days(self) -> int:
+        return (self.last - self.first).days + 1
+
+    @property
+    def before(self) -> "Period":
+        """As many days, up to the day before."""
+        return Period(self.first - timedelta(days=self.days), self.first - timedelta(days=1))
+
+    def within(self, field: str) -> Q:
+        ends = midnight(self.last + timedelta(days=1))
+        return Q(**{f"{field}__gte": midnight(self.first), f"{field}__lt": ends})
+
+
+def midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+class Measure(NamedTuple):
+    """A figure: its name, in which period a ticket belongs, and which tickets are counted."""
+
+    title: "StrPromise"
+    during: Callable[[Period], Q]
+    of: Q = Q()
+
+
+def opened(period: Period) -> Q:
+    return period.within("created_at")
+
+
+def decided(period: Period) -> Q:
+    return period.within("decided_at")
+
+
+def appealed(period: Period) -> Q:
+    return Q(pk__in=Appeal.objects.filter(period.within("created_at")).values("ticket"))
+
+
+def reopened(period: Period) -> Q:
+    moves = HistoryEntry.objects.filter(period.within("created_at"), was__in=DECIDED)
+    return Q(pk__in=moves.exclude(now__in=DECIDED).values("ticket"))
+
+
+DUE, SOLVE_BY = F("first_response_due_at"), F("resolution_due_at")
+# What is decided without a reply has its answer in the decision.
+UNANSWERED = Q(first_responded_at=None)
+MEASURES = {
+    "opened": Measure(gettext_lazy("Opened"), opened),
+    "answered_in_time": Measure(
+        gettext_lazy("First response in time"),
+        opened,
+        Q(first_responded_at__lte=DUE) | UNANSWERED & Q(decided_at__lte=DUE),
+    ),
+    "answered_late": Measure(
+        gettext_lazy("First response late"),
+        opened,
+        Q(first_responded_at__gt=DUE)
+        | UNANSWERED & Q(decided_at__gt=DUE)
+        | UNANSWERED
+        & Q(decided_at=None, status__in=WAITING_FOR_US, first_response_due_at__lt=Now()),
+    ),
+    "decided": Measure(gettext_lazy("Decided"), decided),
+    "accepted": Measure(gettext_lazy("Accepted"), decided, Q(status__in=ACCEPTED)),
+    "declined": Measure(gettext_lazy("Declined"), decided, Q(status__in=DECLINED)),
+    "resolved_in_time": Measure(
+        gettext_lazy("Resolved in time"), decided, Q(decided_at__lte=SOLVE_BY)
+    ),
+    "resolved_late": Measure(gettext_lazy("Resolved late"), decided, Q(decided_at__gt=SOLVE_BY)),
+    "rated": Measure(gettext_lazy("Rated"), decided, Q(rating__isnull=False)),
+    "satisfied": Measure(
+        gettext_lazy("Satisfied (4 or 5 of 5)"), decided, Q(rating__rating__gte=SATISFIED)
+    ),
+    "appealed": Measure(gettext_lazy("Appealed"), appealed),
+    "reopened": Measure(gettext_lazy("Reopened"), reopened),
+}
+if HAS_MONEY:
+    MEASURES["paid"] = Measure(gettext_lazy("With an amount paid"), decided, Q(amount_paid__gt=0))
+OF_OPENED = tuple(slug for slug, one in MEASURES.items() if one.during is opened)
+OF_DECIDED = tuple(slug for slug, one in MEASURES.items() if one.during is decided)
+# Between the parts of what an address names.
+JOINT = ":"
+
+
+def figure_condition(slug: str, period: Period, reason: str = "") -> Q:
+    measure = MEASURES[slug]
+    coded = Q(reason_code=reason) if reason and HAS_MONEY else Q()
+    return measure.during(period) & measure.of & coded
+
+
+def name_in_address(slug: str, period: Period, reason: str = "") -> str:
+    """The figure as a list's address has it; `from_address` reads it."""
+    parts = [slug, period.first.isoformat(), period.last.isoformat(), reason]
+    return JOINT.join(parts if reason else parts[:3])
+
+
+def from_address(text: str) -> tuple[str, Period, str] | None:
+    """The measure, its period and the reason code; None for what names no figure."""
+    slug, *rest = text.split(JOINT)
+    if slug not in MEASURES or len(rest) not in (2, 3):
+        return None
+    try:
+        first, last = parse_date(rest[0]), parse_date(rest[1])
+        period = Period(first, last) if first and last else None
+        if period is None or period.first > period.last or period.first.year < 2000:
+            return None
+        midnight(period.last + timedelta(days=1))
+    except (ValueError, OverflowError):
+        return None
+    return slug, period, rest[2] if len(rest) > 2 else ""

@@ -1,0 +1,79 @@
+"""What stands in a report's tables: words, numbers, and where the tickets behind them are."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.formats import number_format
+
+from desk.reports import charts
+from desk.reports.measures import name_in_address
+from desk.reports.report import Narrowed
+
+
+class Cell(NamedTuple):
+    """What is read, what a file says in its place, and where the tickets behind it are."""
+
+    text: str
+    value: object
+    link: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class FigureTable(NamedTuple):
+    slug: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    chart: charts.Chart | None = None
+
+
+class LinkedFigures:
+    """Makes cells of a report; the lists that they lead to are narrowed as the report is."""
+
+    def __init__(self, asked: Narrowed) -> None:
+        self.asked = asked
+        self.list = reverse("admin:tickets_ticket_changelist")
+        given = {
+            "type": asked.type_id,
+            "carrier_name": asked.carrier,
+            "company": asked.company_id,
+        }
+        self.narrowed = {name: value for name, value in given.items() if value}
+
+    def number(self, slug: str, number: int, reason: str = "", **narrowed: Any) -> Cell:
+        figure = name_in_address(slug, self.asked.period, reason)
+        query = {"queue": "everything", "figure": figure, **self.narrowed, **narrowed}
+        return Cell(
+            number_format(number, use_l10n=True, force_grouping=True),
+            number,
+            f"{self.list}?{urlencode(query)}" if number else "",
+        )
+
+
+def text_cell(value: object) -> Cell:
+    return Cell(str(value), value)
+
+
+def share_cell(part: int, whole: int) -> Cell:
+    if not whole:
+        return Cell("", "")
+    return Cell(f"{number_format(round(100 * part / whole, 1), 1)} %", round(100 * part / whole, 1))
+
+
+def change_cell(now: int | Decimal, before: int | Decimal) -> Cell:
+    """By how much it grew; nothing where there was nothing before."""
+    if not before:
+        return Cell("", "")
+    grown = 100 * (now - before) / before
+    return Cell(
+        f"{'+' if grown > 0 else ''}{number_format(round(grown), 0)} %", round(float(grown), 1)
+    )
+
+
+def amount_cell(value: Decimal) -> Cell:
+    return Cell(number_format(value, 2, use_l10n=True, force_grouping=True), float(value))

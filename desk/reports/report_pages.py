@@ -1,0 +1,122 @@
+"""The report that a lead takes to a meeting: a page, and each of its tables as a file."""
+
+from datetime import date, timedelta
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.utils.translation import gettext
+
+from companies.ids import LARGEST_ID
+from companies.models import Company
+from desk.common import csv_files
+from desk.reports import report_tables
+from desk.reports.dashboard import require_figures
+from desk.reports.kept_reports import made, quick_periods
+from desk.reports.measures import Period
+from desk.reports.report import Narrowed
+from tickets.models import TicketType
+
+USUAL_DAYS, MOST_DAYS = 30, 366
+
+
+class Question:
+    """What the address asks for, and what of it cannot be answered."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.given = {
+            name: request.GET.get(name, "").replace("\x00", "").strip()[:100]
+            for name in ("from", "to", "type", "carrier", "company")
+        }
+        self.errors: list[str] = []
+        self.company = self.company_named(self.given["company"])
+        kind = self.given["type"]
+        known = kind.isascii() and kind.isdecimal() and len(kind) < 6
+        self.asked = Narrowed(
+            self.period(),
+            int(kind) if known else None,
+            self.given["carrier"],
+            self.company.pk if self.company else None,
+        )
+
+    @property
+    def first(self) -> str:
+        """For the field From: what was typed, else what is shown."""
+        return self.given["from"] or self.asked.period.first.isoformat()
+
+    @property
+    def last(self) -> str:
+        return self.given["to"] or self.asked.period.last.isoformat()
+
+    def period(self) -> Period:
+        today = timezone.localdate()
+        last = self.day("to", today)
+        first = self.day("from", last - timedelta(days=USUAL_DAYS - 1))
+        if first > last:
+            self.errors.append(gettext("From must not be after To."))
+        elif (last - first).days >= MOST_DAYS:
+            self.errors.append(gettext("A report covers 366 days at most."))
+        else:
+            return Period(first, last)
+        return Period(today - timedelta(days=USUAL_DAYS - 1), today)
+
+    def day(self, name: str, otherwise: date) -> date:
+        try:
+            day = parse_date(self.given[name])
+        except ValueError:
+            day = None
+        if day is not None and 2000 <= day.year <= 9000:
+            return day
+        if self.given[name]:
+            label = gettext("From") if name == "from" else gettext("To")
+            self.errors.append(gettext("%(field)s: enter a day.") % {"field": label})
+        return otherwise
+
+    def company_named(self, name: str) -> Company | None:
+        if not name:
+            return None
+        if name.isascii() and name.isdecimal():
+            found = Company.objects.filter(pk=min(int(name), LARGEST_ID)).first()
+        else:
+            found = Company.objects.filter(name__iexact=name).order_by("pk").first()
+        if found is None:
+            self.errors.append(gettext("Company: there is none of this name."))
+        return found
+
+
+def report_page(request: HttpRequest) -> HttpResponse:
+    require_figures(request)
+    question = Question(request)
+    found = made(question.asked)
+    kept = {name: question.given[name] for name in ("type", "carrier", "company")}
+    kept = {name: value for name, value in kept.items() if value}
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("Reports"),
+        "report": found,
+        "tables": report_tables.tables(found),
+        "question": question,
+        "period": question.asked.period,
+        "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
+        "carriers": sorted(found.groups["carrier_name"]),
+        "periods": quick_periods(),
+        "narrowed": "".join(f"&{urlencode({name: value})}" for name, value in kept.items()),
+        "asked": request.GET.urlencode(),
+    }
+    status = 400 if question.errors else 200
+    return TemplateResponse(request, "desk/report.html", context, status=status)
+
+
+def report_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """One of the tables, for the same period and tickets as the page."""
+    require_figures(request)
+    question = Question(request)
+    found = {one.slug: one for one in report_tables.tables(made(question.asked))}
+    if slug not in found or question.errors:
+        raise Http404
+    table, period = found[slug], question.asked.period
+    rows = ([cell.value for cell in row] for row in table.rows)
+    return csv_files.download(f"{slug}-{period.first}-{period.last}", table.columns, rows)

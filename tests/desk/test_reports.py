@@ -1,0 +1,231 @@
+"""What a lead takes to a meeting: each figure is as many tickets as the list behind it has."""
+
+import csv
+from datetime import datetime, timedelta
+from io import StringIO
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from companies.models import Company
+from desk import tasks
+from desk.reports import measures, report, report_cells
+from desk.reports.report_cells import Cell, FigureTable
+from tests import builders as build
+from tickets.models import Agent, Appeal, HistoryEntry, Rating, Ticket
+from tickets.statuses import Status
+
+REPORT = "/admin/reports/"
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(db: None) -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def lead(db: None) -> Client:
+    client = Client()
+    client.force_login(build.agent("eve", group="lead", available=False).user)
+    return client
+
+
+@pytest.fixture
+def noon() -> datetime:
+    return timezone.localtime().replace(hour=12, minute=0, second=0, microsecond=0) - DAY
+
+
+def decided(company: Company, at: datetime, to: Status = Status.ACCEPTED, **more: Any) -> Ticket:
+    opened = {"created_at": at - 4 * HOUR, "decided_at": at, "carrier_name": "dhl"}
+    return build.ticket(company, **{**opened, "status": to, **more})
+
+
+@pytest.fixture
+def past(company: Company, birch: Company, agent: Agent, noon: datetime) -> None:
+    """A month with some of everything, and one ticket in the month before."""
+    ben = build.agent("ben")
+    due = {"first_response_due_at": noon - HOUR, "resolution_due_at": noon + HOUR}
+    quick = decided(company, noon, agent=agent, first_responded_at=noon - 3 * HOUR, **due)
+    slow = decided(company, noon, Status.DECLINED, agent=ben, first_responded_at=noon, **due)
+    late = {**due, "resolution_due_at": noon - HOUR}
+    silent = decided(birch, noon, Status.DECLINED, agent=ben, type_id=4, carrier_name="DHL", **late)
+    decided(company, noon - 40 * DAY, agent=agent, **due)
+    build.ticket(company, created_at=noon, carrier_name="fedex", first_response_due_at=noon)
+    build.ticket(company, created_at=noon - 31 * DAY, carrier_name="fedex")
+    for ticket, rating in ((quick, 5), (slow, 2)):
+        Rating.objects.create(ticket=ticket, rating=rating, created_at=noon)
+    appeal = {"declined_at": noon, "comment": "No.", "created_at": noon + HOUR}
+    Appeal.objects.create(ticket=slow, **appeal)
+    for number in range(2):
+        HistoryEntry.objects.create(
+            ticket=silent,
+            by="lead",
+            was=Status.DECLINED,
+            now=Status.IN_REVIEW,
+            created_at=noon + number * HOUR,
+        )
+
+
+def tables(client: Client, address: str = REPORT) -> dict[str, FigureTable]:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return {table.slug: table for table in answer.context_data["tables"]}
+
+
+def linked(found: dict[str, FigureTable]) -> list[Cell]:
+    cells = [cell for table in found.values() for row in table.rows for cell in row]
+    return [cell for cell in cells if cell.link]
+
+
+@pytest.mark.usefixtures("past")
+def test_every_figure_leads_to_a_list_of_exactly_its_tickets(lead: Client, birch: Company) -> None:
+    asked = ("", f"?company={birch.pk}", "?carrier=dhl&type=3")
+    cells = [cell for query in asked for cell in linked(tables(lead, REPORT + query))]
+
+    assert len(cells) > 40
+    user = User.objects.get(username="eve")
+    for cell in {cell.link: cell for cell in cells}.values():
+        assert listed(cell.link, user) == cell.value, cell
+    page = lead.get(cells[0].link)
+    assert page.context_data["cl"].result_count == cells[0].value
+    assert "report" in page.content.decode().casefold()
+
+
+def listed(address: str, user: User) -> int:
+    """How many tickets the list at this address has, without drawing it."""
+    request = RequestFactory().get(address)
+    request.user = user
+    return admin.site.get_model_admin(Ticket).get_changelist_instance(request).queryset.count()
+
+
+@pytest.mark.usefixtures("past")
+def test_counts_decisions_promises_ratings_appeals_and_what_was_reopened(lead: Client) -> None:
+    rows = {row[0].text: [cell.value for cell in row[1:]] for row in tables(lead)["overview"].rows}
+
+    assert rows == {
+        "Opened": [4, 2, 100.0],
+        "First response in time": [1, 1, 0.0],
+        "First response late": [3, 0, ""],
+        "Decided": [3, 1, 200.0],
+        "Accepted": [1, 1, 0.0],
+        "Declined": [2, 0, ""],
+        "Resolved in time": [2, 1, 100.0],
+        "Resolved late": [1, 0, ""],
+        "Rated": [2, 0, ""],
+        "Satisfied (4 or 5 of 5)": [1, 0, ""],
+        "Appealed": [1, 0, ""],
+        "Reopened": [1, 0, ""],
+        **({"With an amount paid": [0, 0, ""]} if measures.HAS_MONEY else {}),
+    }
+
+
+@pytest.mark.usefixtures("past")
+def test_spellings_of_a_carrier_are_one_row(lead: Client) -> None:
+    rows = tables(lead)["carriers"].rows
+
+    assert [(row[0].text, row[8].value) for row in rows] == [("dhl", 3), ("fedex", 0)]
+
+
+@pytest.mark.usefixtures("past")
+def test_a_file_has_the_table_of_the_page_with_plain_numbers(lead: Client) -> None:
+    answer = lead.get(f"{REPORT}agents.csv?type=3")
+
+    read = list(csv.reader(StringIO(answer.getvalue().decode().removeprefix("\ufeff"))))
+    assert [read[0][0], read[0][8]] == ["Agent", "Decided"]
+    assert {row[0]: row[8] for row in read[1:]} == {"ada": "1", "ben": "1"}
+    assert lead.get(f"{REPORT}nothing.csv").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("?from=2026-03-02&to=2026-03-01", "From must not be after To."),
+        ("?from=2024-01-01&to=2026-03-01", "366 days at most"),
+        ("?from=2026-02-30", "From: enter a day."),
+        ("?to=soon", "To: enter a day."),
+        ("?company=Nobody", "Company: there is none of this name."),
+    ],
+)
+def test_what_cannot_be_reported_is_said_and_what_was_typed_stays(
+    lead: Client, query: str, says: str
+) -> None:
+    answer = lead.get(REPORT + query)
+
+    assert answer.status_code == 400
+    assert says in answer.content.decode()
+    for name, value in parse_qs(urlsplit(query).query).items():
+        assert f'name="{name}"' in answer.content.decode()
+        assert f'value="{value[0]}"' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        "x",
+        "decided",
+        "decided:2026-01-02:2026-01-01",
+        "decided:1:2",
+        "decided:2026-02-30:2026-03-01",
+    ],
+)
+def test_a_list_of_no_figure_is_empty(lead: Client, company: Company, figure: str) -> None:
+    build.ticket(company)
+
+    answer = lead.get(f"/admin/tickets/ticket/?queue=everything&figure={figure}")
+
+    assert answer.context_data["cl"].result_count == 0
+
+
+def test_agents_may_not_see_reports(agent: Agent) -> None:
+    client = Client()
+    client.force_login(agent.user)
+
+    assert client.get(REPORT).status_code == 403
+    assert client.get(f"{REPORT}overview.csv").status_code == 403
+
+
+@pytest.mark.usefixtures("past")
+def test_more_tickets_cost_no_more_queries(lead: Client, company: Company, noon: datetime) -> None:
+    def queries() -> int:
+        cache.clear()
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            tables(lead)
+        return len(asked)
+
+    queries()
+    few = queries()
+    for number in range(5):
+        decided(company, noon, carrier_name=f"carrier {number}", agent=build.agent(f"a{number}"))
+
+    assert queries() == few
+
+
+def test_a_change_from_nothing_is_not_told() -> None:
+    assert report_cells.change_cell(5, 0).text == ""
+    assert report_cells.change_cell(15, 10).text == "+50 %"
+    assert report_cells.change_cell(5, 10).text == "-50 %"
+
+
+@pytest.mark.usefixtures("past")
+def test_the_usual_reports_are_counted_before_somebody_asks(
+    lead: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks.count_figures()
+    monkeypatch.setattr(report, "make", None)
+
+    assert tables(lead)["overview"].rows[0][1].value == 4
+
+
+def test_a_share_is_rounded_and_not_cut_off() -> None:
+    assert report_cells.share_cell(2, 3) == ("66.7 %", 66.7, "")
