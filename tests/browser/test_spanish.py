@@ -19,9 +19,11 @@ CUT = """() => {
     + "#nav-sidebar span, #nav-sidebar .truncate";
   const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && one.clientWidth > 1;
   // Names from outside may be long: those end in an ellipsis, or can be scrolled.
-  const ours = (one) => !one.querySelector("bdi, table, input, select") && !one.closest("bdi");
+  const others = "bdi, table, input, select";
+  const ours = (one) => !one.querySelector(others) && !one.closest("bdi");
+  const icon = (one) => one.matches(".material-symbols-outlined");
   const cut = [...document.querySelectorAll(boxes)]
-    .filter((one) => seen(one) && ours(one) && one.scrollWidth > one.clientWidth + 1)
+    .filter((one) => seen(one) && ours(one) && !icon(one) && one.scrollWidth > one.clientWidth + 1)
     .map((one) => `${one.tagName}: ${one.innerText.trim().slice(0, 60)}`);
   return document.documentElement.scrollWidth > innerWidth ? [...cut, "the page"] : cut;
 }"""
