@@ -194,7 +194,7 @@ def with_documents(content: bytes, inserts: list[tuple[int, str]], out: str) -> 
     whole.save(out)
 
 
-def make(spec: dict[str, Any]) -> dict[str, Any]:
+def make_file(spec: dict[str, Any]) -> dict[str, Any]:
     paper = Paper(spec)
     paper.add_page()
     paper.heading(spec["title"], 16)
@@ -228,7 +228,7 @@ def make(spec: dict[str, Any]) -> dict[str, Any]:
 def make_from_input() -> None:
     spec = json.load(sys.stdin)
     take_limits()
-    json.dump(make(spec), sys.stdout)
+    json.dump(make_file(spec), sys.stdout)
 
 
 if __name__ == "__main__":
