@@ -69,6 +69,8 @@ def open_list(request: HttpRequest, query: str) -> OpenedList:
     asked = copy(request)
     asked.method = "GET"
     vars(asked).update(GET=QueryDict(query), desk_opened_list=True)
+    # The words that this page itself searches for are another list's.
+    vars(asked).pop("_desk_terms", None)
     return cast(OpenedList, admin.site.get_model_admin(Ticket).get_changelist_instance(asked))
 
 

@@ -81,7 +81,6 @@ PAGES = {
     "jsi18n": "agent lead auditor operator nobody",
     "password_change": "agent lead auditor operator nobody",
     "password_change_done": "agent lead auditor operator nobody",
-    "desk_palette": "agent lead auditor operator nobody",
     "tickets_ticket_views": "agent lead",
     "desk_storm_reply": "lead",
     "desk_storm_decide": "lead",

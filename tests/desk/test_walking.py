@@ -294,3 +294,18 @@ def test_a_ticket_without_replies_shows_how_it_begins(desk: Client, company: Com
 
     assert "The box came crushed." in html
     assert "x" * 121 not in html
+
+
+def test_a_list_is_found_by_its_own_words_whatever_the_page_is_asked_for(
+    desk: Client, company: Company
+) -> None:
+    """Trap: the words of a request are taken apart once, also for the list that it opens."""
+    for text in ("Broken cup.", "Broken plate.", "Late."):
+        build.ticket(company, comments=text)
+    listed = rows(desk, q="broken")
+    desk.get(LIST, {"q": "late"})
+    cache.clear()
+
+    walk = walk_from(desk, f"{listed[0].address}&q=late")
+
+    assert (walk.title, walk.next.ticket_id) == ("Search", listed[1].pk)
