@@ -41,7 +41,7 @@ def quick_periods() -> list[Quick]:
 
 
 def made(asked: Narrowed) -> report.PeriodReport:
-    return cached(report_key(asked), FRESH_SECONDS, lambda: report.make(asked))
+    return cached(report_key(asked), FRESH_SECONDS, lambda: report.make_report(asked))
 
 
 def keep_reports_ahead() -> None:
@@ -51,7 +51,7 @@ def keep_reports_ahead() -> None:
         asked = Narrowed(quick.period)
         kept = cache.get(f"desk:{report_key(asked)}")
         if kept is None or kept.counted_at < soon:
-            cache.set(f"desk:{report_key(asked)}", report.make(asked), FRESH_SECONDS)
+            cache.set(f"desk:{report_key(asked)}", report.make_report(asked), FRESH_SECONDS)
 
 
 def report_key(asked: Narrowed) -> str:

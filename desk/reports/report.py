@@ -71,7 +71,7 @@ class PeriodReport(NamedTuple):
     counted_at: datetime
 
 
-def make(asked: Narrowed) -> PeriodReport:
+def make_report(asked: Narrowed) -> PeriodReport:
     earlier = asked._replace(period=asked.period.before)
     groups: dict[str, dict[Any, Counts]] = {name: {} for name in DIMENSIONS}
     now = {**totals(asked, groups), **counts_elsewhere(asked)}
