@@ -222,10 +222,31 @@ def test_the_usual_reports_are_counted_before_somebody_asks(
     lead: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks.count_figures()
-    monkeypatch.setattr(report, "make", None)
+    monkeypatch.setattr(report, "make_report", None)
 
     assert tables(lead)["overview"].rows[0][1].value == 4
 
 
 def test_a_share_is_rounded_and_not_cut_off() -> None:
     assert report_cells.share_cell(2, 3) == ("66.7 %", 66.7, "")
+
+
+def test_money_and_reasons_are_those_of_the_decisions_of_the_period(
+    lead: Client, company: Company, noon: datetime
+) -> None:
+    claim = {"amount_claimed": 100, "currency": "MXN"}
+    decided(company, noon, amount_paid=40, amount_offered=50, **claim)
+    decided(company, noon, Status.DECLINED, reason_code="late_claim", **claim)
+    decided(company, noon, Status.DECLINED, reason_code="late_claim", carrier_name="ups")
+    decided(company, noon - 31 * DAY, amount_paid=20, **claim)
+
+    found = tables(lead)
+
+    first, *carriers = [[cell.value for cell in row] for row in found["money"].rows]
+    assert first == ["MXN", "all", 2, 200.0, 50.0, 40.0, 20.0, 20.0, 100.0]
+    assert [row[1] for row in carriers] == ["dhl"]
+    [reason] = found["reasons"].rows
+    assert [cell.value for cell in reason[1:]] == [2, 0, 100.0]
+    user = User.objects.get(username="eve")
+    assert listed(reason[1].link, user) == 2
+    assert found["overview"].rows[-1][1].value == 1

@@ -12,18 +12,19 @@
     if (here) here.parentElement.parentElement.scrollTop = here.offsetTop - here.closest("ol").clientHeight / 3;
   };
 
-  async function show(address) {
+  async function show(wanted) {
     if (asked) asked.abort();
     asked = new AbortController();
     const { signal } = asked;
     try {
-      const answer = await fetch(address, { signal });
+      const answer = await fetch(wanted, { signal });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (signal.aborted) return;
       const fresh = page.getElementById("ticket-page");
-      if (!answer.ok || !fresh) { location.assign(address); return; }
+      if (!answer.ok || !fresh) { location.assign(wanted); return; }
       document.dispatchEvent(new Event("desk:leave"));
       if (location.href !== answer.url) history.pushState(null, "", answer.url);
+      shown = address();
       document.title = page.title;
       find("header-inner").querySelector("h1").replaceChildren(...page.querySelector("#header-inner h1").childNodes);
       document.querySelectorAll("[data-messages]").forEach((one) => one.remove());
@@ -31,7 +32,7 @@
       inView();
       document.dispatchEvent(new Event("desk:ticket"));
     } catch (error) {
-      if (error.name !== "AbortError") location.assign(address);
+      if (error.name !== "AbortError") location.assign(wanted);
     }
   }
 
@@ -41,6 +42,9 @@
     event.preventDefault();
     show(link.href);
   });
-  window.addEventListener("popstate", () => location.reload());
+  // A link within the page, as the one past the side bar, is an entry of the history too.
+  const address = () => location.pathname + location.search;
+  let shown = address();
+  window.addEventListener("popstate", () => address() !== shown && location.reload());
   inView();
 })();
