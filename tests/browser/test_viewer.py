@@ -2,6 +2,7 @@
 
 import hashlib
 
+import pytest
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
@@ -10,11 +11,17 @@ from companies.models import Company
 from tests import builders as build
 from tests import files
 from tests.browser.chromium import Chromium
+from tickets.models import Agent
 
 LIST = "/admin/tickets/ticket/"
 PHONE = {"width": 390, "height": 844}
 WIDTHS = """(() => { const canvas = document.getElementById("viewer-canvas");
   return [canvas.width > canvas.height, document.documentElement.scrollWidth <= 390] })()"""
+
+
+@pytest.fixture
+def ada(live_server: LiveServer) -> Agent:
+    return build.agent("ada")
 
 
 def test_files_are_leafed_through_and_turned_by_keys(

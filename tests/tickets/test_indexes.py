@@ -40,6 +40,7 @@ OVER_OPEN = {
     "ticket_open_due",
     "ticket_open_filing",
     "ticket_open_figures",
+    "ticket_claims_to_file",
 }
 
 
@@ -114,7 +115,7 @@ def test_the_queues_read_only_open_tickets(agent: Agent, ordered: bool) -> None:
 
     read = {slug: read_for(tickets.values("pk")) for slug, tickets in found.items()}
 
-    assert len(read) == 8
+    assert len(read) == 9
     assert {slug: names for slug, names in read.items() if not names or names - OVER_OPEN} == {}
 
 
@@ -134,6 +135,22 @@ def test_the_queue_of_appeals_reads_those_that_wait_and_their_tickets(ordered: b
         found = found.order_by(*queue.order)[:25]
 
     assert read_for(found.values("pk")) == set()
+
+
+@pytest.mark.usefixtures("tickets")
+def test_claims_to_file_are_read_in_the_order_of_their_money() -> None:
+    """Without a sort: a page costs its rows, however many claims there are."""
+    statement = (
+        "UPDATE tickets_ticket SET filing_due_at = due_at, currency = 'EUR',"
+        " amount_claimed = CASE WHEN id %% 3 > 0 THEN id %% 997 END"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [])
+        cursor.execute("ANALYZE tickets_ticket")
+    (queue,) = (queue for queue in QUEUES if queue.slug == "to-file")
+    found = queue.narrow(Ticket.objects.all(), None).order_by(*queue.order)[:25]
+
+    assert read_for(found.values("pk")) == {"ticket_claims_to_file"}
 
 
 @pytest.mark.usefixtures("tickets")
