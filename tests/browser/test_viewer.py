@@ -15,8 +15,8 @@ from tickets.models import Agent
 
 LIST = "/admin/tickets/ticket/"
 PHONE = {"width": 390, "height": 844}
-WIDTHS = """(() => { const canvas = document.getElementById("viewer-canvas");
-  return [canvas.width > canvas.height, document.documentElement.scrollWidth <= 390] })()"""
+FITS = "document.documentElement.scrollWidth <= 390"
+LIES = "(canvas => canvas.width > canvas.height)(document.getElementById('viewer-canvas'))"
 
 
 @pytest.fixture
@@ -46,10 +46,12 @@ def test_files_are_leafed_through_and_turned_by_keys(
         tab.do(lambda page: page.locator("a[data-view]").first.click())
         tab.sees("#viewer-name", "photo.jpg")
         tab.do(lambda page: page.wait_for_function("document.querySelector('canvas').width > 50"))
-        assert tab.do(lambda page: page.evaluate(WIDTHS)) == [True, True]
+        tab.do(lambda page: page.wait_for_function(LIES))
+        assert tab.do(lambda page: page.evaluate(FITS))
 
         tab.press("r")
-        assert tab.do(lambda page: page.evaluate(WIDTHS)) == [False, True]
+        tab.do(lambda page: page.wait_for_function(f"!{LIES}"))
+        assert tab.do(lambda page: page.evaluate(FITS))
 
         tab.press("ArrowRight")
         tab.sees("#viewer-place", "page 1 of 2")

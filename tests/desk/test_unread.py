@@ -81,7 +81,7 @@ def test_every_form_of_a_page_carries_what_the_page_shows(lead: Client, ticket: 
     # The ways to the pages that ask, where there is no script.
     links = re.findall(r'href="([^"]*/(?:move/\d|give|hand-over)/[^"]*)"', html)
     assert len(links) >= 4
-    assert all(link.endswith(f"seen={token(ticket)}") for link in links)
+    assert all(f"seen={token(ticket)}" in link for link in links)
 
 
 def test_a_decision_waits_until_the_company_s_words_are_read(lead: Client, ticket: Ticket) -> None:
@@ -227,7 +227,7 @@ def test_a_page_of_earlier_messages_has_not_shown_what_came_since(
 ) -> None:
     for number in range(51):
         working.write(ticket.pk, f"Word {number}.", user=ben, public=False)
-    link = re.search(r'href="\?before=(\d+)&amp;seen=([^"]*)"', page(desk, ticket))
+    link = re.search(r'href="\?before=(\d+)&amp;seen=([^"&]*)', page(desk, ticket))
     assert link
     company_writes(ticket)
 
