@@ -17,7 +17,7 @@ from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 
-from desk.live.changes import KEPT_SECONDS, WATCHER, Change, Snapshot
+from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues
 from tickets.models import Agent
 
@@ -73,7 +73,7 @@ class LiveAnswers:
         if request.path_info == ADDRESS and request.method == "GET":
             asker = ASKERS.find(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
             if asker is not None:
-                return answer(asker, request.GET)
+                return live_answer(asker, request.GET)
         return self.get_response(request)
 
 
@@ -92,10 +92,10 @@ def live_page(request: HttpRequest) -> HttpResponse:
     asker = Asker(user.pk or 0, me, leads, monotonic() + KNOWN_SECONDS)
     if request.session.session_key:
         ASKERS.keep(request.session.session_key, asker)
-    return answer(asker, request.GET)
+    return live_answer(asker, request.GET)
 
 
-def answer(asker: Asker, asked: QueryDict) -> HttpResponse:
+def live_answer(asker: Asker, asked: QueryDict) -> HttpResponse:
     response = JsonResponse(news_for(asker, asked, WATCHER.current()))
     response["Cache-Control"] = "no-store"
     # The middleware that would say so comes after ours.
@@ -110,10 +110,10 @@ def news_for(asker: Asker, asked: QueryDict, now: Snapshot) -> dict[str, Any]:
     queue, `mine` of those that are the asker's own. `stale` where more may have happened than is
     known. `news` says whether there is anything at all.
     """
-    since = number(asked.get("since", ""))
+    since = number_in(asked.get("since", ""))
     notified = now.notified.get(asker.user_id, 0.0)
     found: dict[str, Any] = {"now": now.at, "notified": notified, "counted": now.counted}
-    news = not since or notified > number(asked.get("notified", ""))
+    news = not since or notified > number_in(asked.get("notified", ""))
     if str(now.counted) != asked.get("counted"):
         found["counts"], news = counts_for(asker, now), True
     if since and since < now.at - KEPT_SECONDS:
@@ -127,7 +127,9 @@ def news_for(asker: Asker, asked: QueryDict, now: Snapshot) -> dict[str, Any]:
     return {**found, "news": news}
 
 
-def changes_of_page(asker: Asker, asked: QueryDict, changes: list[Change]) -> dict[str, list[str]]:
+def changes_of_page(
+    asker: Asker, asked: QueryDict, changes: list[ChangedTicket]
+) -> dict[str, list[str]]:
     """The tokens of the changes that concern a page and who looks at it."""
     shown = {*asked.get("shown", "").split(",")[:MOST_ROWS], asked.get("ticket", "")}
     queue, me = queues.BY_SLUG.get(asked.get("queue", "")), asker.agent_id
@@ -149,7 +151,7 @@ def counts_for(asker: Asker, now: Snapshot) -> dict[str, str]:
     }
 
 
-def number(text: str) -> float:
+def number_in(text: str) -> float:
     """Nothing where it is no number."""
     try:
         return float(text) if len(text) < 20 else 0.0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from companies import statements
-from desk.live.places import Place, brings_into, places_of
+from desk.live.places import TicketPlace, brings_into, places_of
 from desk.queue import queues
 from tickets.history_codes import QUIET
 from tickets.statuses import TERMINAL
@@ -59,14 +59,14 @@ WHERE created_at > clock_timestamp() - make_interval(secs => %(kept)s) GROUP BY 
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedTicket:
     """What is new on a ticket: up to which comment and entry, and where that leaves it."""
 
     ticket_id: int
     comment: int
     entry: int
     kinds: frozenset[str]
-    place: Place
+    place: TicketPlace
     found_at: float
 
     @property
@@ -88,11 +88,13 @@ class Written(NamedTuple):
     written: float
     kinds: list[str]
 
-    def is_newer(self, known: Change | None) -> bool:
+    def is_newer(self, known: ChangedTicket | None) -> bool:
         return known is None or self.comment > known.comment or self.entry > known.entry
 
-    def as_change(self, before: Change | None, place: Place, found_at: float) -> Change:
-        return Change(
+    def as_change(
+        self, before: ChangedTicket | None, place: TicketPlace, found_at: float
+    ) -> ChangedTicket:
+        return ChangedTicket(
             self.ticket_id,
             max(self.comment, before.comment if before else 0),
             max(self.entry, before.entry if before else 0),
@@ -107,7 +109,7 @@ class Snapshot:
     """What changed within the last KEPT_SECONDS, as of `at`."""
 
     at: float = 0.0
-    changes: dict[int, Change] = field(default_factory=dict)
+    changes: dict[int, ChangedTicket] = field(default_factory=dict)
     notified: dict[int, float] = field(default_factory=dict)
     # The badges that all see alike, and when they were counted.
     counts: dict[str, int] = field(default_factory=dict)
@@ -117,7 +119,7 @@ class Snapshot:
         """Another where a badge is another."""
         return crc32(repr(sorted(self.counts.items())).encode())
 
-    def since(self, when: float) -> list[Change]:
+    def since(self, when: float) -> list[ChangedTicket]:
         """What was found since, or may have been."""
         after = when - OVERLAP_SECONDS
         return [one for one in self.changes.values() if one.found_at > after]

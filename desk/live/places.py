@@ -26,7 +26,7 @@ def brings_into(queue: str, kinds: Iterable[str]) -> bool:
     return not ENTERS.get(queue, OTHERWISE).isdisjoint(kinds)
 
 
-class Place(NamedTuple):
+class TicketPlace(NamedTuple):
     """Where a ticket stands now: the queues that are the same for all, and whose it is."""
 
     queues: frozenset[str]
@@ -45,20 +45,20 @@ class Place(NamedTuple):
         return me is not None and (self.agent == me or me in self.watchers)
 
 
-def places_of(ticket_ids: list[int]) -> dict[int, Place]:
+def places_of(ticket_ids: list[int]) -> dict[int, TicketPlace]:
     """In which queues tickets are, by the queues' own words; none for those that are gone."""
     if not ticket_ids:
         return {}
     mine = Ticket.objects.filter(pk__in=ticket_ids)
     agents = dict(mine.values_list("pk", "agent_id"))
     held: dict[int, set[str]] = {pk: set() for pk in agents}
-    for slug, pk in queues.members(list(agents)):
+    for slug, pk in queues.queue_members(list(agents)):
         held[pk].add(slug)
     watchers: dict[int, set[int]] = {pk: set() for pk in agents}
     for pk, agent in watching(agents):
         watchers[pk].add(agent)
     return {
-        pk: Place(frozenset(held[pk]), agent, frozenset(watchers[pk]))
+        pk: TicketPlace(frozenset(held[pk]), agent, frozenset(watchers[pk]))
         for pk, agent in agents.items()
     }
 

@@ -35,11 +35,15 @@ class NotificationLine(NamedTuple):
 def notification_line(one: Notification) -> NotificationLine:
     kind = Notification.Kind(one.kind)
     return NotificationLine(
-        one.ticket_id, ICONS[kind], sentence(one, kind), one.created_at, one.read_at is None
+        one.ticket_id,
+        ICONS[kind],
+        notification_sentence(one, kind),
+        one.created_at,
+        one.read_at is None,
     )
 
 
-def sentence(one: Notification, kind: Notification.Kind) -> str:
+def notification_sentence(one: Notification, kind: Notification.Kind) -> str:
     """What happened, with the names of the ticket, its company and the colleague."""
     facts = {"ticket": one.ticket_id, "company": one.ticket.company.name, "name": one.actor}
     by_company = one.by == By.COMPANY

@@ -193,7 +193,7 @@ def count_each(counted: Iterable[Queue], me: int | None) -> dict[str, int]:
     return dict(zip(slugs, counts, strict=True))
 
 
-def members(ticket_ids: list[int]) -> list[tuple[str, int]]:
+def queue_members(ticket_ids: list[int]) -> list[tuple[str, int]]:
     """Which of some tickets are in which queues, of those that are the same for everybody."""
     parts: list[str] = []
     given: list[Any] = []
