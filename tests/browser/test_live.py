@@ -36,10 +36,12 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
     tab.do(lambda page: page.locator("#text").fill("Dear company,"))
     tab.do(lambda page: page.evaluate("document.getElementById('thread').scrollTop = 40"))
 
+    place = top_of_composer(tab)
+
     answer(calls, ticket, "It has arrived.")
 
     tab.sees("#live-below", "1 new message: show")
-    assert scrolled(tab) == 40
+    assert (scrolled(tab), top_of_composer(tab)) == (40, place)
     assert tab.value("#text") == "Dear company,"
     assert tab.value("#composer [name=seen]") == was
     tab.do(lambda page: page.locator("#live-below").click())
@@ -71,6 +73,10 @@ def answer(calls: Call, ticket: Ticket, text: str) -> None:
 def give(ticket: Ticket, agent: Agent) -> None:
     lead = build.agent("eve", group="lead", available=False)
     reassigning.reassign(ticket.pk, agent, user=lead.user)
+
+
+def top_of_composer(tab: Tab) -> float:
+    return float(tab.do(lambda page: page.locator("#composer").bounding_box()["y"]))
 
 
 def scrolled(tab: Tab) -> int:

@@ -124,6 +124,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // Toasts stay until they are closed or read, or three newer ones have come.
   const toasts = document.getElementById("desk-toasts");
+  // Out of the page's head, which other parts of the page lie over.
+  document.body.append(toasts);
   const tell = (one) => {
     const toast = Object.assign(document.createElement("div"), { className: "desk-toast" });
     const link = Object.assign(document.createElement("a"), { href: one.link, textContent: one.text });

@@ -50,7 +50,7 @@ const start = () => {
     }
     const known = new Set([...thread.querySelectorAll("[data-line]")].map((line) => line.dataset.line));
     const added = [...theirs.querySelectorAll("[data-line]")].filter((line) => !known.has(line.dataset.line));
-    thread.append(...added);
+    button.before(...added);
     const token = theirs.dataset.seen;
     const [, comment, entry] = parse(shown);
     shown = token;
@@ -73,9 +73,9 @@ const start = () => {
   };
   const observer = new IntersectionObserver((entries) => {
     if (document.hidden) return;
-    for (const { target, isIntersecting, intersectionRect, rootBounds } of entries) {
+    for (const { target, isIntersecting, intersectionRect, boundingClientRect } of entries) {
       // Its end has been seen: of a long one, the beginning was seen on the way.
-      const end = target.getBoundingClientRect().bottom <= (rootBounds ? rootBounds.bottom : innerHeight) + 1;
+      const end = intersectionRect.bottom >= boundingClientRect.bottom - 1;
       if (isIntersecting && end && intersectionRect.height) { unseen.delete(target); observer.unobserve(target); }
     }
     announce();
@@ -94,10 +94,10 @@ const start = () => {
     document.querySelectorAll("a[href*='seen=']").forEach((link) => { link.href = link.href.replace(`seen=${was}`, `seen=${to}`); });
   };
 
-  // A button at the edge of the conversation leads to what came in below.
+  // A button over the edge of the conversation leads to what came in below.
   const button = Object.assign(document.createElement("button"), { type: "button", className: "desk-button desk-arrived-below", hidden: true });
   button.id = "live-below";
-  thread.after(button);
+  thread.append(button);
   button.addEventListener("click", () => [...unseen][0]?.scrollIntoView({ block: "start" }));
   const announce = () => {
     button.hidden = !unseen.size;
