@@ -124,6 +124,19 @@ def desk(figures: Figures) -> str:
     return markdown(rows)
 
 
+def desks(figures: Figures) -> str:
+    rows: list[Sequence[object]] = [
+        ("way", "seen, p50 ms", "p95 ms", "quiet, % of a core: web", "PostgreSQL", "busy: web")
+    ]
+    for each in figures["ways"]:
+        times = [number(each["seen_ms"].get(name, 0)) for name in ("p50", "p95")]
+        still, busy = each["quiet_percent"], each["busy_percent"]
+        web = still["web"] + still.get("stream", 0.0)
+        shares = [number(share, 1) for share in (web, still["postgres"], busy["web"])]
+        rows.append((each["way"], *times, *shares))
+    return markdown(rows)
+
+
 SECTIONS: dict[str, Callable[[Figures], str]] = {
     "drain": drain,
     "live": live,
@@ -132,6 +145,7 @@ SECTIONS: dict[str, Callable[[Figures], str]] = {
     "tls": tls,
     "growth": growth,
     "desk": desk,
+    "desks": desks,
     "neighbours": neighbours,
     "latency": latency,
     "lanes": lanes,

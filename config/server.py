@@ -10,7 +10,7 @@ import os
 import resource
 import selectors
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -26,6 +26,7 @@ from config.door.connections import Connection
 from config.door.crowd import Crowd, counted_address
 from config.door.fair_queue import FairQueue, who_asks
 from config.door.front import FrontDoor
+from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
 from config.startup import refuse_unsafe_settings
 
@@ -41,6 +42,8 @@ class Worker(ThreadWorker):
     clients: FrontDoor
     queue: FairQueue
     are_known: Callable[[Iterable[tuple[str, str]], str], bool]
+    patient: PatientRequests
+    have_news: Callable[[Sequence[Any]], list[bool]]
 
     @classmethod
     def setup(cls) -> None:
@@ -58,6 +61,13 @@ class Worker(ThreadWorker):
     def run(self) -> None:
         # With REST framework, which cannot be imported before the settings are there.
         self.are_known = import_string("config.door.credentials.are_known")
+        # The desk's part of it, which cannot be imported before the settings are there either.
+        self.have_news = import_string("desk.live.waiting.have_news")
+        self.patient = PatientRequests(
+            import_string("desk.live.waiting.may_wait"),
+            lambda waiting: self.tpool.submit(self.look_for_news, waiting),
+            partial(self.in_turn, self.serve),
+        )
         crowd = Crowd(
             self.cfg.worker_connections,
             settings.CONNECTIONS_PER_ADDRESS,
@@ -71,18 +81,20 @@ class Worker(ThreadWorker):
         self.poller.register(queue.fileno(), selectors.EVENT_READ, queue.run_callbacks)
         self.set_accept_enabled(True)
         while self.alive and self.is_parent_alive():
-            self.turn(1.0)
+            self.turn(LOOK_EVERY_SECONDS if self.patient.waiting else 1.0)
         self.finish(crowd)
 
     def turn(self, seconds: float) -> None:
         self.notify()
         self.wait_for_and_dispatch_events(seconds)
         self.clients.close_overdue()
+        self.patient.turn()
 
     def finish(self, crowd: Crowd) -> None:
         """Answer what has begun, for as long as gunicorn's graceful timeout."""
         self.set_accept_enabled(False)
         self.clients.stop()
+        self.patient.stop()
         until = self.clients.clock() + self.cfg.graceful_timeout
         while len(crowd) and self.clients.clock() < until:
             self.turn(0.1)
@@ -99,7 +111,7 @@ class Worker(ThreadWorker):
     def begin(self, connection: Connection, request: Any) -> None:
         if request.path == AT_ONCE and request.method in ("GET", "HEAD"):
             self.serve(connection, request)
-        else:
+        elif not self.alive or not self.patient.take(connection, request):
             self.in_turn(self.serve, connection, request)
 
     def ask(self, connection: Connection, request: Any) -> None:
@@ -133,6 +145,18 @@ class Worker(ThreadWorker):
             known = self.are_known(request.headers, request.path)
         finally:
             self.method_queue.defer(self.clients.allow, connection, known)
+
+    def look_for_news(self, waiting: Sequence[Waiting]) -> None:
+        """Find out for whom there is some, in a thread of the pool."""
+        found: list[Waiting] = []
+        try:
+            close_old_connections()  # as Django does before a request
+            told = self.have_news([one.request for one in waiting])
+            found = [one for one, news in zip(waiting, told, strict=True) if news]
+        except Exception as error:  # they are answered at their time, and asked again
+            self.log.warning("cannot look for news of open pages: %s", error)
+        finally:
+            self.method_queue.defer(self.patient.looked, found)
 
     def serve(self, connection: Any, request: Any) -> None:
         """Run the application, in a thread of the pool."""

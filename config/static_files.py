@@ -27,6 +27,7 @@ BUNDLES = {
         "unfold/css/simplebar/simplebar.css",
         "desk/touches.css",
         "desk/palette.css",
+        "desk/live.css",
         "desk/print.css",
     ),
     "desk/shell.js": (
@@ -39,6 +40,7 @@ BUNDLES = {
         "unfold/js/alpine/alpine.js",
         "desk/focus.js",
         "desk/palette.js",
+        "desk/live.js",
     ),
 }
 TYPES = {

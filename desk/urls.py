@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import path
 
+from desk.live import asking, notification_pages
 from desk.palette import pages as palette_pages
 from desk.people import language, second_factor_pages
 from desk.reports import dashboard, report_pages
@@ -16,6 +17,14 @@ urlpatterns = [
     path("reports/<slug:slug>.csv", guarded(report_pages.report_file), name="desk_report_file"),
     path("figures/<slug:slug>.csv", guarded(dashboard.export_table), name="desk_export"),
     path("preferences/", guarded(language.preferences_page), name="desk_preferences"),
+    path("live/", asking.live_page, name="desk_live"),
+    path("live/mine/", guarded(notification_pages.mine_page), name="desk_live_mine"),
+    path("notifications/", guarded(notification_pages.list_page), name="desk_notifications"),
+    path(
+        "notifications/read/",
+        guarded(notification_pages.read_page),
+        name="desk_notifications_read",
+    ),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
     path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),
 ]

@@ -89,6 +89,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Before whatever looks at the Host header.
     "config.health.Liveness",
+    # What open pages ask costs no session where it is known who asks.
+    "desk.live.asking.LiveAnswers",
     "config.languages.English",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -1,6 +1,6 @@
 """The queues that agents work from: what is in each, in which order, and how many."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 1_000
 # A badge may be so old. Nothing else makes it new: a ticket's move asks nothing of the desk.
 FRESH_SECONDS = 20
+COUNTED_FOR_ALL_SECONDS = 9
 
 NEWEST = ("-pk",)
 # In the order of the index over all tickets.
@@ -119,6 +120,10 @@ QUEUES = (
 )
 BY_SLUG = {queue.slug: queue for queue in QUEUES}
 COUNTED = tuple(queue for queue in QUEUES if queue.small)
+PERSONAL = ("mine", "watched")
+# What is in these does not depend on who asks.
+SHARED_LISTS = tuple(queue for queue in QUEUES if queue.slug not in PERSONAL)
+SHARED = tuple(queue for queue in SHARED_LISTS if queue.small)
 
 
 def short_count(count: int) -> str | None:
@@ -165,9 +170,19 @@ def queue_counts(request: HttpRequest) -> Facts:
 def count_queues(user: User) -> Facts:
     """One statement for all badges; each looks at MOST_SHOWN entries of an index, and one more."""
     me = Agent.objects.filter(user=user).values_list("pk", flat=True).first()
+    return Facts(me, count_each(COUNTED, me))
+
+
+def count_for_all() -> dict[str, int]:
+    """The badges of those queues that are the same for everybody."""
+    return cached("queues", COUNTED_FOR_ALL_SECONDS, lambda: count_each(SHARED, None))
+
+
+def count_each(counted: Iterable[Queue], me: int | None) -> dict[str, int]:
     parts: list[str] = []
     given: list[Any] = []
-    for queue in COUNTED:
+    slugs = [queue.slug for queue in counted]
+    for queue in (BY_SLUG[slug] for slug in slugs):
         capped = queue.narrow(Ticket.objects.all(), me).order_by().values("pk")[: MOST_SHOWN + 1]
         sql, params = capped.query.sql_with_params()
         parts.append(f"(SELECT count(*) FROM ({sql}) AS capped)")  # noqa: S608 - Django's own
@@ -175,4 +190,18 @@ def count_queues(user: User) -> Facts:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(parts)}", given)
         counts = cursor.fetchone()
-    return Facts(me, dict(zip((queue.slug for queue in COUNTED), counts, strict=True)))
+    return dict(zip(slugs, counts, strict=True))
+
+
+def queue_members(ticket_ids: list[int]) -> list[tuple[str, int]]:
+    """Which of some tickets are in which queues, of those that are the same for everybody."""
+    parts: list[str] = []
+    given: list[Any] = []
+    for queue in SHARED_LISTS:
+        tickets = Ticket.objects.filter(pk__in=ticket_ids)
+        sql, params = queue.narrow(tickets, None).order_by().values("pk").query.sql_with_params()
+        parts.append(f"SELECT %s, id FROM ({sql}) AS held (id)")  # noqa: S608 - Django's own
+        given += [queue.slug, *params]
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(parts), given)
+        return [(slug, pk) for slug, pk in cursor.fetchall()]

@@ -30,8 +30,14 @@ class Line:
     # The first of what is new: the divider stands above it.
     first_new: bool = False
     comment_id: int | None = None
+    entry_id: int | None = None
     # Whom a note names, as written, and whether that is the viewer.
     mentioned: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Names it on the page: by this a page that is open knows what it has."""
+        return f"e{self.entry_id}" if self.comment_id is None else f"c{self.comment_id}"
 
 
 @dataclass(slots=True)
@@ -98,7 +104,7 @@ def event(entry: HistoryEntry, said: set[str]) -> Line:
 
     A reason that stands in a comment is not said twice.
     """
-    line = Line("event", history_words.mover_name(entry), entry.created_at)
+    line = Line("event", history_words.mover_name(entry), entry.created_at, entry_id=entry.pk)
     reason = history_words.reason(entry)
     line.reason = "" if reason in said else reason
     if entry.was != entry.now:

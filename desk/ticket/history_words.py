@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from desk.ticket import claims, together_words, values
 from desk.ticket import history_sentences as words
 from tickets.assignment.picking import Standing, explain
-from tickets.history_codes import Kind
+from tickets.history_codes import QUIET, Kind
 from tickets.labels import status_label
 from tickets.models import HistoryEntry
 from tickets.statuses import By
@@ -41,6 +41,11 @@ class HistoryLine(NamedTuple):
     loads: list[LoadLine]
     # Opened or moved: two coloured statuses can stand for the sentence.
     is_move: bool
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody has to have read it."""
+        return kind_of(self.row) in QUIET
 
 
 def line(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> HistoryLine:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 
 from companies.files.refusals import FileRefused
 from desk.common.forms import WriteForm
-from desk.common.requests import StaffRequest
+from desk.common.requests import StaffRequest, staff
 from desk.queue import places, walking
 from desk.ticket import (
     answering,
@@ -35,6 +35,7 @@ from desk.ticket.moves import MovePages
 from tickets.assignment import taking
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
+from tickets.changes.notifications import mark_read
 from tickets.changes.seen import require_seen, seen_of, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Ticket
@@ -85,6 +86,7 @@ class TicketPages(FilePages, MovePages):
             text = gettext("There is no ticket %(ticket)s.")
             messages.warning(request, text % {"ticket": object_id})
             return redirect("admin:index")
+        mark_read(staff(request), ticket_id=ticket.pk)
         return self.show(cast(StaffRequest, request), ticket)
 
     def show(

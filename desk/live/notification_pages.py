@@ -1,0 +1,84 @@
+"""The list of one's notifications, and what the bell shows of it."""
+
+from django.contrib import admin
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from companies.texts import show_controls
+from desk.common.requests import StaffRequest
+from desk.live.asking import VIEW
+from desk.live.words import notification_line
+from desk.queue import queues
+from tickets.changes.notifications import mark_read
+from tickets.models import Notification
+from tickets.models.notifications import NotificationQuerySet
+
+SHOWN = 50
+# As many as anybody reads before they are gone.
+IN_A_TOAST = 3
+
+
+def list_page(request: StaffRequest) -> HttpResponse:
+    """The newest, read or not. Raises PermissionDenied."""
+    require_view(request)
+    newest = of_user(request).select_related("ticket__company").newest()[:SHOWN]
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("Notifications"),
+        "notifications": [notification_line(one) for one in newest],
+    }
+    return TemplateResponse(request, "admin/notifications.html", context)
+
+
+def read_page(request: StaffRequest) -> HttpResponse:
+    """Marks those of a ticket as read, or without one all. Raises PermissionDenied."""
+    require_view(request)
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    ticket = request.POST.get("ticket", "")
+    if ticket and not (ticket.isascii() and ticket.isdecimal() and len(ticket) < 19):
+        raise PermissionDenied
+    mark_read(request.user, ticket_id=int(ticket) if ticket else None)
+    return redirect("desk_notifications")
+
+
+def mine_page(request: StaffRequest) -> HttpResponse:
+    """What the bell and the badges of one's own queues show now. Raises PermissionDenied."""
+    require_view(request)
+    unread = of_user(request).unread()
+    newest = unread.select_related("ticket__company").newest()[:IN_A_TOAST]
+    cache.delete(f"desk:queues:{request.user.pk}")
+    counts = queues.queue_counts(request).counts
+    answer = JsonResponse(
+        {
+            "unread": unread.count(),
+            "newest": [
+                {
+                    "ticket": line.ticket_id,
+                    "text": show_controls(line.sentence),
+                    "link": line.link,
+                    "at": line.at.timestamp(),
+                }
+                for line in map(notification_line, newest)
+            ],
+            "counts": {slug: queues.short_count(counts[slug]) or "" for slug in queues.PERSONAL},
+            "list": reverse("desk_notifications"),
+        }
+    )
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+def of_user(request: StaffRequest) -> NotificationQuerySet:
+    return Notification.objects.filter(recipient=request.user)
+
+
+def require_view(request: StaffRequest) -> None:
+    """Raises PermissionDenied."""
+    if not request.user.has_perm(VIEW):
+        raise PermissionDenied

@@ -1,0 +1,68 @@
+"""Where tickets stand: in which queues, with whom; and with what they come into a queue."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from desk.queue import queues
+from tickets.history_codes import Kind
+from tickets.models import Ticket, Watch
+
+ASSIGNING = frozenset({Kind.ASSIGNED, Kind.TAKEN, Kind.REASSIGNED, Kind.HANDED_OVER})
+# With what a ticket comes into a queue; into those that are not named, with any move too.
+ENTERS = {
+    "mine": ASSIGNING | {Kind.OPENED},
+    "watched": frozenset({Kind.OPENED}),
+    "open": frozenset({Kind.OPENED}),
+    "to-file": frozenset({Kind.OPENED}),
+    "everyone": ASSIGNING | {Kind.OPENED},
+    "everything": frozenset({Kind.OPENED}),
+    "appeals": frozenset({Kind.APPEALED}),
+}
+OTHERWISE = ASSIGNING | {Kind.OPENED, Kind.MOVED}
+
+
+def brings_into(queue: str, kinds: Iterable[str]) -> bool:
+    """Whether one of these entries may have brought a ticket into a queue that it is in."""
+    return not ENTERS.get(queue, OTHERWISE).isdisjoint(kinds)
+
+
+class TicketPlace(NamedTuple):
+    """Where a ticket stands now: the queues that are the same for all, and whose it is."""
+
+    queues: frozenset[str]
+    agent: int | None
+    watchers: frozenset[int]
+
+    def is_in(self, queue: str, me: int | None) -> bool:
+        if queue == "mine":
+            return me is not None and self.agent == me and "open" in self.queues
+        if queue == "watched":
+            return me in self.watchers and "open" in self.queues
+        return queue in self.queues
+
+    def is_of(self, me: int | None) -> bool:
+        """Whether it is somebody's own, or they watch it."""
+        return me is not None and (self.agent == me or me in self.watchers)
+
+
+def places_of(ticket_ids: list[int]) -> dict[int, TicketPlace]:
+    """In which queues tickets are, by the queues' own words; none for those that are gone."""
+    if not ticket_ids:
+        return {}
+    mine = Ticket.objects.filter(pk__in=ticket_ids)
+    agents = dict(mine.values_list("pk", "agent_id"))
+    held: dict[int, set[str]] = {pk: set() for pk in agents}
+    for slug, pk in queues.queue_members(list(agents)):
+        held[pk].add(slug)
+    watchers: dict[int, set[int]] = {pk: set() for pk in agents}
+    for pk, agent in watching(agents):
+        watchers[pk].add(agent)
+    return {
+        pk: TicketPlace(frozenset(held[pk]), agent, frozenset(watchers[pk]))
+        for pk, agent in agents.items()
+    }
+
+
+def watching(ticket_ids: Iterable[int]) -> list[tuple[int, int]]:
+    found = Watch.objects.filter(ticket__in=list(ticket_ids))
+    return list(found.values_list("ticket_id", "agent_id"))

@@ -1,0 +1,155 @@
+// Asks what is new, for the bell, the badges and the page. The service answers when there is something,
+// or after half a minute. Without it all of this is as old as the page.
+"use strict";
+document.addEventListener("DOMContentLoaded", () => {
+  const bell = document.getElementById("desk-bell");
+  if (!bell) return;
+  const words = bell.dataset;
+  // walk.js may show another in its place.
+  const ticket = () => document.getElementById("ticket")?.dataset.ticket;
+  // A service that answers at once is asked every two seconds, any other a second after its answer.
+  const EVERY = 2000, AFTER = 1000, HIDDEN = 10000, LONGEST = 60000, OTHERS_ASK = 40000;
+  let since = 0, pause = 0, timer = 0, stopped = false, asking = false, began = 0;
+  let notified = 0, toldUntil = 0, heard = 0, counted = "";
+  // What the last answers told: they would tell it again for a moment.
+  const known = [];
+
+  // Other tabs of this browser: what one has heard, all show.
+  const tabs = "BroadcastChannel" in window ? new BroadcastChannel("desk") : null;
+  const tellTabs = (news) => tabs && tabs.postMessage(news);
+  if (tabs) tabs.onmessage = ({ data }) => { heard = Date.now(); if ("unread" in data) showUnread(data.unread); };
+
+  // The queue that a list shows, and its tickets; the ticket that a page shows.
+  const asked = () => {
+    const found = new URLSearchParams({ since, notified, counted, known: known.slice(-50).join(",") });
+    if (!document.hidden) found.set("wait", "1");
+    if (ticket()) found.set("ticket", ticket());
+    const rows = [...document.querySelectorAll("tr[data-ticket]")].map((row) => row.dataset.ticket);
+    const list = document.querySelector("[data-live-queue]");
+    if (list) { found.set("queue", list.dataset.liveQueue); found.set("shown", rows.join(",")); }
+    return found;
+  };
+
+  const ask = async () => {
+    if (stopped || asking) return;
+    // A tab that nobody looks at leaves it to those that somebody does.
+    if (document.hidden && Date.now() - heard < OTHERS_ASK) return next();
+    asking = true;
+    began = Date.now();
+    try {
+      const answer = await fetch(`${words.live}?${asked()}`, { redirect: "manual", cache: "no-store" });
+      if (answer.status === 401 || answer.type === "opaqueredirect") return signedOut();
+      if (!answer.ok) throw new Error(answer.status);
+      pause = 0;
+      await take(await answer.json());
+    } catch {
+      pause = Math.min(LONGEST, (pause || EVERY) * 2);
+    } finally {
+      asking = false;
+      next();
+    }
+  };
+  const next = () => {
+    clearTimeout(timer);
+    // Pages that were opened together do not ask together for ever.
+    const soon = document.hidden ? HIDDEN : Math.max(AFTER, EVERY - (Date.now() - began));
+    const after = Math.max(pause, soon) * (0.95 + Math.random() / 10);
+    if (!stopped) timer = setTimeout(ask, after);
+  };
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });
+
+  const take = async (news) => {
+    const first = !since;
+    since = news.now;
+    if (first) toldUntil = toldUntil || news.now;
+    counted = news.counted;
+    tellTabs({});
+    if (news.counts) showCounts(news.counts);
+    const told = [...(news.changed || []), ...(news.entered || []), ...(news.mine || [])];
+    known.push(...told.filter((token) => !known.includes(token)));
+    known.splice(0, known.length - 100);
+    document.dispatchEvent(new CustomEvent("desk:live", { detail: news }));
+    if (news.mine?.length || news.stale || news.notified > notified) {
+      notified = Math.max(notified, news.notified);
+      await lookAtMine(first);
+    }
+  };
+
+  const lookAtMine = async (quietly) => {
+    const answer = await fetch(words.mine, { redirect: "manual", cache: "no-store" });
+    if (!answer.ok) return;
+    const mine = await answer.json();
+    showUnread(mine.unread);
+    tellTabs({ unread: mine.unread });
+    showCounts(mine.counts);
+    const fresh = mine.newest.filter((one) => one.at > toldUntil).reverse();
+    for (const one of fresh) {
+      toldUntil = Math.max(toldUntil, one.at);
+      const here = Number(ticket()) === one.ticket && !document.hidden;
+      if (!quietly && !here) tell(one);
+    }
+  };
+
+  // The bell, the title and the badges.
+  let unread = Number(words.unread);
+  const showTitle = () => {
+    const title = document.title.replace(/^\(\d+\+?\) /, "");
+    document.title = unread ? `(${unread > 99 ? "99+" : unread}) ${title}` : title;
+  };
+  document.addEventListener("desk:ticket", showTitle);
+  const showUnread = (count) => {
+    unread = count;
+    const text = count > 99 ? "99+" : String(count);
+    const shown = document.getElementById("desk-bell-count");
+    shown.textContent = text;
+    shown.hidden = !count;
+    showTitle();
+  };
+  showTitle();
+  const showCounts = (counts) => {
+    for (const [queue, text] of Object.entries(counts)) {
+      const link = document.querySelector(`#nav-sidebar a[href="${words.list}?queue=${queue}"]`);
+      if (!link) continue;
+      let badge = link.querySelector("span + span.font-semibold, .desk-live-badge");
+      if (!badge) {
+        if (!text) continue;
+        const like = document.querySelector("#nav-sidebar a[href*='?queue='] span + span.font-semibold");
+        badge = like ? like.cloneNode() : Object.assign(document.createElement("span"), { className: "desk-live-badge" });
+        link.append(badge);
+      }
+      if (badge.textContent.trim() !== text) badge.textContent = text;
+      badge.hidden = !text;
+    }
+  };
+
+  // Toasts stay until they are closed or read, or three newer ones have come.
+  const toasts = document.getElementById("desk-toasts");
+  // Out of the page's head, which other parts of the page lie over.
+  document.body.append(toasts);
+  const tell = (one) => {
+    const toast = Object.assign(document.createElement("div"), { className: "desk-toast" });
+    const link = Object.assign(document.createElement("a"), { href: one.link, textContent: one.text });
+    const close = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
+    close.setAttribute("aria-label", words.close);
+    close.addEventListener("click", () => toast.remove());
+    toast.append(link, close);
+    toasts.append(toast);
+    while (toasts.children.length > 3) toasts.firstElementChild.remove();
+    if (document.hidden && "Notification" in window && Notification.permission === "granted") {
+      const outside = new Notification(one.text, { tag: `desk-${one.ticket}` });
+      outside.onclick = () => { window.focus(); location.assign(one.link); };
+    }
+  };
+
+  const signedOut = () => {
+    stopped = true;
+    const box = Object.assign(document.createElement("div"), { className: "desk-signed-out" });
+    box.setAttribute("role", "alert");
+    const link = Object.assign(document.createElement("a"), { textContent: words.signIn });
+    link.href = `/admin/login/?next=${encodeURIComponent(location.pathname + location.search)}`;
+    box.append(`${words.signedOut} `, link);
+    document.body.append(box);
+  };
+
+  ask();
+});

@@ -1,0 +1,26 @@
+"""The bell in the head of each page."""
+
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+
+from tickets.models import Notification
+
+register = template.Library()
+MOST_COUNTED = 99
+
+
+@register.inclusion_tag("desk/bell.html")
+def bell(request: HttpRequest) -> dict[str, Any]:
+    """Nothing for those who see no tickets: they are notified of nothing."""
+    user = request.user
+    if not user.has_perm("tickets.view_ticket"):
+        return {"shown": False}
+    mine = Notification.objects.unread().filter(recipient=user.pk)
+    count = mine.values("pk")[: MOST_COUNTED + 1].count()
+    return {
+        "shown": True,
+        "unread": count,
+        "text": f"{MOST_COUNTED}+" if count > MOST_COUNTED else count,
+    }
