@@ -4,9 +4,15 @@ Their English words stand in `tickets/statuses.py`, which knows no framework. He
 them; the API is in English, whatever language the desk is in (decision N21).
 """
 
+from typing import TYPE_CHECKING
+
+from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 
 from tickets.statuses import AGENT_MOVES, Status
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 TRANSLATED = {
     gettext_noop("Pending"),
@@ -24,7 +30,7 @@ TRANSLATED = {
     gettext_noop("Send a date as YYYY-MM-DD."),
     gettext_noop("Send an http or https URL."),
 }
-# What an action of a queue says, by where it moves to.
+# What an action of a queue says: whole sentences, where translators know the move.
 MOVE_SELECTED = {
     Status.ACCEPTED: gettext_lazy("Accept selected tickets"),
     Status.DECLINED: gettext_lazy("Decline selected tickets"),
@@ -61,6 +67,13 @@ def type_label(name: str) -> str:
 
 def status_label(status: int) -> str:
     return gettext(Status(status).label)
+
+
+def move_selected(to: Status) -> "StrPromise":
+    """What the action of a queue says."""
+    if to in MOVE_SELECTED:
+        return MOVE_SELECTED[to]
+    return format_lazy("{}: {}", AGENT_MOVES[to].verb, gettext_lazy("selected tickets"))
 
 
 def move_verb(to: Status) -> str:

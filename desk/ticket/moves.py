@@ -20,7 +20,7 @@ from desk.ticket import answering, claims, macros, next_ticket, unread
 from tickets.changes.actors import NotAllowed
 from tickets.changes.seen import Seen, require_seen, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
-from tickets.labels import MOVE_SELECTED, move_verb, status_label
+from tickets.labels import move_selected, move_verb, status_label
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
 
@@ -51,7 +51,7 @@ def picked_by(request: HttpRequest, most: int) -> list[Picked]:
 def move_action(to: Status) -> Action:
     """The action of the list that asks whether, and why, to move what was selected."""
 
-    @admin.action(description=MOVE_SELECTED[to], permissions=["change"])
+    @admin.action(description=move_selected(to), permissions=["change"])
     def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
         if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
             text = gettext("Move at most %(most)d tickets at a time.")

@@ -42,7 +42,7 @@ def test_its_webhooks_behave_as_paused_and_then_as_resumed(
     publishing.publish([build.news(company, 2)])
     make_due()
 
-    assert "its webhooks are paused. 1 open ticket; 1 deliveries wait for 1 webhooks." in html
+    assert "its webhooks are paused. 1 open ticket. Waiting deliveries: 1." in html
     assert api.get("/webhooks").status_code == 401
     assert deliver(loopback) == 0
     assert backlog.oldest_due() is None
@@ -50,7 +50,7 @@ def test_its_webhooks_behave_as_paused_and_then_as_resumed(
     page = admin_client.get(f"/admin/webhooks/webhook/{webhook.pk}/change/").content.decode()
     assert "The company is inactive. Nothing is sent until it is active again" in page
     left = admin_client.get(f"{COMPANIES}{company.pk}/change/").content.decode()
-    assert "1 open ticket; 2 deliveries wait for 1 webhooks." in left
+    assert "1 open ticket. Waiting deliveries: 2." in left
 
     switch(admin_client, company, on=True)
 

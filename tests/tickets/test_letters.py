@@ -117,7 +117,8 @@ def test_one_email_says_what_happened_in_the_company_s_language(
     assert letter.address == "dev@acme.example"
     assert letter.subject == SUBJECTS[what].format(ticket.pk)
     said = " ".join(letter.text.split())
-    assert f"{ticket.pk} (damaged, TRACK-7)" in said
+    damaged = {"en": "damaged", "es": "daño"}[language]
+    assert f"{ticket.pk} ({damaged}, TRACK-7)" in said
     for words in SAYS[what]:
         assert " ".join(words.split()) in said
     assert FOOTER[language] in said
