@@ -73,7 +73,7 @@ def move_selected(to: Status) -> "StrPromise":
     """What the action of a queue says."""
     if to in MOVE_SELECTED:
         return MOVE_SELECTED[to]
-    return format_lazy("{}: {}", AGENT_MOVES[to].verb, gettext_lazy("selected tickets"))
+    return format_lazy("{} {}", AGENT_MOVES[to].verb, gettext_lazy("selected tickets"))
 
 
 def move_verb(to: Status) -> str:

@@ -108,7 +108,7 @@ IN_ENGLISH = ("guides/", "desk/evidence.html")
 # Names of things, of keys, of units, and of languages in themselves.
 NO_WORDS = {"parceldesk", "CSV", "URL", "ID", "X-Webhook-Id", "ms", "Esc", "Ctrl", "Enter"}
 NO_WORDS |= {"PDF", "ZIP", "English", "Español"}
-NO_WORDS |= {"sync_alt", "person", "chevron_right", "dock_to_right", "search"}
+NO_WORDS |= {"sync_alt", "person", "chevron_right", "dock_to_right", "search", "notifications"}
 # A tag that is put together is no text.
 SPLIT_TAG = re.compile(r"<{%.*?>", re.DOTALL)
 IN_BLOCK = re.compile(r"{% blocktranslate.*?{% endblocktranslate %}", re.DOTALL)

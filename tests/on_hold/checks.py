@@ -20,6 +20,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from desk.reports import tables
+from desk.reports.counting import count_figures_of
 from desk.reports.figures import Scope
 from tests import builders as build
 from tests import test_api_docs
@@ -135,7 +136,7 @@ def test_the_own_day_counts_it_as_waiting(desk: Client, ticket: Ticket) -> None:
 
 
 def test_the_figures_count_it_as_open(ticket: Ticket) -> None:
-    tiles = dict(tables.dashboard(Scope()).tiles)
+    tiles = dict(tables.dashboard(count_figures_of(Scope())).tiles)
 
     assert (tiles["Open now"], tiles["Decided"]) == ("1", "0")
 
@@ -179,7 +180,7 @@ def test_a_ticket_on_hold_has_its_badge_and_goes_anywhere(desk: Client, ticket: 
 
 
 def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: Ticket) -> None:
-    sent = {"ticket": f"{fresh.pk}:{fresh.version}", "reason": ""}
+    sent = {"ticket": fresh.pk, "seen": str(seen_of(fresh)), "reason": ""}
     assert "Shown to agents only." in desk.get(f"{LIST}move/7/", sent).content.decode()
     assert desk.post(f"{LIST}move/7/", sent).status_code == 409
 
@@ -192,9 +193,9 @@ def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: T
 
 
 def test_the_list_moves_many(desk: Client, fresh: Ticket) -> None:
-    picked = {"action": "move_to_on_hold", "_selected_action": [fresh.pk]}
+    found = {"action": "move_to_on_hold", "_selected_action": [fresh.pk]}
 
-    html = desk.post(f"{LIST}?queue=mine", picked).content.decode()
+    html = desk.post(f"{LIST}?queue=mine", found).content.decode()
 
     assert "Put on hold selected tickets" in desk.get(LIST).content.decode()
     assert f'name="ticket" value="{fresh.pk}"' in html
