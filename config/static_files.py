@@ -19,7 +19,7 @@ from django.core.exceptions import SuspiciousFileOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseNotFound
 from django.utils.cache import get_conditional_response
 
-# Several files that every page of the desk needs, sent as one.
+# Several files that a page needs, sent as one: those of every page of the desk, and a ticket's.
 BUNDLES = {
     "desk/shell.css": (
         "desk/fonts.css",
@@ -41,6 +41,21 @@ BUNDLES = {
         "desk/focus.js",
         "desk/palette.js",
         "desk/live.js",
+    ),
+    "desk/ticket_page.css": (
+        "desk/desk.css",
+        "desk/ticket.css",
+        "desk/together.css",
+        "desk/walk.css",
+        "desk/claim.css",
+    ),
+    "desk/ticket_page.js": (
+        "desk/ticket.js",
+        "desk/claim.js",
+        "desk/viewer.js",
+        "desk/live_ticket.js",
+        "desk/together.js",
+        "desk/walk.js",
     ),
 }
 TYPES = {
