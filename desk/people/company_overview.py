@@ -71,7 +71,11 @@ def overview(company: Company, user: User | AnonymousUser) -> dict[str, Any]:
 def count_by_status(company: Company) -> list[tuple[int, str, int]]:
     """Every status with its words and how many tickets are in it, at most one over MOST_COUNTED."""
     words = dict(Ticket.STATUSES)
-    values = {"company": company.pk, "statuses": list(words), "most": MOST_COUNTED + 1}
+    values: dict[str, Any] = {
+        "company": company.pk,
+        "statuses": list(words),
+        "most": MOST_COUNTED + 1,
+    }
     with connection.cursor() as cursor:
         cursor.execute(BY_STATUS, values)
         return [(status, str(words[status]), count) for status, count in cursor.fetchall()]
@@ -86,7 +90,7 @@ def webhook_lines(company: Company, now: datetime, since: datetime) -> list[Webh
     found = needs_attention.of_company(company, now)
     ids = [one.webhook.pk for one in found]
     with connection.cursor() as cursor:
-        values = {"webhooks": ids, "since": since, "most": MOST_OF_A_MONTH + 1}
+        values: dict[str, Any] = {"webhooks": ids, "since": since, "most": MOST_OF_A_MONTH + 1}
         cursor.execute(DELIVERIES, values)
         counts = dict(cursor.fetchall())
     return [
