@@ -17,6 +17,8 @@ from tickets import rules
 from tickets.assignment.automatic import assign
 from tickets.assignment.taking import assign_taken
 from tickets.changes.actors import Actor, NotAllowed, actor_for
+from tickets.changes.agent_files import attach_agent_files
+from tickets.changes.files import NewFile
 from tickets.changes.history import record_history
 from tickets.changes.news import tell_news, telling
 from tickets.history_codes import Kind, Rule
@@ -80,12 +82,20 @@ def open_ticket(
 
 
 @transaction.atomic
-def open_for_caller(company: Company, *, user: User, key: UUID, mine: bool, **given: Any) -> Ticket:
+def open_for_caller(
+    company: Company,
+    *,
+    user: User,
+    key: UUID,
+    mine: bool,
+    files: Sequence[NewFile] = (),
+    **given: Any,
+) -> Ticket:
     """Open a ticket for a company that has called, as `open_ticket` does with what is `given`.
 
     History says who opened it. It is the agent's own, where that is wished and they are an agent.
-    A form of this `key` is taken once: the second time it answers the ticket of the first. Raises
-    NotAllowed, InvalidTicket and TicketExists.
+    The company sees the `files`. A form of this `key` is taken once: the second time it answers
+    the ticket of the first. Raises NotAllowed, InvalidTicket, TicketExists and FileRefused.
     """
     actor = actor_for(user)
     if not user.has_perm("tickets.add_ticket"):
@@ -99,6 +109,7 @@ def open_for_caller(company: Company, *, user: User, key: UUID, mine: bool, **gi
         return form.ticket
     agent = Agent.objects.filter(user=user).select_related("user").first() if mine else None
     form.ticket = open_ticket(company, actor, agent=agent, **given)
+    attach_agent_files(form.ticket, actor, files, public=True)
     form.save(update_fields=["ticket"])
     return form.ticket
 

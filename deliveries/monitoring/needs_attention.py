@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
+from companies.models import Company
 from deliveries import statements
 from deliveries.models import Health
 from deliveries.monitoring import log
@@ -33,7 +35,7 @@ FROM unnest(%(webhooks)s::bigint[]) AS one(id)
 
 @dataclass(frozen=True, slots=True)
 class NeedsAttention:
-    """A webhook and what ails it. `waiting` stops at MOST_COUNTED."""
+    """A webhook and how it is. `waiting` stops at MOST_COUNTED."""
 
     webhook: Webhook
     condition: str
@@ -47,21 +49,31 @@ def needing_attention(now: datetime) -> list[NeedsAttention]:
     oldest = waiting_longest(now - PATIENCE)
     failing = Health.objects.filter(failures__gt=0, webhook__deleted_at=None)
     ids = [*oldest, *failing.order_by("failing_since").values_list("pk", flat=True)[:MOST_SHOWN]]
-    webhooks = (
-        Webhook.objects.present()
-        .filter(pk__in=ids)
-        .select_related("company", "health")
-        .defer("auth_token", "secret", "next_secret")
-    )
-    counts = count_waiting_of(ids)
-    patients = []
-    for webhook in webhooks:
-        noted = getattr(webhook, "health", None) or Health()
-        state = log.condition(webhook, noted, now)
-        since = oldest.get(webhook.pk)
-        patients.append(NeedsAttention(webhook, state, noted, counts.get(webhook.pk, 0), since))
+    webhooks = Webhook.objects.present().filter(pk__in=ids)
+    patients = look_at(webhooks.defer("auth_token", "secret", "next_secret"), oldest, now)
     patients.sort(key=lambda one: min(one.oldest or now, one.health.failing_since or now))
     return patients[:MOST_SHOWN]
+
+
+def of_company(company: Company, now: datetime) -> list[NeedsAttention]:
+    """Its first MOST_SHOWN webhooks, well or not, in two queries; deleted ones are none of them."""
+    # Whether one that rests can be read is asked of its secrets: none is fetched by itself.
+    webhooks = Webhook.objects.present().filter(company=company).order_by("pk")
+    return look_at(webhooks[:MOST_SHOWN], {}, now)
+
+
+def look_at(
+    webhooks: QuerySet[Webhook], oldest: dict[int, datetime], now: datetime
+) -> list[NeedsAttention]:
+    found = list(webhooks.select_related("company", "health"))
+    counts = count_waiting_of([webhook.pk for webhook in found])
+    looked_at = []
+    for webhook in found:
+        noted = getattr(webhook, "health", None) or Health()
+        state = log.condition(webhook, noted, now)
+        waiting, since = counts.get(webhook.pk, 0), oldest.get(webhook.pk)
+        looked_at.append(NeedsAttention(webhook, state, noted, waiting, since))
+    return looked_at
 
 
 def waiting_longest(before: datetime) -> dict[int, datetime]:

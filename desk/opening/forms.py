@@ -1,7 +1,7 @@
 """What an agent enters for a caller, checked as what companies send."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -13,6 +13,7 @@ from companies.models import Company
 from desk.common.forms import LONGEST_TEXT
 from desk.opening import lookups
 from tickets.api.serializers import OpenTicket
+from tickets.changes.files import NewFile
 from tickets.models import TicketType
 from tickets.rules import is_date, is_web_address
 
@@ -168,10 +169,10 @@ class NewTicketForm(forms.Form):
             found[name] = value
         return json.dumps(found, ensure_ascii=False) if found else ""
 
-    @property
-    def submission_key(self) -> UUID:
-        """Names what is sent: other words from the same form are another ticket."""
-        told = (self.cleaned_data["company"].pk, sorted(map(repr, self.given.items())))
+    def submission_key(self, files: Sequence[NewFile] = ()) -> UUID:
+        """Names what is sent: other words or files from the same form are another ticket."""
+        said = sorted(map(repr, self.given.items()))
+        told = (self.cleaned_data["company"].pk, said, *(one.sha256 for one in files))
         return uuid5(self.cleaned_data["key"], repr(told))
 
 

@@ -10,6 +10,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
+from companies.files.refusals import FileRefused
+from desk.common import attachments
 from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest
 from desk.opening.forms import NewTicketForm
@@ -43,13 +45,18 @@ class OpeningPages(ModelAdmin):
         if not form.is_valid():
             return self.new_form(request, form, status=400)
         try:
-            ticket = opening.open_for_caller(
-                form.cleaned_data["company"],
-                user=request.user,
-                key=form.submission_key,
-                mine=form.cleaned_data["mine"],
-                **form.given,
-            )
+            with attachments.stored_uploads(request.FILES.getlist("files")) as files:
+                ticket = opening.open_for_caller(
+                    form.cleaned_data["company"],
+                    user=request.user,
+                    key=form.submission_key(files),
+                    mine=form.cleaned_data["mine"],
+                    files=files,
+                    **form.given,
+                )
+        except FileRefused as error:
+            form.tell("files", str(error))
+            return self.new_form(request, form, status=400)
         except opening.InvalidTicket as error:
             form.tell(error.field, required_text(form, error))
             return self.new_form(request, form, status=400)
@@ -75,6 +82,8 @@ class OpeningPages(ModelAdmin):
             "form": form,
             "key": form["key"].value() or uuid4(),
             "existing": existing,
+            # No browser fills them in again.
+            "lost_files": bool(request.FILES),
             "is_agent": Agent.objects.filter(user=request.user).exists(),
         }
         template = "admin/tickets/ticket/new.html"

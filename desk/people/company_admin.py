@@ -1,7 +1,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from companies import services
@@ -9,6 +9,7 @@ from companies.models import ApiToken, Company
 from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
 from desk.common.admin_base import ModelAdmin, TabularInline
 from desk.common.controls import foreign_column
+from desk.people.company_overview import overview
 from tickets.models import Ticket
 from webhooks.models import Webhook
 
@@ -37,6 +38,21 @@ class CompanyAdmin(ModelAdmin):
     inlines = (TokenInline,)
     list_per_page = 25
     show_full_result_count = False
+    change_form_outer_before_template = "admin/companies/company/overview.html"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        company: Company | None = self.get_object(request, object_id)
+        context: dict[str, Any] = {}
+        if company is not None and self.has_view_permission(request, company):
+            context["overview"] = overview(company, request.user)
+        context |= extra_context or {}
+        return super().change_view(request, object_id, form_url, context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
         return False
@@ -44,7 +60,11 @@ class CompanyAdmin(ModelAdmin):
     @admin.display(description=gettext_lazy("open and waiting"))
     def left(self, company: Company) -> str:
         """What there is to do for it, whether it is active or not (decision N27)."""
-        return what_is_left(company)
+        # A form asks for the text of a field several times.
+        known = vars(company)
+        if "desk_left" not in known:
+            known["desk_left"] = what_is_left(company)
+        return str(known["desk_left"])
 
     def save_model(self, request: HttpRequest, obj: Company, form: Any, change: bool) -> None:
         if change and "active" in form.changed_data:

@@ -17,6 +17,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from companies.ids import LARGEST_ID
 from companies.models import Company
 from desk.common.cache import cached
+from desk.models import Storm
 from desk.queue.search_names import companies_like
 from desk.reports import measures
 from tickets.models import Agent, Ticket, TicketType
@@ -219,8 +220,36 @@ class FigureFilter(FieldFilter):
         return tickets.filter(measures.figure_condition(*found)) if found else tickets.none()
 
 
+class StormFilter(FieldFilter):
+    """The tickets of a storm, whatever has become of them. The storm's page leads here."""
+
+    title = gettext_lazy("storm")
+    parameter_name = "storm"
+
+    def has_output(self) -> bool:
+        return bool(self.value())
+
+    def number(self) -> int:
+        value = self.value()
+        return min(int(value), LARGEST_ID) if value.isascii() and value.isdecimal() else 0
+
+    def field(self) -> forms.Field:
+        found = Storm.objects.filter(pk=self.number()).first()
+        return forms.ChoiceField(
+            label=capfirst(self.title),
+            required=False,
+            choices=[("", gettext("All")), (self.value(), str(found or gettext("unknown")))],
+            widget=UnfoldAdminSelectWidget(),
+        )
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        linked = Storm.tickets.through.objects.filter(storm=self.number())
+        return tickets.filter(pk__in=linked.values("ticket"))
+
+
 FILTERS = (
     FigureFilter,
+    StormFilter,
     StatusFilter,
     TypeFilter,
     AgentFilter,

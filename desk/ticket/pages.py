@@ -18,12 +18,12 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
 from companies.files.refusals import FileRefused
+from desk.common import attachments
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest, staff
 from desk.queue import places, walking
 from desk.ticket import (
     answering,
-    attachments,
     next_ticket,
     page_context,
     together,

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from rest_framework.test import APIClient
@@ -12,11 +13,13 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from deliveries.models import Event
 from tests import builders as build
+from tests import files
 from tests.desk.words import words
+from tests.tickets.test_detail import shown
 from tickets import opening
 from tickets.changes.actors import NotAllowed
 from tickets.changes.ticket_updated import TICKET_UPDATED
-from tickets.models import Agent, HistoryEntry, Ticket, TicketType
+from tickets.models import Agent, HistoryEntry, Ticket, TicketFile, TicketType, UnfinishedFile
 from tickets.statuses import Status
 
 LIST = "/admin/tickets/ticket/"
@@ -230,3 +233,32 @@ def test_an_agent_without_the_permission_gets_a_page_that_says_so(
 
 def test_stands_in_the_side_bar(desk: Client) -> None:
     assert f'href="{NEW}"' in desk.get(LIST).content.decode()
+
+
+def test_what_the_agent_attaches_is_the_company_s_too_and_counts_once(
+    desk: Client, company: Company, api: APIClient
+) -> None:
+    key = uuid4()
+    for _ in range(2):
+        letter = SimpleUploadedFile("letter.png", files.photo())
+        assert send(desk, type=2, text="Hello.", key=key, files=[letter]).status_code == 302
+
+    file = TicketFile.objects.get(ticket=opened())
+    assert (file.by, file.actor, file.public) == ("agent", "ada", True)
+    (row,) = shown(api, opened().pk)["files"]
+    assert api.get(row["url"].removeprefix("http://testserver")).status_code == 200
+    assert not UnfinishedFile.objects.exists()
+
+
+def test_a_file_that_is_refused_opens_no_ticket_and_keeps_what_was_typed(
+    desk: Client, company: Company
+) -> None:
+    page = send(desk, type=2, text="Hello.", files=[SimpleUploadedFile("a.exe", b"MZ of no use")])
+
+    said = words(page.content.decode())
+    assert page.status_code == 400
+    assert "a.exe: " in said
+    assert "Hello." in said
+    assert "Choose the files again." in said
+    assert count() == 0
+    assert not UnfinishedFile.objects.exists()

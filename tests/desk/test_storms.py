@@ -1,5 +1,6 @@
 """A storm from the first heap of tickets to the last reply."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -376,3 +377,27 @@ def test_shows_many_tickets_in_as_many_queries_as_one(
 
     with django_assert_max_num_queries(10):
         lead.get(f"{STORM}{known.pk}/change/")
+
+
+def test_its_tickets_are_a_list_that_can_be_walked_from_one_to_the_next(
+    lead: Client, company: Company
+) -> None:
+    tickets = heap(company, 4)
+    heap(company, 2)
+    linked = [tickets[0], tickets[1], tickets[3]]
+    opened = storm()
+    opened.tickets.set(linked)
+    newest_first = [one.pk for one in reversed(linked)]
+
+    html = lead.get(f"{STORM}{opened.pk}/change/").content.decode()
+
+    links = re.findall(r'href="(/admin/tickets/ticket/\d+/change/[^"]*)"', html)
+    walks = [lead.get(link).context["walk"] for link in links]
+    assert [walk.ticket_id for walk in walks] == newest_first
+    assert [one.ticket_id for one in walks[0].after] == newest_first[1:]
+    (shown,) = re.findall(r'href="(/admin/tickets/ticket/\?[^"]*storm=[^"]*)"', html)
+    listed = lead.get(shown.replace("&amp;", "&"))
+    assert [one.pk for one in listed.context["cl"].result_list] == newest_first
+    assert "Strike" in listed.content.decode()
+    unknown = lead.get("/admin/tickets/ticket/?queue=everything&storm=x")
+    assert list(unknown.context["cl"].result_list) == []

@@ -1,4 +1,4 @@
-"""Files that agents send from a ticket's page: opened and stored before anything is written."""
+"""Files that agents send with a form: opened and stored before anything is written."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
