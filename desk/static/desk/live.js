@@ -97,6 +97,7 @@ document.addEventListener("DOMContentLoaded", () => {
     document.title = unread ? `(${unread > 99 ? "99+" : unread}) ${title}` : title;
   };
   document.addEventListener("desk:ticket", showTitle);
+  document.addEventListener("desk:unread", ({ detail }) => { showUnread(detail); tellTabs({ unread: detail }); });
   const showUnread = (count) => {
     unread = count;
     const text = count > 99 ? "99+" : String(count);

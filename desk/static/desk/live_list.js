@@ -11,6 +11,8 @@
   const first = !Number(query.get("p") || "1") || (query.get("p") || "1") === "1";
   const known = new Map();
   const came = new Set();
+  const changed = new Set();
+  const entered = new Set();
   let looking = false;
 
   const row = (ticket) => document.querySelector(`tr[data-ticket="${ticket}"]`);
@@ -23,14 +25,23 @@
 
   document.addEventListener("desk:live", async ({ detail: news }) => {
     if (news.stale) return announce(words.reload);
-    const changed = (news.changed || []).filter(isNew).map((token) => token.split("-")[0]).filter(row);
-    const entered = first ? (news.entered || []).map((token) => token.split("-")[0]).filter((one) => !row(one) && !came.has(one)) : [];
-    if (!changed.length && !(narrowed && entered.length)) return count(entered);
-    const fresh = await look();
-    if (!fresh) { changed.forEach((one) => known.delete(one)); return; }
-    changed.forEach((one) => mark(one, fresh.querySelector(`tr[data-ticket="${one}"]`)));
-    count(narrowed ? entered.filter((one) => fresh.querySelector(`tr[data-ticket="${one}"]`)) : entered);
+    (news.changed || []).filter(isNew).map((token) => token.split("-")[0]).filter(row).forEach((one) => changed.add(one));
+    if (first) (news.entered || []).map((token) => token.split("-")[0]).filter((one) => !row(one) && !came.has(one)).forEach((one) => entered.add(one));
+    await show();
   });
+  document.addEventListener("visibilitychange", () => show());
+
+  // What could not be fetched, since nobody looks or the service did not answer, waits for the next time.
+  const show = async () => {
+    if (!narrowed) { count([...entered]); entered.clear(); }
+    if (!changed.size && !entered.size) return;
+    const [rows, tickets] = [[...changed], [...entered]];
+    const fresh = await look();
+    if (!fresh) return;
+    rows.forEach((one) => { changed.delete(one); mark(one, fresh.querySelector(`tr[data-ticket="${one}"]`)); });
+    tickets.forEach((one) => entered.delete(one));
+    count(tickets.filter((one) => fresh.querySelector(`tr[data-ticket="${one}"]`)));
+  };
 
   const look = async () => {
     if (looking || document.hidden) return null;

@@ -15,6 +15,8 @@ const start = () => {
   // What the page shows, and what of it has been on the screen.
   let shown = thread.dataset.seen;
   let looking = false;
+  // Something is new that could not be fetched yet: nobody looks, or the service did not answer.
+  let pending = false;
 
   const stop = new AbortController();
   const { signal } = stop;
@@ -23,16 +25,19 @@ const start = () => {
     const [, comment, entry] = parse(shown);
     const newer = (news.changed || []).map(parse).some((one) =>
       String(one[0]) === page.dataset.ticket && (one[1] > comment || one[2] > entry));
-    if (newer || news.stale) look();
+    pending = pending || newer || Boolean(news.stale);
+    look();
   }, { signal });
 
   const look = async () => {
-    if (looking || document.hidden) return;
+    if (!pending || looking || document.hidden) return;
     looking = true;
+    pending = false;
     try {
       const answer = await fetch(address, { redirect: "manual", cache: "no-store", signal });
-      if (answer.ok) show(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    } catch { /* the next one may come through */ } finally { looking = false; }
+      if (!answer.ok) throw new Error(answer.status);
+      show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } catch { pending = true; } finally { looking = false; }
   };
 
   // Parts that are only read. Open details stay open.
@@ -40,6 +45,9 @@ const start = () => {
   const show = (fresh) => {
     const theirs = fresh.getElementById("thread");
     if (!theirs) return;
+    // To fetch the page was to read what the bell told of it.
+    const unread = Number(fresh.getElementById("desk-bell")?.dataset.unread || 0);
+    document.dispatchEvent(new CustomEvent("desk:unread", { detail: unread }));
     for (const part of PARTS) {
       const [old, other] = [document.querySelector(part), fresh.querySelector(part)];
       if (!old || !other || old.innerHTML === other.innerHTML || old.contains(document.activeElement)) continue;
@@ -84,6 +92,7 @@ const start = () => {
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return;
     for (const line of unseen) { observer.unobserve(line); observer.observe(line); }
+    look();
   }, { signal });
 
   const raise = (to) => {
