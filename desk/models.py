@@ -101,6 +101,27 @@ class Preferences(models.Model):
         return f"{self.language} {self.time_zone}".strip()
 
 
+class Invitation(models.Model):
+    """That somebody was asked to set a password; the link in the email names this row's time."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="invitation",
+    )
+    invited_by = models.CharField(max_length=150, blank=True)
+    sent_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.user.get_username()
+
+
 class Storm(models.Model):
     """More tickets about a carrier than an hour usually brings: one incident, many tickets."""
 

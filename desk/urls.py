@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import path
 
+from desk.joining import pages as joining_pages
 from desk.live import asking, notification_pages
 from desk.palette import pages as palette_pages
 from desk.people import language, second_factor_pages
@@ -24,6 +25,18 @@ urlpatterns = [
         "notifications/read/",
         guarded(notification_pages.read_page),
         name="desk_notifications_read",
+    ),
+    path("agents/add/", guarded(joining_pages.add_agents_page), name="desk_add_agents"),
+    path(
+        "agents/invitations/<int:user_id>/",
+        guarded(joining_pages.invitation_change),
+        name="desk_invitation_change",
+    ),
+    # For somebody who has no password yet.
+    path(
+        "invitation/<uidb64>/<token>/",
+        joining_pages.InvitationPage.as_view(),
+        name="desk_invitation",
     ),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
     path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),

@@ -36,7 +36,7 @@ LEAD = {
     "tickets.reopen_ticket",
     "tickets.assign_ticket",
     "tickets.export_ticket",
-    *each("view change", "tickets", "agent"),
+    *each("view add change", "tickets", "agent"),
     *each("view add change", "tickets", "reasoncode"),
     *each("view add change delete", "tickets", "requireddocument"),
     *each("view add change delete", "tickets", "approvallimit"),

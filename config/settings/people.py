@@ -10,6 +10,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# Of links in invitations, the only ones that set a password.
+PASSWORD_RESET_TIMEOUT = 7 * 24 * 3600
 PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",

@@ -6,12 +6,14 @@ In the stubs they are generic; Django itself gives them no `[...]`.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from django.contrib.auth.forms import SetPasswordForm as SetPasswordForm
     from django.core.paginator import Paginator as Paginator
     from django.forms import BaseInlineFormSet as BaseInlineFormSet
     from django.forms import ModelChoiceField as ModelChoiceField
     from django.forms import ModelForm as ModelForm
 else:
     from django import forms
+    from django.contrib.auth import forms as auth_forms
     from django.core import paginator
 
     class Subscriptable:
@@ -28,4 +30,7 @@ else:
         pass
 
     class Paginator(Subscriptable, paginator.Paginator):
+        pass
+
+    class SetPasswordForm(Subscriptable, auth_forms.SetPasswordForm):
         pass

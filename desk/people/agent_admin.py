@@ -46,7 +46,7 @@ class AbsenceInline(NamedInline):
 
 @admin.register(Agent)
 class AgentAdmin(ModelAdmin):
-    """Made by the command create_agent, which also gives the permissions."""
+    """Made by an invitation or a command, which also give the permissions."""
 
     list_display = ("user", "there", "available", "carries", "time_zone", "last_assigned_at")
     list_filter = ("available",)
@@ -65,6 +65,7 @@ class AgentAdmin(ModelAdmin):
     readonly_fields = ("user", "carries", "last_assigned_at")
     formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
     inlines = (ShiftInline, AbsenceInline)
+    list_before_template = "admin/tickets/agent/list_links.html"
     change_form_outer_before_template = "admin/tickets/agent/before.html"
 
     def get_urls(self) -> list[URLPattern]:

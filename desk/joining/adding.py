@@ -1,0 +1,144 @@
+"""Adds agents, all or none, and invites them: for the page and the command alike."""
+
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
+
+from deliveries import mailing
+from desk.joining import invitations
+from desk.joining.agent_rows import AgentRow, RowProblem
+from desk.models import Preferences
+from tickets import agents
+from tickets.models import Agent
+from tickets.roles import group
+
+ADD = "tickets.add_agent"
+# What an agent or a user may be wrong in, as the columns are called.
+COLUMN_OF = {
+    "username": "login",
+    "email": "e-mail",
+    "first_name": "first name",
+    "last_name": "last name",
+    "time_zone": "zone",
+    "language": "language",
+    "skills": "types",
+    "capacity": "capacity",
+}
+ROLES = ("agent", "lead")
+
+
+class WrongRow(ValueError):
+    """What is wrong in a row, by column."""
+
+    def __init__(self, problems: dict[str, str]) -> None:
+        super().__init__(" ".join(problems.values()))
+        self.problems = problems
+
+
+def add_agents(
+    rows: Sequence[AgentRow], *, by: User | None, url: str, check: bool = False
+) -> list[RowProblem]:
+    """Make all of them and write their invitations, or, if one is wrong, none; says what is wrong.
+
+    `url` is where the desk is; `by` None is the operator. With `check` none is made in any case.
+    Raises PermissionDenied.
+    """
+    if by is not None and not by.has_perm(ADD):
+        raise PermissionDenied
+    problems = repeated(rows)
+    with transaction.atomic():
+        for row in rows:
+            try:
+                with transaction.atomic():
+                    agent = add_one(row, by)
+                    invitations.invite(agent.user, by=by, url=url)
+            except WrongRow as wrong:
+                problems += [RowProblem(row.line, *each) for each in wrong.problems.items()]
+            except IntegrityError:
+                # Somebody else added the same login meanwhile.
+                text = gettext("A user with this login was added meanwhile.")
+                problems.append(RowProblem(row.line, "login", text))
+        if problems or check:
+            transaction.set_rollback(True)
+        else:
+            mailing.ring_mail_task()
+    return sorted(set(problems))
+
+
+def repeated(rows: Sequence[AgentRow]) -> list[RowProblem]:
+    """Logins that stand in the file twice, in upper or lower case."""
+    seen: dict[str, int] = {}
+    problems = []
+    for row in rows:
+        key = row.values["login"].casefold()
+        if key and (first := seen.setdefault(key, row.line)) != row.line:
+            text = gettext("The login is in line %(line)d already.") % {"line": first}
+            problems.append(RowProblem(row.line, "login", text))
+    return problems
+
+
+def add_one(row: AgentRow, by: User | None) -> Agent:
+    """Raises WrongRow with all that is wrong in it."""
+    values, wrong = row.values, wrong_texts(row, by)
+    login = values["login"]
+    if User.objects.filter(username__iexact=login).exclude(username=login).exists():
+        wrong["login"] = gettext("There is such a user, in upper or lower case.")
+    # What is wrong already has been said; the rest is judged as it is.
+    types = "" if "types" in wrong else values["types"]
+    capacity = "" if "capacity" in wrong else values["capacity"]
+    try:
+        agent = agents.create_agent(
+            login,
+            None,
+            email=values["e-mail"],
+            names=(values["first name"], values["last name"]),
+            skills=[int(one) for one in types.split()],
+            capacity=int(capacity) if capacity else None,
+            time_zone=values["zone"],
+            lead=values["group"].lower() == "lead",
+        )
+    except agents.BadAgent as error:
+        found = {COLUMN_OF.get(name, name): " ".join(said) for name, said in error.fields.items()}
+        raise WrongRow(found | wrong) from error
+    if wrong:
+        raise WrongRow(wrong)
+    language = values["language"].lower()
+    if language:
+        Preferences.objects.create(user=agent.user, language=language)
+    return agent
+
+
+def wrong_texts(row: AgentRow, by: User | None) -> dict[str, str]:
+    """What is wrong before an agent is made of it."""
+    values, wrong = row.values, {}
+    if not values["e-mail"]:
+        wrong["e-mail"] = gettext("Enter an e-mail address: the invitation goes there.")
+    role = values["group"].lower() or "agent"
+    if role not in ROLES:
+        wrong["group"] = gettext("Write agent or lead.")
+    elif by is not None and not may_give(by, role):
+        wrong["group"] = gettext("You may not give this group: it may do more than you.")
+    languages = dict(settings.LANGUAGES)
+    if values["language"] and values["language"].lower() not in languages:
+        text = gettext("Write %(known)s, or leave it empty.")
+        wrong["language"] = text % {"known": ", ".join(languages)}
+    if not all(is_small_number(one) for one in values["types"].split()):
+        wrong["types"] = gettext("Write IDs of ticket types with spaces between, such as 3 5.")
+    if values["capacity"] and not (is_small_number(values["capacity"]) and int(values["capacity"])):
+        wrong["capacity"] = gettext("Enter a whole number from 1 on.")
+    return wrong
+
+
+def is_small_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10
+
+
+def may_give(by: User, role: str) -> bool:
+    """Whether the group may do nothing that the giver may not."""
+    given: Group = group(role)
+    names = given.permissions.values_list("content_type__app_label", "codename")
+    return by.is_superuser or {f"{app}.{name}" for app, name in names} <= by.get_all_permissions()

@@ -1,0 +1,134 @@
+"""A file of agents, or a form for one, as rows that are not judged yet."""
+
+import csv
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.utils.translation import gettext
+
+MOST_BYTES = 256 * 1024
+MOST_ROWS = 500
+# As the header names them.
+COLUMNS = (
+    "login",
+    "first name",
+    "last name",
+    "e-mail",
+    "group",
+    "zone",
+    "language",
+    "types",
+    "capacity",
+)
+REQUIRED = ("login", "e-mail")
+SAME = {
+    "email": "e-mail",
+    "correo": "e-mail",
+    "usuario": "login",
+    "nombre": "first name",
+    "apellido": "last name",
+    "apellidos": "last name",
+    "grupo": "group",
+    "zona": "zone",
+    "zona horaria": "zone",
+    "time zone": "zone",
+    "idioma": "language",
+    "tipos": "types",
+    "capacidad": "capacity",
+}
+
+
+class AgentRow(NamedTuple):
+    """Everything as it was written, by column; the line is that of the file."""
+
+    line: int
+    values: dict[str, str]
+
+
+class RowProblem(NamedTuple):
+    """What is wrong: in which line, and in which column; of the whole file, line 0."""
+
+    line: int
+    column: str
+    message: str
+
+    def __str__(self) -> str:
+        words = {"line": self.line, "column": self.column, "message": self.message}
+        if not self.line:
+            return self.message
+        if not self.column:
+            return gettext("Line %(line)d: %(message)s") % words
+        return gettext("Line %(line)d, %(column)s: %(message)s") % words
+
+
+class BadFile(ValueError):
+    """The file cannot be read as a table of agents; the message says why."""
+
+
+def file_text(content: bytes) -> str:
+    """The text of an uploaded file. Raises BadFile."""
+    if len(content) > MOST_BYTES:
+        text = gettext("The file is larger than %(most)d KiB.")
+        raise BadFile(text % {"most": MOST_BYTES // 1024})
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadFile(gettext("The file is not UTF-8. Save it as “CSV UTF-8”.")) from error
+
+
+def read_rows(text: str) -> list[AgentRow]:
+    """The rows of a CSV file with a header; commas or semicolons part the columns. Raises BadFile.
+
+    Columns that are left out are empty.
+    """
+    if "\x00" in text:
+        raise BadFile(gettext("The file is no CSV file."))
+    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
+    first = next((line for line in lines if line.strip()), "")
+    reader = csv.reader(lines, delimiter=";" if first.count(";") > first.count(",") else ",")
+    try:
+        rows = list(numbered(reader))
+    except csv.Error as error:
+        raise BadFile(gettext("The file is no CSV file.")) from error
+    if not rows:
+        raise BadFile(gettext("The file is empty."))
+    columns = read_header(rows[0][1])
+    if len(rows) == 1:
+        raise BadFile(gettext("There is no agent below the header."))
+    if len(rows) - 1 > MOST_ROWS:
+        text = gettext("The file has %(count)d agents. Add at most %(most)d at a time.")
+        raise BadFile(text % {"count": len(rows) - 1, "most": MOST_ROWS})
+    return [AgentRow(line, cells_by_column(columns, line, cells)) for line, cells in rows[1:]]
+
+
+def numbered(reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
+    """Rows that say something, with the line on which each ends."""
+    for cells in reader:
+        if any(cell.strip() for cell in cells):
+            yield getattr(reader, "line_num", 0), [cell.strip() for cell in cells]
+
+
+def cells_by_column(columns: list[str], line: int, cells: list[str]) -> dict[str, str]:
+    if any(cells[len(columns) :]):
+        text = gettext("Line %(line)d has more columns than the header.")
+        raise BadFile(text % {"line": line})
+    return dict.fromkeys(COLUMNS, "") | dict(zip(columns, cells, strict=False))
+
+
+def read_header(cells: list[str]) -> list[str]:
+    columns = []
+    for cell in cells:
+        name = cell.lower().replace("_", " ")
+        columns.append(SAME.get(name, name))
+    known = {"columns": ", ".join(COLUMNS)}
+    for name in columns:
+        if name not in COLUMNS:
+            text = gettext("The header has the unknown column “%(name)s”. Known: %(columns)s.")
+            raise BadFile(text % {"name": name, **known})
+        if columns.count(name) > 1:
+            text = gettext("The header names the column “%(name)s” twice.")
+            raise BadFile(text % {"name": name})
+    if missing := [name for name in REQUIRED if name not in columns]:
+        text = gettext("The header lacks %(missing)s. Known: %(columns)s.")
+        raise BadFile(text % {"missing": ", ".join(missing), **known})
+    return columns

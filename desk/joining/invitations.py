@@ -1,0 +1,139 @@
+"""Invitations: a link that sets a password, valid seven days, used once, sent again, revoked."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext
+
+from deliveries import mailing
+from desk.models import Invitation, Preferences
+from tickets import agents
+from tickets.models import Agent
+
+VALID_DAYS = timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT).days
+
+
+class InvitationOver(ValueError):
+    """The invitation was accepted or revoked meanwhile; the message says which."""
+
+
+class InvitationTokens(PasswordResetTokenGenerator):
+    """Django's tokens, bound to the invitation as it was sent last."""
+
+    key_salt = "desk.joining.invitations"
+
+    def _make_hash_value(self, user: User, timestamp: int) -> str:
+        sent = Invitation.objects.filter(user=user.pk).values_list("sent_at", flat=True).first()
+        return f"{super()._make_hash_value(user, timestamp)}{sent}"
+
+    def check_token(self, user: User | None, token: str | None) -> bool:
+        if user is None or not user.is_active:
+            return False
+        return waiting().filter(user=user.pk).exists() and super().check_token(user, token)
+
+
+tokens = InvitationTokens()
+
+
+def waiting() -> QuerySet[Invitation]:
+    """Those whose link may still be used, if it is young enough."""
+    return Invitation.objects.filter(accepted_at=None, revoked_at=None)
+
+
+def has_expired(invitation: Invitation) -> bool:
+    """Has it run out?"""
+    return timezone.now() >= invitation.sent_at + timedelta(days=VALID_DAYS)
+
+
+@transaction.atomic
+def invite(user: User, *, by: User | None, url: str) -> None:
+    """Write an invitation and its email, which a task sends; an older link ends."""
+    Invitation.objects.update_or_create(
+        user=user,
+        defaults={
+            "invited_by": by.get_username() if by else "",
+            "sent_at": timezone.now(),
+            "accepted_at": None,
+            "revoked_at": None,
+        },
+    )
+    with translation.override(language_of(user)):
+        mailing.keep_mail(user.email, *letter(user, url))
+
+
+@transaction.atomic
+def resend(user_id: int, *, by: User, url: str) -> User:
+    """Send a new link, also to who was revoked. Raises InvitationOver."""
+    invitation = locked(user_id)
+    invite(invitation.user, by=by, url=url)
+    mailing.ring_mail_task()
+    return invitation.user
+
+
+@transaction.atomic
+def revoke(user_id: int) -> User:
+    """The link opens nothing from now on. Raises InvitationOver."""
+    invitation = locked(user_id)
+    invitation.revoked_at = timezone.now()
+    invitation.save(update_fields=["revoked_at"])
+    return invitation.user
+
+
+def accept(user: User, password: str) -> None:
+    """Set the password; an agent is available from now on. Raises InvitationOver."""
+    # Slow on purpose: not while the row is locked.
+    encoded = make_password(password)
+    with transaction.atomic():
+        invitation = locked(user.pk)
+        if invitation.revoked_at is not None:
+            raise InvitationOver(gettext("This invitation was revoked."))
+        invitation.accepted_at = timezone.now()
+        invitation.save(update_fields=["accepted_at"])
+        user.password = encoded
+        user.save(update_fields=["password"])
+        if agent := Agent.objects.filter(user=user).first():
+            agent.available = True
+            agents.change_agent(agent, ["available"])
+
+
+def locked(user_id: int) -> Invitation:
+    """An invitation that nobody has accepted, until the transaction ends. Raises InvitationOver."""
+    rows = Invitation.objects.select_for_update(no_key=True, of=("self",)).select_related("user")
+    invitation = rows.filter(pk=user_id).first()
+    if invitation is None:
+        raise InvitationOver(gettext("There is no such invitation."))
+    if invitation.accepted_at is not None:
+        raise InvitationOver(gettext("This invitation was accepted."))
+    return invitation
+
+
+def language_of(user: User) -> str:
+    chosen = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
+    return chosen or settings.LANGUAGE_CODE
+
+
+def letter(user: User, url: str) -> tuple[str, str]:
+    """Subject and text, in the language that is on."""
+    place = urlsafe_base64_encode(force_bytes(user.pk))
+    link = reverse("desk_invitation", args=[place, tokens.make_token(user)])
+    text = gettext(
+        "Hello %(name)s,\n\nyou can now work at the desk. Your user name is %(login)s. Set your"
+        " password here within %(days)d days:\n\n%(link)s\n\nIf the link no longer works, ask a"
+        " lead to send you a new one. If you did not expect this email, ignore it.\n"
+    )
+    words = {
+        "name": user.first_name or user.get_username(),
+        "login": user.get_username(),
+        "days": VALID_DAYS,
+        "link": url.rstrip("/") + link,
+    }
+    return gettext("Your invitation to the desk"), text % words

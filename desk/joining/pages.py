@@ -1,0 +1,180 @@
+"""The page on which leads add and invite agents, and the page to which an invitation leads."""
+
+from typing import Any
+from zoneinfo import available_timezones
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.contrib.auth.views import PasswordResetConfirmView
+from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse, reverse_lazy
+from django.utils import translation
+from django.utils.translation import gettext, ngettext
+
+from desk.common.generics import SetPasswordForm
+from desk.common.requests import StaffRequest
+from desk.joining import adding, invitations
+from desk.joining.agent_rows import (
+    COLUMNS,
+    MOST_BYTES,
+    AgentRow,
+    BadFile,
+    RowProblem,
+    file_text,
+    read_rows,
+)
+from desk.joining.forms import FIELD_OF, AgentForm, NewPasswordForm, type_names
+from desk.models import Invitation
+
+MOST_INVITATIONS = 200
+MOST_PROBLEMS = 100
+
+
+def add_agents_page(request: StaffRequest) -> HttpResponse:
+    """GET shows both ways; POST invites one, checks a file, or adds what was checked."""
+    if not request.user.has_perm(adding.ADD):
+        raise PermissionDenied
+    step = request.POST.get("step") if request.method == "POST" else None
+    if step == "one":
+        return invite_one(request)
+    if step in ("file", "add"):
+        return add_by_file(request, apply=step == "add")
+    return joining_answer(request)
+
+
+def invite_one(request: StaffRequest) -> HttpResponse:
+    form = AgentForm(request.POST)
+    if form.is_valid():
+        problems = adding.add_agents([form.as_row()], by=request.user, url=desk_url(request))
+        for problem in problems:
+            form.add_error(FIELD_OF.get(problem.column), problem.message)
+        if not problems:
+            return told_added(request, 1)
+    return joining_answer(request, form=form, status=400)
+
+
+def add_by_file(request: StaffRequest, *, apply: bool) -> HttpResponse:
+    """The same file twice: checked first, and added after somebody has looked at it."""
+    try:
+        text = request.POST.get("text", "") if apply else uploaded_text(request)
+        if len(text.encode()) > MOST_BYTES:
+            raise BadFile(gettext("The file is too large."))
+        rows = read_rows(text)
+    except BadFile as error:
+        return joining_answer(request, problems=[RowProblem(0, "", str(error))], status=400)
+    problems = adding.add_agents(rows, by=request.user, url=desk_url(request), check=not apply)
+    if apply and not problems:
+        return told_added(request, len(rows))
+    return joining_answer(
+        request, rows=rows, text=text, problems=problems, status=400 if problems else 200
+    )
+
+
+def uploaded_text(request: HttpRequest) -> str:
+    """Raises BadFile."""
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile):
+        raise BadFile(gettext("Choose a file."))
+    return file_text(file.read(MOST_BYTES + 1))
+
+
+def told_added(request: HttpRequest, count: int) -> HttpResponse:
+    text = ngettext("%(count)d agent was invited.", "%(count)d agents were invited.", count)
+    messages.success(request, text % {"count": count})
+    return redirect("desk_add_agents")
+
+
+def joining_answer(
+    request: StaffRequest,
+    *,
+    form: AgentForm | None = None,
+    rows: list[AgentRow] | None = None,
+    text: str = "",
+    problems: list[RowProblem] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    waiting = Invitation.objects.filter(accepted_at=None).select_related("user")
+    wrong = problems or []
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("Add agents"),
+        "form": form or AgentForm(),
+        "rows": [(row.line, [row.values[name] for name in COLUMNS]) for row in rows or []],
+        "text": text,
+        "problems": wrong[:MOST_PROBLEMS],
+        "more_problems": len(wrong[MOST_PROBLEMS:]),
+        "columns": COLUMNS,
+        "types": type_names(),
+        "zones": sorted(available_timezones()),
+        "days": invitations.VALID_DAYS,
+        "invitations": [
+            (one, invitations.has_expired(one))
+            for one in waiting.order_by("-sent_at")[:MOST_INVITATIONS]
+        ],
+        "mail_is_off": not settings.EMAIL_HOST
+        and settings.EMAIL_BACKEND.endswith("console.EmailBackend"),
+    }
+    return TemplateResponse(request, "admin/joining/add_agents.html", context, status=status)
+
+
+def invitation_change(request: StaffRequest, user_id: int) -> HttpResponse:
+    """Take a POST that sends an invitation again or revokes it."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    if not request.user.has_perm(adding.ADD):
+        raise PermissionDenied
+    try:
+        if "revoke" in request.POST:
+            user, text = (
+                invitations.revoke(user_id),
+                gettext("The invitation of %(name)s is revoked."),
+            )
+        else:
+            user = invitations.resend(user_id, by=request.user, url=desk_url(request))
+            text = gettext("%(name)s gets a new link. The old one no longer works.")
+        messages.success(request, text % {"name": user.get_username()})
+    except invitations.InvitationOver as over:
+        messages.error(request, str(over))
+    return redirect("desk_add_agents")
+
+
+def desk_url(request: HttpRequest) -> str:
+    return request.build_absolute_uri("/")
+
+
+class InvitationPage(PasswordResetConfirmView):
+    """Sets the password of whoever was invited, in their language. Django takes care of the link:
+    it leaves the address at once, so that nothing sends it on.
+    """
+
+    token_generator = invitations.tokens
+    form_class = NewPasswordForm
+    template_name = "admin/joining/invitation.html"
+    success_url = reverse_lazy("admin:login")
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> Any:
+        user = self.get_user(kwargs["uidb64"])
+        language = invitations.language_of(user) if user else translation.get_language()
+        with translation.override(language):
+            response = super().dispatch(*args, **kwargs)
+            return response.render() if isinstance(response, TemplateResponse) else response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        context["title"] = gettext("Set your password")
+        return {**admin.site.each_context(self.request), **context}
+
+    def form_valid(self, form: SetPasswordForm[User]) -> HttpResponseRedirect:
+        try:
+            invitations.accept(form.user, form.cleaned_data["new_password1"])
+        except invitations.InvitationOver as over:
+            messages.error(self.request, str(over))
+        else:
+            text = gettext("Your password is set. Sign in as %(name)s.")
+            messages.success(self.request, text % {"name": form.user.get_username()})
+        return HttpResponseRedirect(reverse("admin:login"))

@@ -1,0 +1,279 @@
+"""Agents by file and by invitation."""
+
+import re
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from deliveries.models import Mail
+from desk.models import Invitation, Preferences
+from tests import builders as build
+from tickets import roles
+from tickets.models import Agent
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/agents/add/"
+HEADER = "login,first name,last name,e-mail,group,zone,language,types,capacity\n"
+GOOD = (
+    HEADER
+    + "maria,María,González,maria@desk.example,lead,America/Mexico_City,es,3 5,20\n"
+    + "juan,,,juan@desk.example,,,,,\n"
+)
+ONE = {"step": "one", "login": "maria", "email": "maria@desk.example", "group": "agent"}
+PASSWORD = "correct-horse-9"
+
+
+@pytest.fixture
+def lead() -> Client:
+    client = Client()
+    client.force_login(build.agent("lea", group="lead").user)
+    return client
+
+
+def upload(client: Client, text: str | bytes) -> str:
+    content = text if isinstance(text, bytes) else text.encode()
+    file = SimpleUploadedFile("agents.csv", content, "text/csv")
+    return page_text(client.post(PAGE, {"step": "file", "file": file}))
+
+
+def page_text(answer: HttpResponse) -> str:
+    return answer.content.decode()
+
+
+def new_logins() -> list[str]:
+    return sorted(User.objects.exclude(username="lea").values_list("username", flat=True))
+
+
+def link() -> str:
+    """In the newest email."""
+    found = re.search(r"http://testserver(/admin/invitation/\S+)", newest().text)
+    assert found
+    return found[1]
+
+
+def newest() -> Mail:
+    return Mail.objects.order_by("-created_at")[0]
+
+
+def opens(path: str) -> bool:
+    return 'name="new_password1"' in page_text(Client().get(path, follow=True))
+
+
+def test_a_file_is_shown_before_anybody_is_added(lead: Client) -> None:
+    html = upload(lead, GOOD)
+
+    assert "2 agents will be added" in html
+    assert "maria@desk.example" in html
+    assert new_logins() == []
+    assert not Mail.objects.exists()
+
+    lead.post(PAGE, {"step": "add", "text": GOOD})
+
+    assert new_logins() == ["juan", "maria"]
+    maria = Agent.objects.get(user__username="maria")
+    assert (maria.user.first_name, maria.time_zone, maria.capacity) == (
+        "María",
+        "America/Mexico_City",
+        20,
+    )
+    assert [one.pk for one in maria.skills.all()] == [3, 5]
+    assert maria.user.groups.get().name == "lead"
+    assert Preferences.objects.get(user=maria.user).language == "es"
+    assert {one.address for one in Mail.objects.all()} == {
+        "maria@desk.example",
+        "juan@desk.example",
+    }
+
+
+def test_one_bad_line_and_nobody_is_added_and_each_fault_is_named(lead: Client) -> None:
+    bad = (
+        HEADER
+        + "ana,,,ana@desk.example,,,,,\n"
+        + "lea,,,nobody,boss,Mars/Base,fr,x,0\n"
+        + "ANA,,,,,,,99,\n"
+    )
+
+    html = upload(lead, bad)
+    lead.post(PAGE, {"step": "add", "text": bad})
+
+    for said in (
+        "Line 3, login: A user with that username already exists.",
+        "Line 3, e-mail: Enter a valid email address.",
+        "Line 3, group: Write agent or lead.",
+        "Line 3, zone: There is no time zone Mars/Base.",
+        "Line 3, language: Write en, es, or leave it empty.",
+        "Line 3, types: Write IDs of ticket types",
+        "Line 3, capacity: Enter a whole number from 1 on.",
+        "Line 4, login: The login is in line 2 already.",
+        "Line 4, e-mail: Enter an e-mail address",
+    ):
+        assert said in html, said
+    assert "Line 2" not in html
+    assert new_logins() == []
+    assert not Invitation.objects.exists()
+    assert not Mail.objects.exists()
+
+
+def test_an_unknown_type_is_named(lead: Client) -> None:
+    html = upload(lead, "login;correo;tipos\nana;ana@desk.example;99\n")
+
+    assert "Line 2, types: There is no ticket type 99." in html
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "The file is empty."),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"login,e-mail\n", "There is no agent below the header."),
+        (b"login,shoe size\nana,40\n", "unknown column “shoe size”"),
+        (b"login\nana\n", "The header lacks e-mail."),
+        (b"login,e-mail\nana,a@b.example,x\n", "Line 2 has more columns"),
+        (b"login,e-mail\n" + b"a,b\n" * 501, "Add at most 500"),
+        (b"x" * (256 * 1024 + 1), "larger than 256 KiB"),
+    ],
+)
+def test_a_file_that_is_no_table_of_agents_is_refused(
+    lead: Client, content: bytes, said: str
+) -> None:
+    assert said in upload(lead, content)
+    assert new_logins() == []
+
+
+def test_a_wrong_field_of_one_agent_keeps_what_was_entered(lead: Client) -> None:
+    html = page_text(lead.post(PAGE, {**ONE, "zone": "Mars/Base"}))
+
+    assert "There is no time zone Mars/Base." in html
+    assert 'value="maria@desk.example"' in html
+    assert new_logins() == []
+
+
+def test_who_was_invited_sets_a_password_once_and_gets_tickets_from_then_on(
+    lead: Client,
+) -> None:
+    lead.post(PAGE, ONE)
+    assert not Agent.objects.get(user__username="maria").available
+    visitor = Client()
+
+    form = visitor.get(link(), follow=True)
+    chosen = {"new_password1": PASSWORD, "new_password2": PASSWORD}
+    assert link() not in form.redirect_chain[-1][0], "the token leaves the address"
+    visitor.post(form.redirect_chain[-1][0], chosen)
+
+    assert User.objects.get(username="maria").check_password(PASSWORD)
+    assert Agent.objects.get(user__username="maria").available
+    assert not opens(link())
+
+
+def test_a_weak_password_is_refused_and_the_link_still_works(lead: Client) -> None:
+    lead.post(PAGE, ONE)
+    visitor = Client()
+    address = visitor.get(link(), follow=True).redirect_chain[-1][0]
+
+    html = page_text(visitor.post(address, {"new_password1": "short", "new_password2": "short"}))
+
+    assert "too short" in html
+    assert Invitation.objects.get().accepted_at is None
+    assert 'name="new_password1"' in page_text(Client().get(link(), follow=True))
+
+
+def test_a_link_ends_when_it_is_sent_again_revoked_or_old(lead: Client) -> None:
+    lead.post(PAGE, ONE)
+    user, first = User.objects.get(username="maria"), link()
+    change = f"/admin/agents/invitations/{user.pk}/"
+    assert opens(first)
+
+    lead.post(change, {"resend": "1"})
+    second = link()
+    assert (opens(first), opens(second)) == (False, True)
+
+    lead.post(change, {"revoke": "1"})
+    assert not opens(second)
+
+    lead.post(change, {"resend": "1"})
+    third = link()
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    assert not opens(third)
+    User.objects.filter(pk=user.pk).update(is_active=True)
+    assert opens(third)
+
+
+def test_a_link_is_valid_for_seven_days(lead: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    lead.post(PAGE, ONE)
+
+    def after(**wait: int) -> bool:
+        now = timezone.now().replace(tzinfo=None) + timedelta(**wait)
+        monkeypatch.setattr("desk.joining.invitations.tokens._now", lambda: now)
+        return opens(link())
+
+    assert after(days=6, hours=23)
+    assert not after(days=7, hours=1)
+
+
+def test_an_accepted_invitation_is_not_sent_again(lead: Client) -> None:
+    lead.post(PAGE, ONE)
+    Invitation.objects.update(accepted_at=timezone.now())
+    user = User.objects.get(username="maria")
+
+    html = page_text(
+        lead.post(f"/admin/agents/invitations/{user.pk}/", {"resend": "1"}, follow=True)
+    )
+
+    assert "This invitation was accepted." in html
+    assert Mail.objects.count() == 1
+
+
+def test_agents_neither_add_nor_invite(lead: Client) -> None:
+    lead.post(PAGE, ONE)
+    agent = Client()
+    agent.force_login(build.agent("ben").user)
+    user = User.objects.get(username="maria")
+
+    assert agent.get(PAGE).status_code == 403
+    assert agent.post(PAGE, {**ONE, "login": "eve"}).status_code == 403
+    change = f"/admin/agents/invitations/{user.pk}/"
+    assert agent.post(change, {"resend": "1"}).status_code == 403
+    assert not User.objects.filter(username="eve").exists()
+    assert Mail.objects.count() == 1
+
+
+def test_nobody_gives_a_group_that_may_do_more_than_they(lead: Client) -> None:
+    roles.group("lead").permissions.remove(*build.permissions("assign_ticket"))
+    roles.group("agent").permissions.add(*build.permissions("assign_ticket"))
+    agent = User.objects.get(username="lea")
+    assert not agent.has_perm("tickets.assign_ticket")
+
+    html = page_text(lead.post(PAGE, ONE))
+
+    assert "it may do more than you" in html
+    assert new_logins() == []
+
+
+def test_the_command_checks_first_and_adds_with_apply(tmp_path: Path) -> None:
+    file = tmp_path / "agents.csv"
+    file.write_text(GOOD)
+    out = StringIO()
+
+    call_command("import_agents", file, stdout=out)
+    assert "2 agents can be added" in out.getvalue()
+    assert not User.objects.exists()
+    with pytest.raises(CommandError, match="--url"):
+        call_command("import_agents", file, "--apply")
+
+    call_command("import_agents", file, "--apply", "--url", "https://desk.example", stdout=out)
+
+    assert User.objects.count() == 2
+    assert "https://desk.example/admin/invitation/" in newest().text
+
+    errors = StringIO()
+    with pytest.raises(CommandError, match="No agent was added"):
+        call_command("import_agents", file, stderr=errors)
+    assert "Line 2, login: A user with that username already exists." in errors.getvalue()
