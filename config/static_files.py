@@ -41,6 +41,7 @@ BUNDLES = {
         "desk/focus.js",
         "desk/palette.js",
         "desk/live.js",
+        "desk/live_list.js",
     ),
     "desk/ticket_page.css": (
         "desk/desk.css",

@@ -22,7 +22,7 @@ TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clie
 # What a page costs somebody who has never seen the desk: bytes as they are sent, and requests.
 MOST_KB, MOST_REQUESTS = 400, 20
 LOADED = """["navigation", "resource"].flatMap(kind => performance.getEntriesByType(kind))
-  .filter(one => !one.name.endsWith("/presence/"))
+  .filter(one => !one.name.endsWith("/presence/") && !one.name.includes("/admin/live/"))
   .map(one => [new URL(one.name).pathname, one.encodedBodySize])"""
 FOR_CHARTS = re.compile("chart|plot|d3|highcharts|xregexp|select2")
 # An icon that its font does not have is written out: devtools/fonts.md.

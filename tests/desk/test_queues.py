@@ -187,10 +187,10 @@ def test_lists_many_in_as_many_queries_as_one(
 
     # Session, user, two for permissions, the count, the page, what its rows show beside.
     for query, rows in (({"queue": "open"}, 25), ({"queue": "mine"}, 1)):
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             assert len(listed(desk, **query)) == rows
     # And what was typed, the ticket, companies and agents that it may name, what fits.
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         assert len(listed(desk, q="hi")) == 25
 
 

@@ -84,7 +84,7 @@ def test_lists_take_a_fixed_number_of_queries_and_count_only_so_far(
 ) -> None:
     feed(*[shipment(each, company.pk) for each in range(100, 1300)])
 
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         page = shown.get("/admin/shipments/shipment/")
 
     assert page.context["cl"].result_count == 1000

@@ -226,7 +226,7 @@ def test_lists_take_as_many_statements_for_many_as_for_one(
         operator.get(address)
 
 
-STATEMENTS = {"calendar": 5, "slatarget": 4, "filingrule": 5}
+STATEMENTS = {"calendar": 6, "slatarget": 5, "filingrule": 6}
 
 
 def test_what_a_superuser_sees_of_a_calendar(operator: Client) -> None:

@@ -7,7 +7,6 @@ Nobody is notified of what they did themselves, nor who is no longer active.
 from collections.abc import Iterable
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
@@ -37,6 +36,17 @@ WHERE person.is_active AND (%(own)s::text IS NULL OR person.username <> %(own)s:
 ORDER BY person.id
 ON CONFLICT (recipient_id, ticket_id, kind) WHERE read_at IS NULL DO UPDATE
 SET "by" = excluded."by", actor = excluded.actor, created_at = excluded.created_at
+"""
+
+# What is being renewed has something new in it. To wait for one after the other could also end in
+# a deadlock.
+READ = """
+UPDATE tickets_notification SET read_at = %(now)s::timestamptz WHERE id IN (
+  SELECT id FROM tickets_notification
+  WHERE recipient_id = %(user)s::bigint AND read_at IS NULL
+    AND (%(ticket)s::bigint IS NULL OR ticket_id = %(ticket)s::bigint)
+  FOR NO KEY UPDATE SKIP LOCKED
+) RETURNING id
 """
 
 # The new agent did not do these.
@@ -103,13 +113,7 @@ def notify_of_late_tickets() -> int:
     return len(found)
 
 
-@transaction.atomic
 def mark_read(user: User, *, ticket_id: int | None = None) -> int:
     """Note that somebody has read what they were told of a ticket, or all; returns how many."""
-    mine = Notification.objects.unread().filter(recipient=user)
-    if ticket_id is not None:
-        mine = mine.filter(ticket=ticket_id)
-    # What is being renewed has something new in it. Waiting for it, one after the other, could
-    # also lock each other out.
-    held = mine.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
-    return Notification.objects.filter(pk__in=list(held)).update(read_at=timezone.now())
+    facts = {"user": user.pk, "ticket": ticket_id, "now": timezone.now()}
+    return len(statements.fetch_rows(READ, facts))

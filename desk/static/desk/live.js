@@ -10,7 +10,8 @@ document.addEventListener("DOMContentLoaded", () => {
   // A service that answers at once is asked every two seconds, any other a second after its answer.
   const EVERY = 2000, AFTER = 1000, HIDDEN = 10000, LONGEST = 60000, OTHERS_ASK = 40000;
   let since = 0, pause = 0, timer = 0, stopped = false, asking = false, began = 0;
-  let notified = 0, toldUntil = 0, heard = 0, counted = "";
+  // What was told before the page was made is counted in it.
+  let notified = Number(words.made), toldUntil = 0, heard = 0, counted = "";
   // What the last answers told: they would tell it again for a moment.
   const known = [];
 

@@ -1,7 +1,7 @@
 // A list of tickets that is open: rows that change are marked, new tickets are announced. Rows stay
 // where they are.
 "use strict";
-(() => {
+document.addEventListener("DOMContentLoaded", () => {
   const bell = document.getElementById("desk-bell");
   const place = document.querySelector("[data-live-queue]");
   if (!bell || !place) return;
@@ -81,4 +81,4 @@
     entered.forEach((one) => came.add(one));
     if (came.size) announce(came.size === 1 ? words.oneTicket : words.tickets.replace("{count}", came.size));
   };
-})();
+});

@@ -114,5 +114,5 @@ const start = () => {
   };
 };
 document.addEventListener("desk:ticket", start);
-start();
+document.addEventListener("DOMContentLoaded", start);
 })();
