@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("desk", "0005_saved_views"),
+        ("desk", "0004_saved_views"),
     ]
 
     operations = [

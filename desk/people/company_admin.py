@@ -9,7 +9,7 @@ from companies.models import ApiToken, Company
 from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
 from desk.common.admin_base import ModelAdmin, TabularInline
 from desk.common.controls import foreign_column
-from desk.people.company_overview import overview
+from desk.people.company_overview import company_overview
 from tickets.models import Ticket
 from webhooks.models import Webhook
 
@@ -50,7 +50,7 @@ class CompanyAdmin(ModelAdmin):
         company: Company | None = self.get_object(request, object_id)
         context: dict[str, Any] = {}
         if company is not None and self.has_view_permission(request, company):
-            context["overview"] = overview(company, request.user)
+            context["overview"] = company_overview(company, request.user)
         context |= extra_context or {}
         return super().change_view(request, object_id, form_url, context)
 

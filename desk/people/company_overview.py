@@ -43,7 +43,7 @@ class WebhookLine(NamedTuple):
     deliveries: int
 
 
-def overview(company: Company, user: User | AnonymousUser) -> dict[str, Any]:
+def company_overview(company: Company, user: User | AnonymousUser) -> dict[str, Any]:
     """What this person may see of it; the number of queries is always the same."""
     now = timezone.now()
     # From midnight where the reader is, as the list of tickets has it.

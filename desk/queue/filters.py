@@ -1,13 +1,11 @@
 """The filters beside the list of tickets. Each has an index; none asks for all its choices."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django import forms
-from django.contrib import admin
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.text import capfirst
@@ -18,6 +16,7 @@ from companies.ids import LARGEST_ID
 from companies.models import Company
 from desk.common.cache import cached
 from desk.models import Storm
+from desk.queue.field_filter import FieldFilter
 from desk.queue.search_names import companies_like
 from desk.reports import measures
 from tickets.models import Agent, Ticket, TicketType
@@ -27,50 +26,6 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 TYPES_FRESH_SECONDS = 60
-
-
-class FieldFilter(admin.ListFilter):
-    """A filter that is one field of the form beside the list."""
-
-    template = "unfold/filters/filters_field.html"
-    # As it stands in a sentence.
-    title: "StrOrPromise"
-    parameter_name = ""
-
-    def __init__(
-        self,
-        request: HttpRequest,
-        params: dict[str, list[str]],
-        model: type[Model],
-        model_admin: "admin.ModelAdmin[Any]",
-    ) -> None:
-        super().__init__(request, params, model, model_admin)
-        given = params.pop(self.parameter_name, None)
-        if given:
-            self.used_parameters[self.parameter_name] = given[-1].strip()
-
-    def has_output(self) -> bool:
-        return True
-
-    def value(self) -> str:
-        return str(self.used_parameters.get(self.parameter_name, ""))
-
-    def expected_parameters(self) -> list[str | None]:
-        return [self.parameter_name]
-
-    def field(self) -> forms.Field:
-        raise NotImplementedError
-
-    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
-        form = forms.Form({self.parameter_name: self.value()}, auto_id="filter-%s")
-        form.fields[self.parameter_name] = self.field()
-        yield {"form": form}
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> QuerySet[Ticket]:
-        return self.narrow(queryset, self.value()) if self.value() else queryset
-
-    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        raise NotImplementedError
 
 
 class ChoiceFilter(FieldFilter):

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("desk", "0006_preferences"),
+        ("desk", "0003_preferences"),
     ]
 
     operations = [
