@@ -14,8 +14,11 @@ from pytest_django.live_server_helper import LiveServer
 from companies.models import Company
 from tests import builders as build
 from tests.browser.chromium import Chromium, Tab
+from tests.browser.test_shift import Call, calls
 from tickets.models import Agent, Ticket
 from tickets.statuses import Status
+
+__all__ = ["calls"]
 
 LIST = "/admin/tickets/ticket/"
 
@@ -54,7 +57,7 @@ def window(chromium: Chromium, live_server: LiveServer, desk: Client) -> Iterato
 
 
 def test_eight_jobs_take_as_few_acts_as_the_manual_says(
-    window: Tab, company: Company, ada: Agent
+    window: Tab, calls: Call, company: Company, ada: Agent
 ) -> None:
     tab, count = window, Counting(window)
     shipment = build.shipment(company, 4101)
@@ -102,8 +105,9 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     assert count.took() <= 3
     assert str(Ticket.objects.get(pk=first).agent) == "ben"
 
-    # The eighth job stands here once a page shows what happens without being loaded again:
-    # the company answers on this ticket, the page shows it, and count.took() == 0.
+    calls("POST", f"/company/tickets/{first}/comments", comment="Here it is.")
+    tab.sees(".desk-company", "Here it is.")
+    assert (tab.ticket, count.took()) == (first, 0)
 
     count.press("Control+k")
     tab.focused("#palette-text")
