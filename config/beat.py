@@ -42,6 +42,11 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
+    "remind, close and escalate by themselves": {
+        "task": "tickets.tasks.run_automations",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
     # After an upgrade older tickets; later those whose shipment was unknown.
     "make older tickets findable": {
         "task": "tickets.tasks.fill_search",

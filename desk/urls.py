@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import path
 
+from desk.automations import pages as automation_pages
 from desk.joining import pages as joining_pages
 from desk.live import asking, notification_pages
 from desk.palette import pages as palette_pages
@@ -13,6 +14,12 @@ guarded = admin.site.admin_view
 
 urlpatterns = [
     path("palette/", guarded(palette_pages.palette_page), name="desk_palette"),
+    path("automations/", guarded(automation_pages.automations_page), name="desk_automations"),
+    path(
+        "automations/<slug:kind>/<int:type_id>/",
+        guarded(automation_pages.settings_page),
+        name="desk_automation",
+    ),
     path("figures/fairness/", guarded(dashboard.fairness_page), name="desk_fairness"),
     path("reports/", guarded(report_pages.report_page), name="desk_report"),
     path("reports/<slug:slug>.csv", guarded(report_pages.report_file), name="desk_report_file"),

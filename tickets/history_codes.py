@@ -29,8 +29,8 @@ class Kind(StrEnum):
     # An agent took a ticket that nobody had, by replying to it or opening it for a caller too:
     # `agent`, `rule` and `loads`.
     TAKEN = "taken"
-    # A lead assigned it: `agent` ([former or None, new or None]), `rule` and, for a new one,
-    # `loads`. Without a new one it goes to whom automatic assignment finds.
+    # A lead or an automation assigned it: `agent` ([former or None, new or None]), `rule` and, for
+    # a new one, `loads`. Without a new one it goes to whom automatic assignment finds.
     REASSIGNED = "reassigned"
     # An agent passed it on: `agent` ([former or None, new]), `rule` and `loads`.
     HANDED_OVER = "handed_over"
@@ -49,6 +49,11 @@ class Kind(StrEnum):
     # `amounts`: of what changed the value before and after, as texts (claimed, offered, paid,
     # currency); null where there is none.
     AMOUNTS_CHANGED = "amounts_changed"
+    # An automation reminded the company: `number` and `of`, or `last` (true) where the ticket is
+    # declined without an answer. What the company reads is a comment.
+    REMINDED = "reminded"
+    # An automation told leads that the ticket is about to be late: `due`.
+    ESCALATED = "escalated"
     # `sha256` of the file.
     EVIDENCE_TAKEN = "evidence_taken"
     # An agent made the claim file: `sha256` of the ZIP and its `language`.

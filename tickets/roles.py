@@ -37,6 +37,7 @@ LEAD = {
     "tickets.assign_ticket",
     "tickets.export_ticket",
     *each("view add change", "tickets", "agent"),
+    *each("view change", "tickets", "automation"),
     *each("view add change", "tickets", "reasoncode"),
     *each("view add change delete", "tickets", "requireddocument"),
     *each("view add change delete", "tickets", "approvallimit"),

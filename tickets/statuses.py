@@ -47,6 +47,8 @@ class From(StrEnum):
 
     NOWHERE = "nowhere"
     OPEN = "open"
+    # Where we wait for somebody else.
+    PAUSED = "paused"
     # Those with `follow_up_by_request`.
     FOLLOWED_UP = "followed up"
     ANYWHERE = "anywhere"
@@ -85,6 +87,8 @@ class Row:
     follow_up_by_comment: bool = False
     # From where the company may ask for it.
     company_from: From = From.NOWHERE
+    # From where an automation brings a ticket that stays silent.
+    system_from: From = From.NOWHERE
     # How agents bring a ticket there; None where they cannot.
     move: AgentMove | None = None
 
@@ -114,6 +118,7 @@ class Status(IntEnum):
             clock=Clock.STOPS,
             colour=Colour.RED,
             blocks_duplicate=True,
+            system_from=From.PAUSED,
             move=AgentMove(verb="Decline", key="d", needs_reason=True, tells_company=True),
         ),
     )
@@ -198,6 +203,7 @@ ASKING = frozenset(to for to, move in AGENT_MOVES.items() if move.asks_for_docum
 SOURCES: dict[From, frozenset[Status]] = {
     From.NOWHERE: frozenset(),
     From.OPEN: OPEN,
+    From.PAUSED: PAUSED,
     From.FOLLOWED_UP: FOLLOWED_UP,
     From.ANYWHERE: frozenset(Status),
 }
@@ -208,6 +214,9 @@ MOVES: dict[By, dict[Status, frozenset[Status]]] = {
     },
     By.AGENT: {to: SOURCES[move.agents_from] for to, move in AGENT_MOVES.items()},
     By.LEAD: {to: SOURCES[move.leads_from] for to, move in AGENT_MOVES.items()},
+    By.SYSTEM: {
+        to: SOURCES[to.row.system_from] for to in Status if to.row.system_from is not From.NOWHERE
+    },
 }
 
 

@@ -13,6 +13,7 @@ ENTERS = {
     "mine": ASSIGNING | {Kind.OPENED},
     "watched": frozenset({Kind.OPENED}),
     "open": frozenset({Kind.OPENED}),
+    "escalated": frozenset({Kind.ESCALATED}),
     "to-file": frozenset({Kind.OPENED}),
     "everyone": ASSIGNING | {Kind.OPENED},
     "everything": frozenset({Kind.OPENED}),

@@ -15,6 +15,7 @@ ICONS = {
     Notification.Kind.LATE: "alarm",
     Notification.Kind.MENTIONED: "alternate_email",
     Notification.Kind.WATCHED: "visibility",
+    Notification.Kind.ESCALATED: "arrow_circle_up",
 }
 
 
@@ -57,6 +58,8 @@ def notification_sentence(one: Notification, kind: Notification.Kind) -> str:
         return gettext("Ticket #%(ticket)d is due soon.") % facts
     if kind == Notification.Kind.MENTIONED:
         return gettext("%(name)s mentioned you on ticket #%(ticket)d.") % facts
+    if kind == Notification.Kind.ESCALATED:
+        return gettext("Ticket #%(ticket)d is due soon and needs a lead.") % facts
     if by_company:
         return gettext("%(company)s answered on ticket #%(ticket)d, which you watch.") % facts
     return gettext("Ticket #%(ticket)d, which you watch, was decided.") % facts

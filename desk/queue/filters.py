@@ -16,6 +16,7 @@ from companies.ids import LARGEST_ID
 from companies.models import Company
 from desk.common.cache import cached
 from desk.models import Storm
+from desk.queue import automation_lists
 from desk.queue.field_filter import FieldFilter
 from desk.queue.search_names import companies_like
 from desk.reports import measures
@@ -202,9 +203,23 @@ class StormFilter(FieldFilter):
         return tickets.filter(pk__in=linked.values("ticket"))
 
 
+class AutomationFilter(FigureFilter):
+    """The tickets that an automation would touch. Its page leads here."""
+
+    title = gettext_lazy("automation")
+    parameter_name = "automation"
+
+    def says(self) -> str:
+        return automation_lists.title_of(self.value())
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        return automation_lists.narrow(tickets, value)
+
+
 FILTERS = (
     FigureFilter,
     StormFilter,
+    AutomationFilter,
     StatusFilter,
     TypeFilter,
     AgentFilter,

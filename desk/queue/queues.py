@@ -70,6 +70,13 @@ QUEUES = (
     ),
     Queue("watched", gettext_lazy("Watched"), "visibility", watched, URGENT),
     Queue("unassigned", gettext_lazy("Unassigned"), "inbox", lambda all_, me: all_.waiting()),
+    Queue(
+        "escalated",
+        gettext_lazy("Escalated"),
+        "arrow_circle_up",
+        lambda all_, me: all_.escalated(),
+        URGENT,
+    ),
     Queue("overdue", gettext_lazy("Overdue"), "alarm", overdue, URGENT),
     Queue(
         "waiting",

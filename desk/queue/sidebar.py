@@ -18,6 +18,7 @@ OTHERS = (
     (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
     (gettext_noop("Reports"), "summarize", "desk_report", "desk.view_figures"),
     (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
+    (gettext_noop("Automations"), "autorenew", "desk_automations", "tickets.view_automation"),
     (gettext_noop("Macros"), "quickreply", "admin:desk_macro_changelist", "desk.view_macro"),
     (
         gettext_noop("Agents"),

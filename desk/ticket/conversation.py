@@ -8,10 +8,17 @@ from typing import Any
 from desk.ticket import history_words
 from tickets.history_codes import Kind
 from tickets.models import Comment, HistoryEntry, RequestedDocument, Ticket
+from tickets.models.automations import automation_named
 from tickets.statuses import By
 
 SHOWN = 50
-TOLD_KINDS = (Kind.APPEALED, Kind.APPEAL_DECIDED, Kind.FILE_ADDED, Kind.AMOUNTS_CHANGED)
+TOLD_KINDS = (
+    Kind.APPEALED,
+    Kind.APPEAL_DECIDED,
+    Kind.FILE_ADDED,
+    Kind.AMOUNTS_CHANGED,
+    Kind.ESCALATED,
+)
 MOST_HISTORY = 200
 
 
@@ -96,7 +103,8 @@ def thread(
 
 def message(comment: Comment) -> Line:
     kind = "company" if comment.by == By.COMPANY else "agent" if comment.public else "note"
-    return Line(kind, comment.actor, comment.created_at, comment.text, comment_id=comment.pk)
+    who = automation_named(comment.actor) or comment.actor
+    return Line(kind, who, comment.created_at, comment.text, comment_id=comment.pk)
 
 
 def event(entry: HistoryEntry, said: set[str]) -> Line:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext
 
-from desk.ticket import claims, together_words, values
+from desk.ticket import automation_words, claims, together_words, values
 from desk.ticket import history_sentences as words
 from tickets.assignment.picking import Standing, explain
 from tickets.history_codes import QUIET, Kind
@@ -85,6 +85,8 @@ def reason(entry: HistoryEntry) -> str:
 
 def template(entry: HistoryEntry) -> str:
     kind, data = kind_of(entry), entry.data
+    if told := automation_words.automation_sentence(entry):
+        return told
     if told := together_words.together_sentence(entry):
         return told
     if kind == Kind.UNASSIGNED:
@@ -128,6 +130,8 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
         "documents": ", ".join(data.get("requested") or ()),
         "sha256": data.get("sha256", ""),
         "file": data.get("name", ""),
+        "number": data.get("number", 0),
+        "of": data.get("of", 0),
         "amounts": claims.changed_amounts(data),
         **together_words.together_facts(entry),
     }
@@ -144,8 +148,9 @@ def mover_name(entry: HistoryEntry) -> str:
 
 
 def actor_named(entry: HistoryEntry) -> str:
-    """Agents by name; a company's token means nothing to people."""
-    return entry.actor if entry.by in (By.AGENT, By.LEAD) else ""
+    """Agents and automations by name; a company's token means nothing to people."""
+    by_agent = entry.by in (By.AGENT, By.LEAD)
+    return entry.actor if by_agent else automation_words.automation_of(entry)
 
 
 def details(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> list[str]:

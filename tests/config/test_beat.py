@@ -31,6 +31,7 @@ def test_rings_as_often_as_is_promised() -> None:
             "send_mails": 10,
             "recalculate_stale": 60,
             "notify_of_late_tickets": 60,
+            "run_automations": 60,
             "make_thumbnails": 60,
             "remove_orphans": 600,
             "watch_for_storms": 60,

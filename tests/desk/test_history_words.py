@@ -185,6 +185,7 @@ def test_says_each_kind_in_a_sentence(stored: HistoryEntry, says: str) -> None:
 def test_has_words_for_every_code() -> None:
     own_words = {Kind.UNASSIGNED, Kind.TAKEN, Kind.MOVE_REFUSED, Kind.REASSIGNED, Kind.OTHER}
     own_words |= {Kind.APPEAL_DECIDED, Kind.HANDED_OVER, Kind.RELATED, Kind.UNRELATED}
+    own_words |= {Kind.REMINDED, Kind.ESCALATED}
     assert set(history_sentences.SENTENCES) | own_words == set(Kind)
     assert set(history_sentences.UNASSIGNED) == set(NotAssigned)
     assert set(history_sentences.MOVE_REFUSED) == set(NotMoved)
@@ -386,3 +387,35 @@ def test_a_stale_page_says_the_latest_whatever_it_is(
     said = words(answer.content.decode())
     assert "Not sent. There is something new on this ticket. eve assigned it to ada." in said
     assert "Reason: Knows the carrier." in said
+
+
+AUTOMATIC = {
+    "moved": ("close", {}, "“Closing silent tickets” moved it from Pending to In review."),
+    "reminded": ("remind", {"number": 1, "of": 2}, "“Reminders” reminded the company (1 of 2)."),
+    "reminded last": (
+        "close",
+        {"last": True},
+        "“Closing silent tickets” reminded the company for the last time.",
+    ),
+    "escalated": ("escalate", {}, "“Escalation” told the leads that the ticket is due soon."),
+    "reassigned": (
+        "escalate",
+        {"agent": ["ada", "ben"]},
+        "“Escalation” reassigned it from ada to ben.",
+    ),
+    "reassigned from nobody": (
+        "escalate",
+        {"agent": [None, "ben"]},
+        "“Escalation” assigned it to ben.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AUTOMATIC)
+def test_automations_are_named(case: str) -> None:
+    name, facts, says = AUTOMATIC[case]
+    was = {"was": Status.PENDING} if case == "moved" else {}
+    stored = entry(case.split()[0], actor=f"automation:{name}", data=facts, **was)
+
+    assert history_words.sentence(stored) == f"The automation {says}"
+    assert history_words.line(stored).who == says.split("”")[0].strip("“")

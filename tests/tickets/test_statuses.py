@@ -29,18 +29,19 @@ from tickets.statuses import (
 ROOT = Path(__file__).resolve().parents[2]
 
 # Rows: from. Columns: to, in the order of the ids. Written by hand from the interface and
-# decisions T2 and T3: c company, a agent (and lead), l lead only.
+# decisions T2 and T3: c company, a agent (and lead), l lead only, s agent, lead and automations.
 TABLE = """
         1   2   3   4   5   6   10
     1   .   a   a   a   .   a   c
     2   .   .   .   .   .   l   .
     3   .   .   .   .   .   l   .
-    4   c   a   a   .   c   a   c
+    4   c   a   s   .   c   a   c
     5   c   a   a   a   .   a   c
     6   c   a   a   a   c   .   c
     10  c   a   a   a   .   a   .
 """
 WHO = {"c": {By.COMPANY}, "a": {By.AGENT, By.LEAD}, "l": {By.LEAD}, ".": set()}
+WHO["s"] = {By.AGENT, By.LEAD, By.SYSTEM}
 
 
 def cells() -> list[tuple[int, int, set[By]]]:
@@ -54,9 +55,7 @@ def cells() -> list[tuple[int, int, set[By]]]:
 
 @pytest.mark.parametrize(("current", "target", "who"), cells())
 def test_lets_move_exactly_who_the_table_says(current: int, target: int, who: set[By]) -> None:
-    movers = (By.COMPANY, By.AGENT, By.LEAD)
-
-    assert {by for by in movers if allows(Status(current), Status(target), by)} == who
+    assert {by for by in By if allows(Status(current), Status(target), by)} == who
 
 
 def test_knows_seven_statuses_and_no_others() -> None:

@@ -41,17 +41,7 @@ def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = 
     leave the ticket to the sweep: that never fails the caller. Raises OperationalError where the
     database is away.
     """
-    try:
-        with transaction.atomic():
-            found, loads = choose(ticket.type_id, excluding)
-            if isinstance(found, AgentLoad):
-                assign_to(ticket, found)
-    except OperationalError as error:
-        if connection.needs_rollback:
-            # The connection is lost, and all that its transaction has done.
-            raise
-        logger.warning("ticket %s stays unassigned: %s", ticket.pk, error)
-        found, loads = NotAssigned.LOCK_TIMEOUT, {}
+    found, loads = give_to_least_busy(ticket, excluding)
     if isinstance(found, AgentLoad):
         facts = {"agent": [None, found.name], "rule": Rule.LEAST_BUSY.value, "loads": loads}
         record_history(ticket, SYSTEM, Kind.ASSIGNED, data=facts)
@@ -60,6 +50,25 @@ def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = 
         facts = {"why": found.value, "loads": loads}
         record_history(ticket, SYSTEM, Kind.UNASSIGNED, data=facts)
     return False
+
+
+def give_to_least_busy(ticket: Ticket, excluding: int | None) -> LeastBusy:
+    """As `assign`, and the caller writes the history: returns who has the ticket now, if anybody.
+
+    Where nobody is found it stays with whoever has it.
+    """
+    try:
+        with transaction.atomic():
+            chosen = choose(ticket.type_id, excluding)
+            if isinstance(chosen.found, AgentLoad):
+                assign_to(ticket, chosen.found)
+            return chosen
+    except OperationalError as error:
+        if connection.needs_rollback:
+            # The connection is lost, and all that its transaction has done.
+            raise
+        logger.warning("ticket %s stays where it is: %s", ticket.pk, error)
+        return LeastBusy(NotAssigned.LOCK_TIMEOUT, {})
 
 
 def choose(type_id: int, excluding: int | None = None) -> LeastBusy:

@@ -15,7 +15,7 @@ from companies.texts import show_controls
 from deliveries import mailing
 from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
-from tickets.models import Appeal, Ticket
+from tickets.models import Appeal, Automation, Ticket
 from tickets.statuses import Status
 
 WIDTH = 76
@@ -42,6 +42,15 @@ def tell_move(ticket: Ticket, reason: str) -> None:
     if (make := letter.get(Status(ticket.status))) and is_written_to(ticket):
         with translation.override(ticket.company.written_language):
             keep(ticket, *make(ticket, reason))
+
+
+def tell_reminder(ticket: Ticket, text: str) -> None:
+    """Write the email about a reminder, which the company reads on the ticket as well."""
+    if is_written_to(ticket):
+        with translation.override(ticket.company.written_language):
+            subject = gettext("Reminder: ticket %(ticket)d needs something from you")
+            _, *parts = incomplete_letter(ticket, text)
+            keep(ticket, subject % {"ticket": ticket.pk}, *parts)
 
 
 def tell_appeal_decided(ticket: Ticket, appeal: Appeal) -> None:
@@ -103,14 +112,17 @@ def asking_for_files(ticket: Ticket) -> tuple[str, ...]:
 
 
 def answer_by(ticket: Ticket) -> str:
-    """By when to answer: the carrier's day for claims is all that passes meanwhile."""
+    """By when to answer: before the carrier's day for claims, or before an automation declines."""
     last = ticket.filing_due_at
-    if last is None or last < timezone.now():
-        return folded(gettext("There is no deadline: the ticket waits until you answer."))
-    text = gettext(
-        "Please answer well before %(time)s: after that the carrier no longer takes the claim."
-    )
-    return folded(text % {"time": utc_text(last)})
+    closing = Automation.objects.filter(kind=Automation.Kind.CLOSE, type=ticket.type_id)
+    if last is not None and last >= timezone.now():
+        text = gettext(
+            "Please answer well before %(time)s: after that the carrier no longer takes the claim."
+        )
+        return folded(text % {"time": utc_text(last)})
+    if closing.filter(active=True).exists():
+        return folded(gettext("Without an answer the ticket is declined after a last reminder."))
+    return folded(gettext("There is no deadline: the ticket waits until you answer."))
 
 
 def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:

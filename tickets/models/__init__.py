@@ -2,6 +2,7 @@
 
 from tickets.models.agents import Absence, Agent, LoadChange, Shift
 from tickets.models.appeals import Appeal
+from tickets.models.automations import Automation
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.models.conversation import Comment, HistoryEntry, Rating
 from tickets.models.decisions import ApprovalLimit, ReasonCode
@@ -23,6 +24,7 @@ __all__ = [
     "Agent",
     "Appeal",
     "ApprovalLimit",
+    "Automation",
     "Calendar",
     "CallerTicket",
     "Comment",

@@ -28,6 +28,8 @@ class Notification(models.Model):
         MENTIONED = "mentioned"
         # The company answered on a ticket that they watch, or it was decided.
         WATCHED = "watched"
+        # For leads: a ticket is about to miss its due date, and somebody has to look.
+        ESCALATED = "escalated"
 
     recipient = models.ForeignKey(
         User, on_delete=models.CASCADE, related_name="notifications", db_index=False

@@ -84,6 +84,17 @@ TICKET_INDEXES = [
         condition=NOT_DECIDED & Q(filing_due_at__isnull=False),
         name="ticket_claims_to_file",
     ),
+    # What waits for its company, the longest silent first: for reminders and closing.
+    models.Index(
+        fields=["status", "type", "updated_at", "id"],
+        condition=NOT_DECIDED,
+        name="ticket_silent",
+    ),
+    models.Index(
+        fields=["due_at", "id"],
+        condition=NOT_DECIDED & Q(escalated_due_at__isnull=False),
+        name="ticket_escalated",
+    ),
     # The desk's filters over everything.
     models.Index(fields=["agent", "-created_at", "-id"], name="ticket_agent_newest"),
     models.Index(fields=["type", "-created_at", "-id"], name="ticket_type_newest"),

@@ -48,6 +48,10 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         """What stands in the way of a second ticket (interface, Errors)."""
         return self.filter(type_id=type_id, shipment_id=shipment_id, status__in=BLOCKING)
 
+    def escalated(self) -> "TicketQuerySet":
+        """Open ones that were escalated, until they are answered, paused or decided."""
+        return self.open().filter(escalated_due_at__isnull=False, escalated_due_at=F("due_at"))
+
     def urgent_first(self) -> "TicketQuerySet":
         """What is due first, then the oldest."""
         return self.order_by(F("due_at").asc(nulls_last=True), "pk")
@@ -103,6 +107,8 @@ class Ticket(models.Model):
     resolution_due_at = models.DateTimeField(null=True, editable=False)
     # The earlier of the two that still run; null while none does.
     due_at = models.DateTimeField(null=True, editable=False)
+    # The `due_at` for which it was escalated: another one may be escalated again.
+    escalated_due_at = models.DateTimeField(null=True, editable=False)
     # The day on which the carrier stops taking the claim.
     filing_due_at = models.DateTimeField(null=True, editable=False)
     first_responded_at = models.DateTimeField(null=True, editable=False)

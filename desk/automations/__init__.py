@@ -1,0 +1,1 @@
+"""The pages on which leads set up automations and switch them on."""

@@ -1,0 +1,118 @@
+"""The list of automations, and the page of each: what it waits for, and what it would touch.
+
+Whatever makes an automation touch tickets is asked once more, beside how many they are: switching
+it on, and other settings of one that is on.
+"""
+
+from itertools import groupby
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+
+from desk.automations.forms import AutomationForm
+from desk.common.requests import StaffRequest
+from desk.queue.automation_lists import list_address
+from tickets.automations.due import MOST_COUNTED, count_due
+from tickets.automations.switching import CHANGE, automation_for, automations, save_automation
+from tickets.models import Automation, TicketType
+
+Kind = Automation.Kind
+
+
+def automations_page(request: HttpRequest) -> HttpResponse:
+    if not request.user.has_perm("tickets.view_automation"):
+        raise PermissionDenied
+    rows = [(type, list(ones)) for type, ones in groupby(automations(), key=lambda one: one.type)]
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("Automations"),
+        "kinds": [kind.label for kind in Kind],
+        "rows": [(type, [(one, waits_of(one)) for one in ones]) for type, ones in rows],
+    }
+    return TemplateResponse(request, "desk/automations.html", context)
+
+
+def waits_of(one: Automation) -> str:
+    """How long it waits, in a line."""
+    if one.kind == Kind.ESCALATE:
+        text = ngettext(
+            "%(count)d working hour before", "%(count)d working hours before", one.hours_before
+        )
+        return text % {"count": one.hours_before}
+    if one.kind == Kind.CLOSE:
+        days = one.wait_days + one.last_days
+        text = ngettext("after %(count)d working day", "after %(count)d working days", days)
+        return text % {"count": days}
+    text = ngettext(
+        "every %(count)d working day, at most %(times)d times",
+        "every %(count)d working days, at most %(times)d times",
+        one.wait_days,
+    )
+    return text % {"count": one.wait_days, "times": one.times}
+
+
+def settings_page(request: StaffRequest, kind: str, type_id: int) -> HttpResponse:
+    """GET shows the settings; POST keeps them, and switches on after it has asked once more."""
+    if not request.user.has_perm(CHANGE):
+        raise PermissionDenied
+    if kind not in Kind.values:
+        raise Http404
+    stored = automation_for(Kind(kind), get_object_or_404(TicketType, pk=type_id))
+    was_on, act = stored.active, request.POST.get("act", "")
+    if act == "off":
+        save_automation(stored, active=False, user=request.user)
+        messages.success(request, gettext("%(name)s: switched off.") % {"name": stored})
+        return redirect("desk_automation", kind, type_id)
+    form = AutomationForm(request.POST or None, instance=stored)
+    if request.method != "POST":
+        return shown(request, stored, form)
+    if not form.is_valid():
+        return shown(request, stored, form, status=400)
+    one = form.save(commit=False)
+    on = was_on or act == "on"
+    if on and "confirmed" not in request.POST:
+        return shown(request, one, form, asking=True)
+    save_automation(one, active=on, user=request.user)
+    said = gettext("%(name)s: switched on.") if on and not was_on else gettext("%(name)s: saved.")
+    messages.success(request, said % {"name": one})
+    return redirect("desk_automation", kind, type_id)
+
+
+def shown(
+    request: StaffRequest,
+    one: Automation,
+    form: AutomationForm,
+    *,
+    asking: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    """The settings, or the question whether they are meant, beside what they would touch."""
+    wrong = form.is_bound and not form.is_valid()
+    count = None if wrong else count_due(one, timezone.now())
+    context: dict[str, Any] = {
+        **admin.site.each_context(request),
+        "title": str(one),
+        "one": one,
+        "form": form,
+        "asking": asking,
+        "waits": waits_of(one),
+        "touched": "" if count is None else touched_text(count),
+        "tickets": list_address(one) if count else "",
+    }
+    return TemplateResponse(request, "desk/automation.html", context, status=status)
+
+
+def touched_text(count: int) -> str:
+    """How many tickets it would touch at this moment."""
+    if count > MOST_COUNTED:
+        text = gettext("It would touch more than %(count)d tickets today.")
+        return text % {"count": MOST_COUNTED}
+    return ngettext(
+        "It would touch %(count)d ticket today.", "It would touch %(count)d tickets today.", count
+    ) % {"count": count}

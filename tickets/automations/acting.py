@@ -1,0 +1,106 @@
+"""What an automation does to one ticket: the same writes as an agent's, by its own name.
+
+The ticket is held and looked at again: a company that answered a second ago is left alone. What
+somebody else holds has its turn in the next run.
+"""
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from tickets.assignment import automatic
+from tickets.assignment.picking import AgentLoad
+from tickets.automations import texts
+from tickets.automations.due import due
+from tickets.changes import letters
+from tickets.changes.actors import Actor
+from tickets.changes.history import record_history
+from tickets.changes.news import telling
+from tickets.changes.notifications import notify
+from tickets.changes.writes import add_comment, change_status
+from tickets.history_codes import Kind, Rule
+from tickets.models import Agent, Automation, Notification, Ticket
+from tickets.statuses import By, Status
+
+NO_ANSWER = "no_answer"
+
+
+@telling
+def act(automation_id: int, ticket_id: int) -> bool:
+    """Do what is due on a ticket, if it still is and the automation is still on."""
+    one = Automation.objects.filter(pk=automation_id, active=True).first()
+    held = Ticket.objects.filter(pk=ticket_id)
+    if one is None or not held.select_for_update(skip_locked=True, no_key=True).exists():
+        return False
+    now = timezone.now()
+    # A statement of its own, after the lock: it sees what its last holder committed.
+    ticket = due(one, now).select_related("company", "type").filter(pk=ticket_id).first()
+    if ticket is None:
+        return False
+    actor = Actor(By.SYSTEM, one.actor)
+    if one.kind == Automation.Kind.ESCALATE:
+        escalate(ticket, one, actor)
+    elif one.kind == Automation.Kind.REMIND:
+        remind(ticket, one, actor, number=getattr(ticket, "reminded", 0) + 1)
+    elif getattr(ticket, "last", False):
+        close(ticket, one, actor)
+    else:
+        remind_last(ticket, one, actor, now)
+    return True
+
+
+def remind(ticket: Ticket, one: Automation, actor: Actor, *, number: int) -> None:
+    record_history(ticket, actor, Kind.REMINDED, data={"number": number, "of": one.times})
+    say(ticket, actor, texts.text_for(one, ticket.company))
+
+
+def remind_last(ticket: Ticket, one: Automation, actor: Actor, now: datetime) -> None:
+    record_history(ticket, actor, Kind.REMINDED, data={"last": True})
+    say(ticket, actor, texts.last_reminder(one, ticket.company, now))
+
+
+def say(ticket: Ticket, actor: Actor, text: str) -> None:
+    add_comment(ticket, actor, text)
+    letters.tell_reminder(ticket, text)
+
+
+def close(ticket: Ticket, one: Automation, actor: Actor) -> None:
+    """Decline it; the company may appeal (decision N14)."""
+    reason = texts.text_for(one, ticket.company)
+    change_status(
+        ticket,
+        Status.DECLINED,
+        actor,
+        reason=reason,
+        reason_code=NO_ANSWER,
+        data={"code": NO_ANSWER},
+    )
+    add_comment(ticket, actor, reason)
+    letters.tell_move(ticket, reason)
+
+
+def escalate(ticket: Ticket, one: Automation, actor: Actor) -> None:
+    """Tell leads, and pass the ticket on where its agent is not at work and somebody is."""
+    due_at, had = ticket.due_at, ticket.agent
+    ticket.escalated_due_at = due_at
+    ticket.save(update_fields=["escalated_due_at"])
+    notify(ticket, leads(), Notification.Kind.ESCALATED, by=actor)
+    record_history(ticket, actor, Kind.ESCALATED, data={"due": due_at and due_at.isoformat()})
+    at_work = Agent.objects.at_work().filter(pk=ticket.agent_id or 0).exists()
+    if not one.reassigns or at_work:
+        return
+    found, loads = automatic.give_to_least_busy(ticket, ticket.agent_id)
+    if isinstance(found, AgentLoad):
+        facts = {"agent": [had and str(had), found.name], "rule": Rule.LEAST_BUSY.value}
+        record_history(ticket, actor, Kind.REASSIGNED, data={**facts, "loads": loads})
+
+
+def leads() -> list[int]:
+    """The ids of the agents who may give tickets to others."""
+    users = User.objects.with_perm(
+        "tickets.assign_ticket",
+        include_superusers=False,
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
+    return list(Agent.objects.filter(user__in=users).values_list("pk", flat=True))

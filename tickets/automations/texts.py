@@ -1,0 +1,50 @@
+"""What companies read of automations: the leads' words, else ours, in the company's language."""
+
+from datetime import datetime
+
+from django.utils import formats, timezone, translation
+from django.utils.translation import gettext, gettext_noop
+
+from companies.models import Company
+from tickets.automations.waits import after_days, calendar_of
+from tickets.models import Automation
+from tickets.sla.calendars import zone
+
+REMINDER = gettext_noop(
+    "We still need your answer to go on with this ticket. Please send what we asked for."
+)
+LAST_REMINDER = gettext_noop(
+    "We have not heard from you, and we cannot go on with this ticket without your answer."
+)
+DECLINED = gettext_noop(
+    "We declined this ticket because we got no answer to what we asked for. If you still need it,"
+    " appeal the decision and send what is missing."
+)
+
+
+def usual_text(one: Automation, language: str, *, last: bool = False) -> str:
+    """What is said where a lead has written nothing."""
+    ours = LAST_REMINDER if last else REMINDER
+    if one.kind == Automation.Kind.CLOSE and not last:
+        ours = DECLINED
+    with translation.override(language):
+        return gettext(ours)
+
+
+def text_for(one: Automation, company: Company, *, last: bool = False) -> str:
+    """In the language in which the company is written to."""
+    language = "es" if company.written_language.startswith("es") else "en"
+    own: str = getattr(one, f"{'last_' if last else ''}text_{language}")
+    return own.strip() or usual_text(one, language, last=last)
+
+
+def last_reminder(one: Automation, company: Company, now: datetime) -> str:
+    """The last reminder, and by when the ticket is declined: a lead cannot forget to say that."""
+    day = timezone.localtime(
+        after_days(one.type_id, now, one.last_days), zone(calendar_of(one.type_id).time_zone)
+    )
+    with translation.override(company.written_language):
+        until = gettext("Without an answer by %(day)s, this ticket is declined.")
+        return "\n\n".join(
+            [text_for(one, company, last=True), until % {"day": formats.date_format(day)}]
+        )

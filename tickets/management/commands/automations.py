@@ -1,0 +1,78 @@
+import json
+from argparse import RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.utils import timezone, translation
+
+from tickets.automations.due import MOST_COUNTED, due, order_of
+from tickets.automations.switching import automations
+from tickets.models import Automation
+
+WAITS = {
+    Automation.Kind.REMIND: ("wait_days", "times"),
+    Automation.Kind.CLOSE: ("wait_days", "last_days"),
+    Automation.Kind.ESCALATE: ("hours_before", "reassigns"),
+}
+LINE = "{kind:<9} {type:<18} {state:<4} {waits}"
+
+
+class Command(BaseCommand):
+    help = """List the automations of every ticket type: which are on, and how long they wait.
+
+With --dry-run also which tickets each that is on would touch now, at most a thousand, without
+touching any; with --all those of the others too. Leads switch automations on and off at the desk.
+
+Example:
+  python manage.py automations --dry-run --json
+"""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        kwargs["formatter_class"] = RawDescriptionHelpFormatter
+        return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="say what they would touch now")
+        parser.add_argument("--all", action="store_true", help="also what is off would touch")
+        parser.add_argument("--json", action="store_true", help="print the list as JSON")
+
+    def handle(self, *args: Any, dry_run: bool, json: bool, **options: Any) -> None:
+        # Names as operators know them, whatever language the desk is in.
+        with translation.override("en"):
+            found = [
+                described(one, tickets=dry_run and (one.active or options["all"]))
+                for one in automations()
+            ]
+        self.stdout.write(
+            automations_json(found) if json else "\n".join(map(automation_lines, found))
+        )
+
+
+def described(one: Automation, *, tickets: bool) -> dict[str, Any]:
+    """An automation, and where they are asked for the tickets that it would touch now."""
+    about = {"kind": one.kind, "type_id": one.type_id, "type": str(one.type), "active": one.active}
+    settings = {name: getattr(one, name) for name in WAITS[Automation.Kind(one.kind)]}
+    if not tickets:
+        return {**about, **settings}
+    order = order_of(one)
+    would = due(one, timezone.now()).order_by(order, "pk").values_list("pk", flat=True)
+    return {**about, **settings, "would_touch": list(would[:MOST_COUNTED])}
+
+
+def automations_json(found: list[dict[str, Any]]) -> str:
+    return json.dumps(found, indent=2)
+
+
+def automation_lines(one: dict[str, Any]) -> str:
+    """One for the automation, and one for the tickets that it would touch."""
+    waits = WAITS[Automation.Kind(one["kind"])]
+    line = LINE.format(
+        kind=one["kind"],
+        type=one["type"],
+        state="on" if one["active"] else "off",
+        waits=", ".join(f"{name} {one[name]}" for name in waits),
+    )
+    if "would_touch" not in one:
+        return line
+    ids = " ".join(map(str, one["would_touch"])) or "none"
+    return f"{line}\n  would touch {len(one['would_touch'])}: {ids}"
