@@ -41,6 +41,13 @@ class Macro(models.Model):
     requested = models.TextField(
         blank=True, help_text=gettext_lazy("Documents to request, one per line.")
     )
+    language = models.CharField(
+        max_length=5,
+        choices=settings.LANGUAGES,
+        blank=True,
+        db_default="",
+        help_text=gettext_lazy("A reply in it is offered only for companies of this language."),
+    )
     types = models.ManyToManyField(
         TicketType,
         blank=True,
@@ -120,6 +127,20 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return self.user.get_username()
+
+
+class SettledStep(models.Model):
+    """What a lead has settled of the first run; that the checklist is hidden is one, too."""
+
+    slug = models.CharField(max_length=20, primary_key=True)
+    settled_by = models.CharField(max_length=150)
+    settled_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.slug
 
 
 class Storm(models.Model):

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import path
 
 from desk.automations import pages as automation_pages
+from desk.first_run import pages as first_run_pages
 from desk.joining import pages as joining_pages
 from desk.live import asking, notification_pages
 from desk.palette import pages as palette_pages
@@ -33,6 +34,7 @@ urlpatterns = [
         guarded(notification_pages.read_page),
         name="desk_notifications_read",
     ),
+    path("first-run/", guarded(first_run_pages.first_run_page), name="desk_first_run"),
     path("agents/add/", guarded(joining_pages.add_agents_page), name="desk_add_agents"),
     path(
         "agents/invitations/<int:user_id>/",

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
+    UnfoldAdminFileFieldWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminPasswordWidget,
     UnfoldAdminSelectWidget,
@@ -90,6 +91,13 @@ class AgentForm(forms.Form):
         """Once it is valid."""
         written = {column: self.cleaned_data[field] for column, field in FIELD_OF.items()}
         return AgentRow(1, written)
+
+
+class AgentFileForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("CSV file"),
+        widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,text/csv"}),
+    )
 
 
 class NewPasswordForm(SetPasswordForm[User]):

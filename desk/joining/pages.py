@@ -28,7 +28,7 @@ from desk.joining.agent_rows import (
     file_text,
     read_rows,
 )
-from desk.joining.forms import FIELD_OF, AgentForm, NewPasswordForm, type_names
+from desk.joining.forms import FIELD_OF, AgentFileForm, AgentForm, NewPasswordForm, type_names
 from desk.models import Invitation
 
 MOST_INVITATIONS = 200
@@ -104,7 +104,8 @@ def joining_answer(
         **admin.site.each_context(request),
         "title": gettext("Add agents"),
         "form": form or AgentForm(),
-        "rows": [(row.line, [row.values[name] for name in COLUMNS]) for row in rows or []],
+        "file_form": AgentFileForm(),
+        "rows": [[(name, row.values[name]) for name in COLUMNS] for row in rows or []],
         "text": text,
         "problems": wrong[:MOST_PROBLEMS],
         "more_problems": len(wrong[MOST_PROBLEMS:]),

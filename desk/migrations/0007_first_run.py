@@ -32,4 +32,24 @@ class Migration(migrations.Migration):
             ],
             options={"default_permissions": ()},
         ),
+        migrations.CreateModel(
+            name="SettledStep",
+            fields=[
+                ("slug", models.CharField(max_length=20, primary_key=True, serialize=False)),
+                ("settled_by", models.CharField(max_length=150)),
+                ("settled_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={"default_permissions": ()},
+        ),
+        migrations.AddField(
+            model_name="macro",
+            name="language",
+            field=models.CharField(
+                blank=True,
+                choices=[("en", "English"), ("es", "Spanish")],
+                db_default="",
+                help_text="A reply in it is offered only for companies of this language.",
+                max_length=5,
+            ),
+        ),
     ]

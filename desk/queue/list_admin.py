@@ -57,6 +57,7 @@ class ListPages(ViewPages, AutocompletePages, ExportPages, TicketRows):
         context = {
             "may_export": self.has_export_permission(request),
             "may_work": self.has_change_permission(request),
+            "queue_to_file": current_queue(request, searching=False).slug == TO_FILE,
             "agent_moves": [
                 (move.key, move_verb(to), f"move_to_{to.slug}") for to, move in AGENT_MOVES.items()
             ],

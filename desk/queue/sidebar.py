@@ -26,6 +26,7 @@ OTHERS = (
         "admin:tickets_agent_changelist",
         "tickets.view_agent",
     ),
+    (gettext_noop("First run"), "checklist", "desk_first_run", "tickets.change_calendar"),
     (
         gettext_noop("SLA targets"),
         "timer",

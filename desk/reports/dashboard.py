@@ -17,6 +17,7 @@ from companies.failing_rows import FailingRows
 from desk.common import csv_files
 from desk.common.cache import cached
 from desk.common.requests import staff
+from desk.first_run import steps
 from desk.reports import counting, fairness, kept_reports, tables
 from desk.reports.figures import Scope
 from desk.storms import services as storms
@@ -35,6 +36,7 @@ def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     context["day"] = own_day(request)
     if request.user.has_perm(FIGURES):
         context |= lead_page(request)
+    context["checklist"] = steps.checklist_of(staff(request))
     return context
 
 

@@ -20,9 +20,9 @@ from tickets.statuses import AGENT_MOVES
 class MacroAdmin(ModelAdmin):
     """Leads write prepared answers, agents read them."""
 
-    list_display = ("name", "public", "move_to", "active")
-    list_filter = ("active", "public")
-    fields = ("name", "text", "public", "move_to", "requested", "types", "active")
+    list_display = ("name", "language", "public", "move_to", "active")
+    list_filter = ("active", "language", "public")
+    fields = ("name", "text", "public", "move_to", "requested", "language", "types", "active")
     formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
     list_per_page = 25
     show_full_result_count = False

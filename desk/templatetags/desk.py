@@ -17,6 +17,7 @@ from desk.common.controls import isolated
 from desk.common.times import as_clock_time, distance, iso_utc, local_text
 from desk.ticket import values
 from tickets.changes import mentions
+from tickets.sla.policy import current_rules
 
 register = template.Library()
 
@@ -28,6 +29,12 @@ CHIP = '<span class="desk-mention{}">@{}</span>'
 
 
 register.filter("foreign", isolated)
+
+
+@register.simple_tag
+def filing_rules_missing() -> bool:
+    """Is there no filing rule at all, so that no ticket has a claim deadline?"""
+    return not current_rules().filing
 
 
 @register.filter

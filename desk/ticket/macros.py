@@ -27,8 +27,9 @@ class Filled(NamedTuple):
 
 
 def macros_for(ticket: Ticket) -> list[Macro]:
-    """The active macros for the ticket's type, by name."""
-    fitting = Macro.objects.filter(Q(types=None) | Q(types=ticket.type_id), active=True)
+    """The active macros for the ticket's type, by name; replies in the company's language only."""
+    language = Q(public=False) | Q(language__in=("", ticket.company.written_language))
+    fitting = Macro.objects.filter(language, Q(types=None) | Q(types=ticket.type_id), active=True)
     return list(fitting.distinct().order_by("name"))
 
 

@@ -23,3 +23,10 @@ def spellings_of(carrier: str) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(SPELLINGS)
         return [name for (name,) in cursor.fetchall() if carrier_key(name) == key]
+
+
+def some_carriers(most: int) -> list[str]:
+    """Names of carriers that tickets have, in the order of the alphabet."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"{SPELLINGS} AND carrier_name <> '' LIMIT %s", [most])
+        return [name for (name,) in cursor.fetchall()]

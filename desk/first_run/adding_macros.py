@@ -1,0 +1,45 @@
+"""Makes macros of those that are ready."""
+
+from collections.abc import Collection
+
+from django.db import transaction
+
+from desk.first_run.ready_macros import READY, ReadyMacro, Wording
+from desk.models import Macro
+from tickets.models import TicketType
+
+
+@transaction.atomic
+def add_ready_macros(slugs: Collection[str], languages: Collection[str]) -> int:
+    """Add these in these languages; returns how many are new. One of the same name stays as it is.
+
+    Types that this deployment does not have are left out; a macro with none of its types is not
+    added, since it would be offered everywhere.
+    """
+    there = set(TicketType.objects.values_list("pk", flat=True))
+    added = 0
+    for ready in READY:
+        types = there & set(ready.types)
+        if ready.slug not in slugs or (ready.types and not types):
+            continue
+        for language, words in (("en", ready.en), ("es", ready.es)):
+            if language in languages:
+                added += add_ready_macro(ready, words, language, types)
+    return added
+
+
+def add_ready_macro(
+    ready: ReadyMacro, words: Wording, language: str, types: Collection[int]
+) -> bool:
+    macro, made = Macro.objects.get_or_create(
+        name=words.name,
+        defaults={
+            "text": words.text,
+            "move_to": ready.move_to,
+            "requested": "\n".join(words.documents),
+            "language": language,
+        },
+    )
+    if made:
+        macro.types.set(types)
+    return made

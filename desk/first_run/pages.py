@@ -1,0 +1,156 @@
+"""The first-run page: every step with what counts now, and a form that changes it."""
+
+from collections.abc import Callable
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, ngettext
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
+
+from desk.common.requests import StaffRequest
+from desk.first_run import adding_macros, filing, hours, ready_macros, steps
+from desk.models import Macro, Preferences
+from desk.people.language import PreferencesForm, save_preferences
+from tickets.models import Agent, FilingRule, ReasonCode
+from tickets.models.carriers import some_carriers
+
+MOST_SHOWN = 100
+SLUGS = [(ready.slug, ready.title) for ready in ready_macros.READY]
+
+
+class ReadyMacrosForm(forms.Form):
+    macros = forms.MultipleChoiceField(
+        label=gettext_lazy("Macros"),
+        choices=SLUGS,
+        initial=[slug for slug, _ in SLUGS],
+        widget=Boxes,
+    )
+    languages = forms.MultipleChoiceField(
+        label=gettext_lazy("Languages"),
+        choices=ready_macros.LANGUAGES,
+        initial=["en", "es"],
+        widget=Boxes,
+    )
+
+
+def first_run_page(request: StaffRequest) -> HttpResponse:
+    """GET shows the steps; POST does what `do` names, and leads back to its step."""
+    if not steps.may_set_up(request.user):
+        raise PermissionDenied
+    shown = forms_as_they_are(request)
+    if request.method != "POST":
+        return first_run_answer(request, shown)
+    do, slug = request.POST.get("do", ""), request.POST.get("step", "")
+    if do in FORMS:
+        form = FORMS[do](request)
+        if not form.is_valid():
+            return first_run_answer(request, shown | {do: form}, 400)
+    elif do == "settle" and slug in steps.STEPS:
+        steps.settle_step(slug, request.user)
+    elif do == "hide":
+        steps.settle_step(steps.HIDDEN, request.user)
+        messages.success(request, gettext("The checklist is hidden. This page stays."))
+    elif do == "show":
+        steps.show_again()
+    return redirect(f"{reverse('desk_first_run')}#{do if do in FORMS else slug}")
+
+
+def choose_language(request: StaffRequest) -> forms.BaseForm:
+    form = preferences_form(request, request.POST)
+    if form.is_valid():
+        save_preferences(form.save(commit=False))
+        steps.settle_step("language", request.user)
+        messages.success(request, gettext("Saved."))
+    return form
+
+
+def preferences_form(request: StaffRequest, data: Any = None) -> PreferencesForm:
+    saved = Preferences.objects.filter(user=request.user).first()
+    form = PreferencesForm(data, instance=saved or Preferences(user=request.user))
+    form.fields["language"].widget.choices = [
+        ("", gettext("as the deployment")),
+        *settings.LANGUAGES,
+    ]
+    return form
+
+
+def choose_hours(request: StaffRequest) -> forms.BaseForm:
+    form = hours.HoursForm(request.POST)
+    if form.is_valid():
+        hours.set_hours(form, request.user)
+        messages.success(request, gettext("Saved. Due dates of open tickets follow in minutes."))
+    return form
+
+
+def add_filing_days(request: StaffRequest) -> forms.BaseForm:
+    form = filing.FilingDaysForm(request.POST)
+    if form.is_valid():
+        rule = filing.add_filing_rule(form)
+        messages.success(request, gettext("Added: %(rule)s.") % {"rule": rule})
+    return form
+
+
+def add_macros(request: StaffRequest) -> forms.BaseForm:
+    form = ReadyMacrosForm(request.POST)
+    if form.is_valid():
+        chosen = form.cleaned_data
+        count = adding_macros.add_ready_macros(chosen["macros"], chosen["languages"])
+        text = ngettext("%(count)d macro was added.", "%(count)d macros were added.", count)
+        messages.success(request, text % {"count": count})
+    return form
+
+
+# Each saves what is valid and returns the form, with what is wrong.
+FORMS: dict[str, Callable[[StaffRequest], forms.BaseForm]] = {
+    "language": choose_language,
+    "hours": choose_hours,
+    "filing": add_filing_days,
+    "macros": add_macros,
+}
+
+
+def forms_as_they_are(request: StaffRequest) -> dict[str, Any]:
+    return {
+        "language": preferences_form(request),
+        "hours": hours.hours_form(hours.main_calendar()),
+        "filing": filing.FilingDaysForm(),
+        "macros": ReadyMacrosForm(),
+    }
+
+
+def first_run_answer(
+    request: StaffRequest, shown: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    calendar = hours.main_calendar()
+    there = ZoneInfo(calendar.time_zone) if calendar else ZoneInfo("UTC")
+    rules = FilingRule.objects.select_related("type")
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("First run"),
+        "steps": steps.steps_now(),
+        "hidden": steps.is_hidden(),
+        "forms": shown,
+        "calendar": calendar,
+        "plain_hours": calendar is None or hours.is_plain(calendar),
+        "time_there": timezone.now().astimezone(there).strftime("%H:%M"),
+        "rules": rules[:MOST_SHOWN],
+        "carriers": some_carriers(MOST_SHOWN),
+        "codes": ReasonCode.objects.filter(active=True)[:MOST_SHOWN],
+        "macro_count": Macro.objects.filter(active=True).count(),
+        "agent_count": Agent.objects.filter(user__is_active=True).count(),
+        "zones": sorted(available_timezones()),
+        "deployment": {
+            "zone": settings.DESK_TIME_ZONE,
+            "language": dict(settings.LANGUAGES)[settings.LANGUAGE_CODE],
+        },
+    }
+    return TemplateResponse(request, "desk/first_run.html", context, status=status)
