@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     # An index of a live table is made outside of a transaction.
     atomic = False
 
-    dependencies = [("tickets", "0020_automations")]
+    dependencies = [("tickets", "0019_automations")]
 
     operations = [
         migrations.RunSQL("SET statement_timeout = 0", migrations.RunSQL.noop),
