@@ -130,14 +130,14 @@ def forms_as_they_are(request: StaffRequest) -> dict[str, Any]:
 def first_run_answer(
     request: StaffRequest, shown: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    calendar = hours.main_calendar()
+    calendar, settled = hours.main_calendar(), steps.settled_slugs()
     there = ZoneInfo(calendar.time_zone) if calendar else ZoneInfo("UTC")
     rules = FilingRule.objects.select_related("type")
     context = {
         **admin.site.each_context(request),
         "title": gettext("First run"),
-        "steps": steps.steps_now(),
-        "hidden": steps.is_hidden(),
+        "steps": steps.steps_of(settled),
+        "hidden": steps.HIDDEN in settled,
         "forms": shown,
         "calendar": calendar,
         "plain_hours": calendar is None or hours.is_plain(calendar),

@@ -1,8 +1,10 @@
 """The steps of the first run: which there are, and which are settled."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
+from django.db.models import CharField, Value
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
@@ -32,33 +34,33 @@ def may_set_up(user: User) -> bool:
     return user.has_perms(LEADS)
 
 
-def steps_now() -> list[Step]:
-    """Settled by a lead's word, or by what there is."""
-    settled = settled_slugs()
+def steps_of(settled: Collection[str]) -> list[Step]:
+    """Each is settled by a lead's word, or by what there is."""
     return [Step(slug, title, slug in settled) for slug, title in STEPS.items()]
 
 
 def settled_slugs() -> set[str]:
-    settled = set(SettledStep.objects.values_list("slug", flat=True))
-    if "filing" not in settled and FilingRule.objects.exists():
-        settled.add("filing")
-    if "macros" not in settled and Macro.objects.filter(active=True).exists():
-        settled.add("macros")
-    if "agents" not in settled and len(Agent.objects.values_list("pk")[:2]) == 2:
-        settled.add("agents")
-    return settled
+    """Of what is settled, HIDDEN among it; in one query."""
+    named = SettledStep.objects.values_list("slug")
+    there = [
+        rows.order_by().annotate(slug=Value(slug, CharField())).values_list("slug")[which]
+        for slug, rows, which in (
+            ("filing", FilingRule.objects.all(), slice(1)),
+            ("macros", Macro.objects.filter(active=True), slice(1)),
+            # One besides whoever reads this.
+            ("agents", Agent.objects.all(), slice(1, 2)),
+        )
+    ]
+    return {slug for (slug,) in named.union(*there)}
 
 
 def checklist_of(user: User) -> list[Step]:
     """What the home page lists for a lead; nothing once all is settled or it was hidden."""
-    if not may_set_up(user) or is_hidden():
+    if not may_set_up(user):
         return []
-    steps = steps_now()
-    return [] if all(step.settled for step in steps) else steps
-
-
-def is_hidden() -> bool:
-    return SettledStep.objects.filter(slug=HIDDEN).exists()
+    settled = settled_slugs()
+    steps = steps_of(settled)
+    return [] if HIDDEN in settled or all(step.settled for step in steps) else steps
 
 
 def settle_step(slug: str, by: User) -> None:

@@ -217,7 +217,7 @@ def test_asks_as_often_for_many_as_for_one(
 ) -> None:
     def ask() -> None:
         cache.clear()
-        with django_assert_max_num_queries(22):
+        with django_assert_max_num_queries(23):
             assert lead.get(DESK).status_code == 200
 
     build.ticket(company)
