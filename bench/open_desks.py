@@ -17,7 +17,7 @@ from tickets import agents
 from tickets.models import Agent, Ticket
 from tickets.statuses import Status
 
-ASK_EVERY_SECONDS, AFTER_SECONDS = 2.0, 1.0
+ASK_EVERY_SECONDS, AFTER_SECONDS = 2.0, 0.5
 
 
 class Desk(NamedTuple):
@@ -139,7 +139,6 @@ class Office:
         had: dict[str, Any] = {"since": 0.0, "ticket": desk.ticket_id, "wait": int(self.patient)}
         known: list[str] = []
         while True:
-            began = time.perf_counter()
             asked = urlencode({**had, "known": ",".join(known[-50:])})
             news: dict[str, Any] = json.loads(await browser.ask(f"GET /admin/live/?{asked}"))
             self.asked += 1
@@ -147,8 +146,8 @@ class Office:
             known += [*news.get("changed", []), *news.get("mine", [])]
             if news.get("stale") or news.get("changed"):
                 await self.look(desk, browser)
-            since = time.perf_counter() - began
-            await asyncio.sleep(max(AFTER_SECONDS, ASK_EVERY_SECONDS - since))
+            waits = self.patient and news["waits"]
+            await asyncio.sleep(AFTER_SECONDS if waits else ASK_EVERY_SECONDS)
 
     async def hear_news(self, desk: Desk, browser: Connection, port: int) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -63,6 +63,7 @@ class Worker(ThreadWorker):
         self.are_known = import_string("config.door.credentials.are_known")
         # The desk's part of it, which cannot be imported before the settings are there either.
         self.have_news = import_string("desk.live.waiting.have_news")
+        import_string("desk.live.waiting.begin_waiting")()
         self.patient = PatientRequests(
             import_string("desk.live.waiting.may_wait"),
             lambda waiting: self.tpool.submit(self.look_for_news, waiting),

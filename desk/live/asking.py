@@ -63,6 +63,13 @@ class Askers:
 ASKERS = Askers()
 
 
+class Server:
+    """What the web server says of itself when it starts."""
+
+    # Whether it keeps requests until there is news; where it does, pages need not pause for long.
+    keeps_requests = False
+
+
 class LiveAnswers:
     """Middleware before sessions: answers whoever is known."""
 
@@ -96,7 +103,8 @@ def live_page(request: HttpRequest) -> HttpResponse:
 
 
 def live_answer(asker: Asker, asked: QueryDict) -> HttpResponse:
-    response = JsonResponse(news_for(asker, asked, WATCHER.current()))
+    news = news_for(asker, asked, WATCHER.current())
+    response = JsonResponse({**news, "waits": Server.keeps_requests})
     response["Cache-Control"] = "no-store"
     # The middleware that would say so comes after ours.
     response["Content-Length"] = str(len(response.content))

@@ -9,8 +9,13 @@ from typing import Any
 from django.conf import settings
 from django.http import QueryDict, parse_cookie
 
-from desk.live.asking import ADDRESS, ASKERS, Asker, news_for
+from desk.live.asking import ADDRESS, ASKERS, Asker, Server, news_for
 from desk.live.changes import WATCHER
+
+
+def begin_waiting() -> None:
+    """Called by a web server that keeps requests."""
+    Server.keeps_requests = True
 
 
 def may_wait(request: Any) -> bool:

@@ -178,7 +178,11 @@ class AsSent(NamedTuple):
 
 
 def test_a_known_page_waits_until_there_is_news_for_it(
-    desk: Client, clock: Clock, company: Company, ticket: Ticket
+    desk: Client,
+    clock: Clock,
+    company: Company,
+    ticket: Ticket,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def sent(page: Page, **changes: object) -> AsSent:
         cookie = ("COOKIE", f"sessionid={desk.cookies['sessionid'].value}")
@@ -186,6 +190,9 @@ def test_a_known_page_waits_until_there_is_news_for_it(
 
     page = Page(desk, clock, ticket=ticket.pk)
     page.ask()
+    assert page.ask()["waits"] is False
+    monkeypatch.setattr(asking.Server, "keeps_requests", True)
+    assert page.ask()["waits"] is True
     mine, other = sent(page), sent(page, ticket=0)
     stranger = mine._replace(headers=[("COOKIE", "sessionid=made-up")])
 

@@ -7,9 +7,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const words = bell.dataset;
   // walk.js may show another in its place.
   const ticket = () => document.getElementById("ticket")?.dataset.ticket;
-  // A service that answers at once is asked every two seconds, any other a second after its answer.
-  const EVERY = 2000, AFTER = 1000, HIDDEN = 10000, LONGEST = 60000, OTHERS_ASK = 40000;
-  let since = 0, pause = 0, timer = 0, stopped = false, asking = false, began = 0;
+  // A service that keeps no request is asked every two seconds, any other soon after its answer.
+  const EVERY = 2000, AFTER = 500, HIDDEN = 10000, LONGEST = 60000, OTHERS_ASK = 40000;
+  let since = 0, pause = 0, timer = 0, stopped = false, asking = false, waits = false;
   // What was told before the page was made is counted in it.
   let notified = Number(words.made), toldUntil = 0, heard = 0, counted = "";
   // What the last answers told: they would tell it again for a moment.
@@ -36,7 +36,6 @@ document.addEventListener("DOMContentLoaded", () => {
     // A tab that nobody looks at leaves it to those that somebody does.
     if (document.hidden && Date.now() - heard < OTHERS_ASK) return next();
     asking = true;
-    began = Date.now();
     try {
       const answer = await fetch(`${words.live}?${asked()}`, { redirect: "manual", cache: "no-store" });
       if (answer.status === 401 || answer.type === "opaqueredirect") return signedOut();
@@ -53,7 +52,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const next = () => {
     clearTimeout(timer);
     // Pages that were opened together do not ask together for ever.
-    const soon = document.hidden ? HIDDEN : Math.max(AFTER, EVERY - (Date.now() - began));
+    const soon = document.hidden ? HIDDEN : waits ? AFTER : EVERY;
     const after = Math.max(pause, soon) * (0.95 + Math.random() / 10);
     if (!stopped) timer = setTimeout(ask, after);
   };
@@ -62,6 +61,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const take = async (news) => {
     const first = !since;
     since = news.now;
+    waits = news.waits;
     if (first) toldUntil = toldUntil || news.now;
     counted = news.counted;
     tellTabs({});
