@@ -221,8 +221,8 @@ TICKETS = (
     Mutant(
         "declined-no-longer-blocks",
         STATUSES,
-        'blocks_duplicate=True,\n            system_from=',
-        'system_from=',
+        "blocks_duplicate=True,\n            system_from=",
+        "system_from=",
         "What was declined is simply asked for again.",
     ),
     Mutant(
