@@ -1,17 +1,16 @@
 // Files of a ticket in a dialog: images, and PDFs page by page. Without it each name is a link to the file.
+// Parts of the page are exchanged while it is open, so everything is looked up when it is asked for.
 "use strict";
 (() => {
-  const dialog = document.getElementById("viewer");
-  const links = [...document.querySelectorAll("a[data-view]")];
-  if (!dialog || !links.length) return;
   const find = (id) => document.getElementById(id);
-  const canvas = find("viewer-canvas");
-  const stage = find("viewer-stage");
+  let links = [];
   let at = 0, page = 1, pages = 1, turn = 0, zoom = 1, picture = null, asked = 0;
 
   // Fits the stage at zoom 1, whichever way it is turned.
   const draw = () => {
-    if (!picture) return;
+    const canvas = find("viewer-canvas");
+    const stage = find("viewer-stage");
+    if (!picture || !canvas) return;
     const aside = turn % 2 === 1;
     const [width, height] = aside ? [picture.height, picture.width] : [picture.width, picture.height];
     canvas.width = width;
@@ -40,13 +39,13 @@
       // Somebody who leafs on quickly gets the last one.
       if (mine !== asked) return;
       picture = made;
-      place.textContent = link.dataset.pages ? dialog.dataset.page.replace("{page}", page).replace("{pages}", pages) : "";
+      place.textContent = link.dataset.pages ? find("viewer").dataset.page.replace("{page}", page).replace("{pages}", pages) : "";
       draw();
     } catch {
       if (mine !== asked) return;
       picture = null;
-      canvas.width = 0;
-      place.textContent = dialog.dataset.failed;
+      find("viewer-canvas").width = 0;
+      place.textContent = find("viewer").dataset.failed;
     }
   };
   const go = (to, first) => { at = (to + links.length) % links.length; page = first; pages = 1; turn = 0; zoom = 1; show(); };
@@ -56,27 +55,26 @@
     in() { zoom = Math.min(zoom * 1.5, 8); draw(); },
     out() { zoom = Math.max(zoom / 1.5, 0.25); draw(); },
     rotate() { turn = (turn + 1) % 4; draw(); },
-    close() { dialog.close(); },
+    close() { find("viewer").close(); },
   };
   const keys = { ArrowRight: "next", ArrowLeft: "previous", "+": "in", "=": "in", "-": "out", r: "rotate" };
 
-  const open = (event, link) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    dialog.showModal();
-    stage.focus();
-    go(links.indexOf(link), 1);
+  const open = (name) => {
+    links = [...document.querySelectorAll("a[data-view]")];
+    find("viewer").showModal();
+    find("viewer-stage").focus();
+    go(Math.max(links.findIndex((link) => link.dataset.view === name), 0), 1);
   };
-  links.forEach((link) => link.addEventListener("click", (event) => open(event, link)));
-  document.querySelectorAll("a[data-shows]").forEach((small) =>
-    small.addEventListener("click", (event) => open(event, links.find((link) => link.dataset.view === small.dataset.shows)))
-  );
-  dialog.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-do]");
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("#viewer [data-do]");
     if (button) acts[button.dataset.do]();
+    const link = event.target.closest("a[data-view], a[data-shows]");
+    if (!link || !find("viewer") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open(link.dataset.view || link.dataset.shows);
   });
-  dialog.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+  document.addEventListener("keydown", (event) => {
+    if (!event.target.closest("#viewer") || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
     event.preventDefault();
     acts[keys[event.key]]();
   });
