@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
-from tickets.statuses import Status
+from tickets.statuses import AGENT_MOVES, Status
+
+# By the key that an agent presses.
+MOVES = {move.key: to for to, move in AGENT_MOVES.items()}
 
 
 class Wording(NamedTuple):
@@ -46,7 +49,7 @@ READY = (
             " que se decida el reclamo.\n\n{agent}",
             ("Foto del daño", "Foto del embalaje", "Factura"),
         ),
-        Status.INCOMPLETE,
+        MOVES["i"],
         (5,),
     ),
     ReadyMacro(
@@ -63,7 +66,7 @@ READY = (
             " la factura con el valor y una descripción del contenido.\n\n{agent}",
             ("Factura", "Descripción del contenido"),
         ),
-        Status.INCOMPLETE,
+        MOVES["i"],
         (4,),
     ),
     ReadyMacro(
@@ -80,7 +83,7 @@ READY = (
             " denuncia y la factura con el valor.\n\n{agent}",
             ("Denuncia", "Factura"),
         ),
-        Status.INCOMPLETE,
+        MOVES["i"],
         (13,),
     ),
     ReadyMacro(
@@ -97,7 +100,7 @@ READY = (
             " paquete en una báscula y otra en la que se vean sus medidas.\n\n{agent}",
             ("Foto en la báscula", "Foto con las medidas"),
         ),
-        Status.INCOMPLETE,
+        MOVES["i"],
         (3,),
     ),
     ReadyMacro(
@@ -112,7 +115,7 @@ READY = (
             "Hola, {company}:\n\npor favor, envíenos la dirección completa para {tracking}: calle,"
             " número, código postal, ciudad y un teléfono del destinatario.\n\n{agent}",
         ),
-        Status.INCOMPLETE,
+        MOVES["i"],
         (6, 14, 25),
     ),
     ReadyMacro(
@@ -152,7 +155,7 @@ READY = (
             "Aceptar: el reclamo",
             "Hola, {company}:\n\nsu reclamo por {tracking} fue aceptado.\n\n{agent}",
         ),
-        Status.ACCEPTED,
+        MOVES["a"],
         (4, 5, 13),
     ),
     ReadyMacro(
@@ -167,7 +170,7 @@ READY = (
             "Hola, {company}:\n\ntiene razón: el cargo de {tracking} era incorrecto y se"
             " corrige.\n\n{agent}",
         ),
-        Status.ACCEPTED,
+        MOVES["a"],
         (3,),
     ),
     ReadyMacro(
@@ -182,7 +185,7 @@ READY = (
             "Hola, {company}:\n\nno podemos aceptar el ticket {ticket}, porque no llegaron los"
             " documentos solicitados. Si los tiene, puede apelar la decisión.\n\n{agent}",
         ),
-        Status.DECLINED,
+        MOVES["d"],
     ),
     ReadyMacro(
         "too_late",
@@ -196,7 +199,7 @@ READY = (
             "Hola, {company}:\n\nla paquetería ya no acepta un reclamo por {tracking}: el plazo"
             " había vencido cuando se abrió el ticket.\n\n{agent}",
         ),
-        Status.DECLINED,
+        MOVES["d"],
         (4, 5, 13),
     ),
     ReadyMacro(
@@ -211,7 +214,7 @@ READY = (
             "Hola, {company}:\n\nla paquetería demostró que {tracking} se entregó según lo"
             " acordado.\n\n{agent}",
         ),
-        Status.DECLINED,
+        MOVES["d"],
         (4, 6, 8, 25),
     ),
 )

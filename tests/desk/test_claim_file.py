@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -114,7 +115,8 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
     tables = (content for name, content in made.items() if name.endswith((".csv", ".json")))
     everything = b"".join(tables) + text.encode()
     for secret in ("ada", "They always do this.", ours.name):
-        assert secret.encode() not in everything, secret
+        # As a word: digests are letters too.
+        assert not re.search(rf"\b{re.escape(secret)}\b".encode(), everything), secret
     # Tables that do nothing in a spreadsheet, and the company's own row.
     (_, scan) = csv.reader(made["scans.csv"].decode("utf-8-sig").splitlines())
     assert scan[1:] == ["in_transit", "'=HYPERLINK(1)", "León"]

@@ -17,6 +17,7 @@ from deliveries.models import Health
 from desk.people import company_overview
 from tests import builders as build
 from tests.desk.words import words
+from tests.tickets.test_long_lists import MANY
 from tickets import roles
 from tickets.statuses import Status
 
@@ -169,7 +170,9 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for part in plan.get("Plans", []) for node in nodes(part))]
 
 
-def test_what_is_counted_is_found_by_its_owner_in_an_index(company: Company) -> None:
+def test_what_is_counted_is_found_by_its_owner_in_an_index(
+    company: Company, birch: Company
+) -> None:
     values = {
         "company": company.pk,
         "statuses": [1],
@@ -179,6 +182,9 @@ def test_what_is_counted_is_found_by_its_owner_in_an_index(company: Company) -> 
     }
     plans = []
     with connection.cursor() as cursor:
+        for one in (company, birch):
+            cursor.execute(MANY, [one.pk, 1000])
+        cursor.execute("ANALYZE tickets_ticket")
         cursor.execute("SET LOCAL enable_seqscan = off")
         for statement in (company_overview.BY_STATUS, company_overview.DELIVERIES):
             cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", values)

@@ -259,6 +259,8 @@ IS_NEWS = {
     Kind.AMOUNTS_CHANGED: False,
     Kind.CLAIM_FILE_TAKEN: False,
     Kind.EVIDENCE_TAKEN: False,
+    Kind.REMINDED: False,
+    Kind.ESCALATED: False,
     Kind.OTHER: False,
 }
 
