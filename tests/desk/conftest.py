@@ -1,5 +1,6 @@
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.test import Client
 
 from tickets.models import Agent
@@ -19,3 +20,10 @@ def operator(db: None) -> Client:
     client = Client()
     client.force_login(User.objects.create_superuser("root"))
     return client
+
+
+@pytest.fixture
+def nothing_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the desk caches stays, however long a test takes on a busy machine."""
+    keep = cache.set
+    monkeypatch.setattr(cache, "set", lambda key, value, timeout: keep(key, value, None))

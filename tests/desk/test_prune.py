@@ -1,6 +1,6 @@
 """`prune`: everything that grows, in short steps."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from io import StringIO
 from secrets import token_hex
 
@@ -154,13 +154,15 @@ def test_every_statement_about_deliveries_is_bounded(
 def test_deletes_the_part_of_a_week_page_by_page(company: Company, small_steps: None) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, n, body=token_hex(600).encode()) for n in range(20)])
-    now = timezone.now()
-    Event.objects.filter(shipment_id__lt=15).update(created_at=now - timedelta(hours=2))
+    # Both times in the week of the partition: two hours ago would be the week before on a Monday.
+    monday = datetime.combine(partitions.coming_weeks()[0], time(tzinfo=UTC))
+    before = monday + timedelta(hours=2)
+    Event.objects.update(created_at=before + timedelta(hours=1))
+    Event.objects.filter(shipment_id__lt=15).update(created_at=before - timedelta(hours=1))
     told: list[str] = []
     shown: list[str] = []
 
     log = pruning.EVENTS
-    before = now - timedelta(hours=1)
     for dry_run in (True, False):
         pruning.prune_log(log, before, pruning.Told(told.append, shown.append, dry_run))
 
