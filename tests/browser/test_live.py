@@ -63,6 +63,27 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
     assert tab.do(lambda page: page.locator("tr.data-row").count()) == 1
 
 
+def test_what_comes_before_the_page_first_asks_is_told_too(
+    tab: Tab, desk: Client, calls: Call, company: Company, ada: Agent
+) -> None:
+    ticket = build.ticket(company, agent=ada)
+    answer(calls, ticket, "Counted already.")
+    tab.sign_in(desk)
+    tab.do(
+        lambda page: page.route(
+            "**/admin/live/?*", lambda route: route.fulfill(status=204), times=1
+        )
+    )
+    tab.visit(LIST)
+    tab.sees("#desk-bell-count", "1")
+
+    later = build.ticket(company, agent=ada)
+    answer(calls, later, "It is broken.")
+
+    tab.sees(".desk-toast", f"Acme answered on ticket #{later.pk}.")
+    assert tab.do(lambda page: page.locator(".desk-toast").count()) == 1
+
+
 RAISED = "token => document.querySelector('#composer [name=seen]').value === token"
 
 

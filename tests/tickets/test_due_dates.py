@@ -37,12 +37,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return set_to
 
 
-@pytest.fixture
-def rules_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was read of the rules stays for longer than a test may take."""
-    monkeypatch.setattr(policy, "KEPT_SECONDS", 10**9)
-
-
 def opened(api: APIClient, type_id: int = 2, **body: Any) -> Ticket:
     answer = api.post("/company/tickets", {"type_id": type_id, **body})
     assert answer.status_code == 200, answer.json()
@@ -227,7 +221,6 @@ def statements(api: APIClient, **body: Any) -> list[str]:
     return [each["sql"] for each in captured if "SAVEPOINT" not in each["sql"]]
 
 
-@pytest.mark.usefixtures("rules_kept")
 def test_clocks_cost_an_opening_one_statement_and_no_second_write(
     api: APIClient, company: Company, agent: Agent
 ) -> None:
@@ -248,7 +241,6 @@ def test_clocks_cost_an_opening_one_statement_and_no_second_write(
 WRITES = ('INSERT INTO "tickets_ticket"', "UPDATE tickets_ticket")
 
 
-@pytest.mark.usefixtures("rules_kept")
 def test_a_change_of_targets_counts_at_once_where_it_was_made(api: APIClient, clock: Clock) -> None:
     clock(2, 9)
     assert opened(api).due_at == at(2, 17)

@@ -11,7 +11,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const EVERY = 2000, AFTER = 500, HIDDEN = 10000, LONGEST = 60000, OTHERS_ASK = 40000;
   let since = 0, pause = 0, timer = 0, stopped = false, asking = false, waits = false;
   // What was told before the page was made is counted in it.
-  let notified = Number(words.made), toldUntil = 0, heard = 0, counted = "";
+  let notified = Number(words.made), toldUntil = Number(words.told), heard = 0, counted = "";
   // What the last answers told: they would tell it again for a moment.
   const known = [];
 
@@ -59,10 +59,8 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });
 
   const take = async (news) => {
-    const first = !since;
     since = news.now;
     waits = news.waits;
-    if (first) toldUntil = toldUntil || news.now;
     counted = news.counted;
     tellTabs({});
     if (news.counts) showCounts(news.counts);
@@ -72,11 +70,11 @@ document.addEventListener("DOMContentLoaded", () => {
     document.dispatchEvent(new CustomEvent("desk:live", { detail: news }));
     if (news.mine?.length || news.stale || news.notified > notified) {
       notified = Math.max(notified, news.notified);
-      await lookAtMine(first);
+      await lookAtMine();
     }
   };
 
-  const lookAtMine = async (quietly) => {
+  const lookAtMine = async () => {
     const answer = await fetch(words.mine, { redirect: "manual", cache: "no-store" });
     if (!answer.ok) return;
     const mine = await answer.json();
@@ -87,7 +85,7 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const one of fresh) {
       toldUntil = Math.max(toldUntil, one.at);
       const here = Number(ticket()) === one.ticket && !document.hidden;
-      if (!quietly && !here) tell(one);
+      if (!here) tell(one);
     }
   };
 
