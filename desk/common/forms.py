@@ -26,6 +26,14 @@ def document_names(lines: str) -> list[str]:
     return [line.strip() for line in lines.splitlines() if line.strip()]
 
 
+class TextField(forms.CharField):
+    """What somebody writes. A browser ends lines with CR and LF; here a line end is one character,
+    as in what companies send, and counts as one."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
 class DocumentNames(forms.Field):
     """Names of documents, from boxes that were ticked."""
 
@@ -76,7 +84,7 @@ class RequestForm(forms.Form):
 class MoveForm(DecisionForm, RequestForm):
     """Why a ticket moves. Whether a reason is needed is asked where the move is made."""
 
-    reason = forms.CharField(
+    reason = TextField(
         required=False,
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 6, "autofocus": True}),
@@ -87,14 +95,14 @@ class AppealForm(forms.Form):
     """What a lead decides on an appeal, and why."""
 
     decision = forms.ChoiceField(choices=[("accept", "accept"), ("refuse", "refuse")])
-    reason = forms.CharField(required=False, max_length=LONGEST_TEXT)
+    reason = TextField(required=False, max_length=LONGEST_TEXT)
     seen = SeenField()
 
 
 class WriteForm(DecisionForm, RequestForm):
     """A reply to the company, or a note among agents, and the move it comes with."""
 
-    text = forms.CharField(
+    text = TextField(
         required=False, max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 5})
     )
     to = forms.TypedChoiceField(
@@ -149,7 +157,7 @@ class AssignForm(forms.Form):
         empty_label=gettext_lazy("Assign automatically (least busy)"),
         widget=UnfoldAdminSelectWidget,
     )
-    reason = forms.CharField(
+    reason = TextField(
         required=False,
         label=gettext_lazy("Reason"),
         max_length=2000,

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
-from desk.common.forms import LONGEST_TEXT
+from desk.common.forms import LONGEST_TEXT, TextField
 from desk.opening import lookups
 from tickets.api.serializers import OpenTicket
 from tickets.changes.files import NewFile
@@ -70,7 +70,7 @@ class NewTicketForm(forms.Form):
         help_text=_("One per line, as name: value. A value is a text, a date or a link."),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
-    text = forms.CharField(
+    text = TextField(
         label=_("Message"),
         required=False,
         max_length=LONGEST_TEXT,

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.ids import LARGEST_ID
-from desk.common.forms import LONGEST_TEXT, SeenField
+from desk.common.forms import LONGEST_TEXT, SeenField, TextField
 from tickets.changes import mentions
 from tickets.models import Agent
 
@@ -43,7 +43,7 @@ class HandOverForm(forms.Form):
     """To which colleague, and what they should know."""
 
     to = ColleagueField(error_messages={"required": _("Enter the name of a colleague.")})
-    note = forms.CharField(required=False, max_length=LONGEST_TEXT)
+    note = TextField(required=False, max_length=LONGEST_TEXT)
     seen = SeenField()
     # The warnings have been read.
     confirmed = forms.BooleanField(required=False)

@@ -580,6 +580,15 @@ def test_changes_nothing_by_being_read_but_the_marks_that_somebody_read_it(
     ]
 
 
+def test_a_line_end_is_one_character(desk: Client, ticket: Ticket) -> None:
+    """A browser sends two, and counts one against what the box takes."""
+    line = "a" * 199
+
+    write(desk, ticket, "\r\n".join([line] * 100))
+
+    assert Comment.objects.get(ticket=ticket).text == "\n".join([line] * 100)
+
+
 def test_shows_much_in_as_many_queries_as_little(
     desk: Client,
     company: Company,
