@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from desk.common.requests import StaffRequest
@@ -150,7 +150,13 @@ def first_run_answer(
         "zones": sorted(available_timezones()),
         "deployment": {
             "zone": settings.DESK_TIME_ZONE,
-            "language": dict(settings.LANGUAGES)[settings.LANGUAGE_CODE],
+            "language": language_in_a_sentence(settings.LANGUAGE_CODE),
         },
     }
     return TemplateResponse(request, "desk/first_run.html", context, status=status)
+
+
+def language_in_a_sentence(code: str) -> str:
+    name = str(dict(settings.LANGUAGES)[code])
+    # Of those that the desk speaks, English alone writes it with a capital letter.
+    return name if get_language() == "en" else name.lower()

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
 from desk.common.requests import staff
@@ -100,7 +101,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         if saved:
             groups.append({"title": gettext("Saved views"), "items": saved})
     others = [
-        {"title": gettext(title), "icon": icon, "link": reverse(page)}
+        {"title": capfirst(gettext(title)), "icon": icon, "link": reverse(page)}
         for title, icon, page, permission in OTHERS
         if request.user.has_perm(permission)
     ]

@@ -11,6 +11,9 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 26
 GRID = 4
 # More labels than that would stand on each other.
 MOST_LABELS = 8
+# A column alone is no wall.
+WIDEST = 48
+LETTER = 6.2
 
 
 class Bar(NamedTuple):
@@ -49,12 +52,13 @@ def columns(
     top = round_up(max((value for _, values in rows for value in values), default=0))
     floor, inner = HEIGHT - BOTTOM, WIDTH - LEFT - RIGHT
     group = inner / max(len(rows), 1)
-    width = group * 0.8 / len(series)
+    width = min(group * 0.8, WIDEST * len(series)) / len(series)
+    margin = (group - width * len(series)) / 2
     bars = []
     for place, (label, values) in enumerate(rows):
         for number, value in enumerate(values):
             height = (floor - TOP) * value / top
-            x = LEFT + place * group + group * 0.1 + number * width
+            x = LEFT + place * group + margin + number * width
             says = gettext("%(label)s: %(value)s %(series)s") % {
                 "label": label,
                 "value": f"{value:g}{unit}",
@@ -72,7 +76,7 @@ def columns(
             )
     every = -(-len(rows) // MOST_LABELS) or 1
     labels = [
-        AxisLabel(round(LEFT + (place + 0.5) * group, 1), label)
+        AxisLabel(round(LEFT + (place + 0.5) * group, 1), shortened(label, every * group))
         for place, (label, _) in enumerate(rows)
         if place % every == 0
     ]
@@ -81,6 +85,12 @@ def columns(
         for line in range(GRID + 1)
     ]
     return Chart(title, series, bars, labels, grid)
+
+
+def shortened(label: str, room: float) -> str:
+    """What fits; the whole stands at its columns and in the table."""
+    most = int(room / LETTER)
+    return label if len(label) <= most else f"{label[: most - 1]}…"
 
 
 def round_up(most: float) -> float:
