@@ -1,12 +1,14 @@
 """The pages that the desk is measured by, and who asks for each."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 
 from bench import tickets
 from companies.models import Company
@@ -42,7 +44,10 @@ def pages(size: int) -> list[Page]:
     return [
         *(Page(name, f"{address}?{urlencode(query)}", lead) for name, query in lists.items()),
         *(Page(name, where, lead) for name, where in single(size)),
+        *(Page(name, where, lead) for name, where in around()),
         *(Page(name, where, lead, counted=True) for name, where in figures()),
+        *(Page(name, where, lead) for name, where in reports()),
+        *(Page(f"{name}, not kept", where, lead, counted=True) for name, where in reports()),
         *(Page(name, where, operator) for name, where in tables()),
     ]
 
@@ -109,6 +114,10 @@ def searched(size: int) -> dict[str, str]:
 
 def single(size: int) -> Iterator[tuple[str, str]]:
     yield "one ticket, open", reverse("admin:tickets_ticket_change", args=[size - 1])
+    for queue in ("open", "everything"):
+        place = urlencode({"list": f"queue={queue}"})
+        one = reverse("admin:tickets_ticket_change", args=[size - 1])
+        yield f"one ticket of the list {queue}", f"{one}?{place}"
     yield "one ticket, decided", reverse("admin:tickets_ticket_change", args=[size // 2])
     names = reverse("admin:tickets_ticket_names")
     for what in ("company", "agent", "carrier"):
@@ -120,6 +129,20 @@ def single(size: int) -> Iterator[tuple[str, str]]:
     yield "why no event, by tracking number", f"{events}?tracking_number=TRACK{size // 4 * 2:09}"
     palette = reverse("admin:search")
     yield "palette (kept five minutes)", f"{palette}?s={tickets.COMMON}&extended=1"
+
+
+def around() -> Iterator[tuple[str, str]]:
+    """What stands around the tickets."""
+    yield "company", reverse("admin:companies_company_change", args=[17])
+    palette = reverse("desk_palette")
+    for name, words in (("a name", "comp"), ("a command", "reports"), ("nothing yet", "")):
+        yield f"palette, {name}", f"{palette}?{urlencode({'as': 'json', 'q': words})}"
+    live = {"queue": "open", "since": 1, "notified": 0, "counted": "", "known": "", "shown": ""}
+    yield "live, all there is", f"{reverse('desk_live')}?{urlencode(live)}"
+    yield "live, one's own", reverse("desk_live_mine")
+    for name in ("notifications", "automations", "first_run", "preferences", "add_agents"):
+        yield name.replace("_", " "), reverse(f"desk_{name}")
+    yield "new ticket", reverse("admin:tickets_ticket_new")
 
 
 def tables() -> Iterator[tuple[str, str]]:
@@ -156,3 +179,11 @@ def figures() -> Iterator[tuple[str, str]]:
                 f"{front}?{urlencode({'days': days, **narrowed})}",
             )
     yield "fairness, 28 days", f"{reverse('desk_fairness')}?days=28"
+
+
+def reports() -> Iterator[tuple[str, str]]:
+    """Of the periods that the page offers; those are counted ahead."""
+    today = timezone.localdate()
+    for days in (7, 30, 90):
+        span = {"from": today - timedelta(days=days - 1), "to": today}
+        yield f"report, {days} days", f"{reverse('desk_report')}?{urlencode(span)}"

@@ -30,6 +30,8 @@ class FigureTable(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     chart: charts.Chart | None = None
+    # How many rows the file has besides.
+    more: int = 0
 
 
 class LinkedFigures:

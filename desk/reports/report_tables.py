@@ -38,7 +38,8 @@ COLUMNS = (
 )
 
 
-def tables(report: PeriodReport) -> list[FigureTable]:
+def tables(report: PeriodReport, most: int | None = None) -> list[FigureTable]:
+    """With so many rows each at most, and how many more there are."""
     linked = LinkedFigures(report.asked)
     types = {one.pk: str(one) for one in TicketType.objects.all()}
     agents = dict(Agent.objects.values_list("pk", "user__username"))
@@ -52,6 +53,7 @@ def tables(report: PeriodReport) -> list[FigureTable]:
             {key: (types.get(key, str(key)), {"type": key}) for key in report.groups["type_id"]},
             report.groups["type_id"],
             linked,
+            most,
         ),
         group_table(
             "carriers",
@@ -60,6 +62,7 @@ def tables(report: PeriodReport) -> list[FigureTable]:
             {name: (name, {"carrier_name": name}) for name in report.groups["carrier_name"]},
             report.groups["carrier_name"],
             linked,
+            most,
         ),
         group_table(
             "agents",
@@ -71,9 +74,10 @@ def tables(report: PeriodReport) -> list[FigureTable]:
             },
             report.groups["agent_id"],
             linked,
+            most,
         ),
     ]
-    return [*money_tables(report), *reason_tables(report, linked), *made]
+    return [*money_tables(report, most), *reason_tables(report, linked), *made]
 
 
 def overview(report: PeriodReport, linked: LinkedFigures) -> FigureTable:
@@ -134,11 +138,12 @@ def group_table(
     names: Mapping[Any, tuple[str, dict[str, Any]]],
     numbers: Mapping[Any, Mapping[str, int]],
     linked: LinkedFigures,
+    most: int | None,
 ) -> FigureTable:
     """A row for each; those with the most decided come first."""
     order = sorted(names, key=lambda key: (-numbers[key].get("decided", 0), names[key][0]))
     rows = []
-    for key in order:
+    for key in order[:most]:
         name, narrowed = names[key]
         counts = {one: numbers[key].get(one, 0) for one in COLUMNS}
         answered = counts["answered_in_time"] + counts["answered_late"]
@@ -168,16 +173,16 @@ def group_table(
     charted = [(names[key][0], shown(key)) for key in order[:MOST_CHARTED]]
     series = (gettext("accepted"), gettext("declined"))
     chart = charts.columns(gettext("Accepted and declined"), series, charted)
-    return FigureTable(slug, title, columns, rows, chart)
+    return FigureTable(slug, title, columns, rows, chart, more=len(order) - len(rows))
 
 
-def money_tables(report: PeriodReport) -> list[FigureTable]:
+def money_tables(report: PeriodReport, most: int | None) -> list[FigureTable]:
     """None until tickets have amounts."""
     if not HAS_MONEY:
         return []
     before = {one.currency: one for one in report.money_before}
     rows = []
-    for one in report.money:
+    for one in report.money[:most]:
         was = before.get(one.currency) if one.carrier is None else None
         rows.append(
             (
@@ -201,7 +206,8 @@ def money_tables(report: PeriodReport) -> list[FigureTable]:
         gettext("Paid before"),
         gettext("Change"),
     )
-    return [FigureTable("money", gettext("Money recovered"), columns, rows)]
+    more = len(report.money) - len(rows)
+    return [FigureTable("money", gettext("Money recovered"), columns, rows, more=more)]
 
 
 def recovered(money: Money) -> Cell:

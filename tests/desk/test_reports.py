@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from desk import tasks
-from desk.reports import measures, report, report_cells
+from desk.reports import measures, report, report_cells, report_pages
 from desk.reports.report_cells import Cell, FigureTable
 from tests import builders as build
 from tickets.models import Agent, Appeal, HistoryEntry, Rating, Ticket
@@ -250,3 +250,19 @@ def test_money_and_reasons_are_those_of_the_decisions_of_the_period(
     user = User.objects.get(username="eve")
     assert listed(reason[1].link, user) == 2
     assert found["overview"].rows[-1][1].value == 1
+
+
+def test_shows_the_first_rows_and_its_file_has_all(
+    lead: Client, company: Company, noon: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_pages, "MOST_ROWS", 2)
+    for number in range(4):
+        decided(company, noon, carrier_name=f"carrier {number}")
+
+    html = lead.get(REPORT).content.decode()
+    answer = lead.get(f"{REPORT}carriers.csv")
+
+    assert "carrier 1" in html
+    assert html.count("2 more rows are in the CSV file.") == 1
+    assert len(tables(lead)["carriers"].rows) == 2
+    assert b"".join(answer).count(b"carrier ") == 4
