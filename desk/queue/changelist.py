@@ -49,6 +49,15 @@ class CappedPaginator(Paginator[Ticket]):
         """There are more than were counted."""
         return self.counted > MOST_COUNTED
 
+    def page(self, number: int | str) -> Page[Ticket]:
+        """Of the rows before it no more than their ids is read."""
+        page = super().page(number)
+        if page.number > 1:
+            ids = self.object_list.values_list("pk", flat=True)
+            shown = ids[page.start_index() - 1 : page.end_index()]
+            page.object_list = self.object_list.filter(pk__in=list(shown))
+        return page
+
     def nearest(self, number: int) -> Page[Ticket]:
         """That page, or the first or last where there is none of that number."""
         return self.page(min(max(number, 1), self.num_pages))
