@@ -29,7 +29,10 @@ watching: defaultdict[str, set[asyncio.StreamWriter]] = defaultdict(set)
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Keep a desk that asks for a ticket until it goes away."""
-    head = await reader.readuntil(b"\r\n\r\n")
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return  # gone before it asked for anything
     ticket = head.split(b" ", 2)[1].decode().rpartition("=")[2]
     watching[ticket].add(writer)
     writer.write(HEAD)
