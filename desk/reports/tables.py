@@ -16,6 +16,7 @@ from tickets.labels import type_label
 
 # Carriers and agents that a chart has room for.
 MOST_CHARTED = 12
+MOST_ROWS = 50
 
 
 class Table(NamedTuple):
@@ -24,6 +25,16 @@ class Table(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
     chart: charts.Chart | None = None
+    # So many are shown; the file has all.
+    most: int = MOST_ROWS
+
+    @property
+    def shown(self) -> Sequence[Sequence[object]]:
+        return self.rows[: self.most]
+
+    @property
+    def more(self) -> int:
+        return max(0, len(self.rows) - self.most)
 
 
 GROUP_COLUMNS = (
@@ -212,7 +223,9 @@ def fairness_table(report: Report) -> Table:
         pgettext("tickets", "Decided"),
         gettext("First response, median"),
     )
-    return Table("fairness", gettext("Tickets received per agent"), columns, rows)
+    # It is about everybody.
+    title = gettext("Tickets received per agent")
+    return Table("fairness", title, columns, rows, most=len(rows))
 
 
 def total(numbers: Iterable[Triple]) -> tuple[int, ...]:

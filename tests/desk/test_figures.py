@@ -297,6 +297,18 @@ def exported(client: Client, slug: str, **query: str) -> list[list[str]]:
     return list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
 
 
+def test_shows_the_busiest_fifty_and_its_file_has_all(lead: Client, company: Company) -> None:
+    for number in range(52):
+        build.ticket(company, carrier_name=f"carrier {number}")
+
+    html = lead.get("/admin/").content.decode()
+    answer = lead.get("/admin/figures/carriers.csv")
+
+    assert html.count('<th scope="row"><bdi>carrier ') == 50
+    assert "2 more rows are in the CSV file." in html
+    assert b"".join(answer).count(b"carrier ") == 52
+
+
 def test_exports_what_it_shows_and_no_formula(lead: Client, company: Company) -> None:
     build.ticket(company, carrier_name="=HYPERLINK(1)", created_at=timezone.now())
 
