@@ -223,7 +223,6 @@ def fairness_table(report: Report) -> Table:
         pgettext("tickets", "Decided"),
         gettext("First response, median"),
     )
-    # It is about everybody.
     title = gettext("Tickets received per agent")
     return Table("fairness", title, columns, rows, most=len(rows))
 

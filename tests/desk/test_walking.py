@@ -56,6 +56,18 @@ def walked(desk: Client, address: str) -> list[int]:
         assert len(found) < 50
 
 
+def neighbours(desk: Client, address: str | None) -> list[tuple[int | None, int, int | None]]:
+    """Each ticket from this one on, by the link Next, between those that its page leads to."""
+    found = []
+    while address is not None:
+        walk = walk_from(desk, address)
+        sides = [side and side.ticket_id for side in (walk.previous, walk.next)]
+        found.append((sides[0], walk.ticket_id, sides[1]))
+        address = walk.next and walk.next.address
+        assert len(found) < 50
+    return found
+
+
 def walked_back(desk: Client, address: str) -> list[int]:
     found = []
     while True:
@@ -113,9 +125,21 @@ def test_walks_each_list_in_its_own_order_both_ways(
     if query.get("queue") == "mine":
         Ticket.objects.filter(agent=agent).update(agent=Agent.objects.get(user__username="eve"))
     listed = rows(lead, **query)
+    order = ids(listed)
 
     assert len(listed) >= 2
-    assert walked(lead, listed[0].address) == ids(listed)
+    assert neighbours(lead, listed[0].address) == list(
+        zip([None, *order], order, [*order[1:], None], strict=False)
+    )
+
+
+@pytest.mark.parametrize("queue", ["open", "everything"])
+def test_walks_back_by_the_link_to_the_one_before(
+    lead: Client, company: Company, agent: Agent, queue: str
+) -> None:
+    several(company, agent)
+    listed = rows(lead, queue=queue)
+
     assert walked_back(lead, listed[-1].address) == ids(listed)
 
 
