@@ -137,8 +137,8 @@ def around() -> Iterator[tuple[str, str]]:
     palette = reverse("desk_palette")
     for name, words in (("a name", "comp"), ("a command", "reports"), ("nothing yet", "")):
         yield f"palette, {name}", f"{palette}?{urlencode({'as': 'json', 'q': words})}"
-    live = {"queue": "open", "since": 1, "notified": 0, "counted": "", "known": "", "shown": ""}
-    yield "live, all there is", f"{reverse('desk_live')}?{urlencode(live)}"
+    live = {"queue": "open", "since": 0, "notified": 0, "counted": "", "known": "", "shown": ""}
+    yield "live, a page's first question", f"{reverse('desk_live')}?{urlencode(live)}"
     yield "live, one's own", reverse("desk_live_mine")
     for name in ("notifications", "automations", "first_run", "preferences", "add_agents"):
         yield name.replace("_", " "), reverse(f"desk_{name}")

@@ -18,11 +18,10 @@ from desk.reports.dashboard import require_figures
 from desk.reports.kept_reports import made, quick_periods
 from desk.reports.measures import Period
 from desk.reports.report import Narrowed
+from desk.reports.tables import MOST_ROWS
 from tickets.models import TicketType
 
 USUAL_DAYS, MOST_DAYS = 30, 366
-# Of a table on the page; its file has all.
-MOST_ROWS = 50
 
 
 class Question:

@@ -16,6 +16,7 @@ from tickets.labels import type_label
 
 # Carriers and agents that a chart has room for.
 MOST_CHARTED = 12
+# Of a table on a page; its file has all.
 MOST_ROWS = 50
 
 
@@ -25,7 +26,6 @@ class Table(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
     chart: charts.Chart | None = None
-    # So many are shown; the file has all.
     most: int = MOST_ROWS
 
     @property

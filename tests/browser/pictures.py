@@ -5,6 +5,7 @@ they have every main page, both languages, light and dark, and four widths of a 
 """
 
 import hashlib
+import io
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -102,7 +103,10 @@ def furnish(world: World) -> None:
     for ticket in Ticket.objects.open().filter(type_id__in=(4, 5, 13)).exclude(pk=claim.pk):
         worth = Decimal(90 + ticket.pk * 211 % 9000)
         Ticket.objects.filter(pk=ticket.pk).update(currency="MXN", amount_claimed=worth)
-    kept = (("label.jpg", crushed_box(), "image/jpeg"), ("invoice.pdf", files.pdf(2), PDF))
+    kept = (
+        ("box.jpg", crushed_box(), "image/jpeg"),
+        ("invoice.pdf", files.pdf(2), "application/pdf"),
+    )
     for name, content, media_type in kept:
         build.file(
             claim.company,
@@ -115,16 +119,13 @@ def furnish(world: World) -> None:
         )
 
 
-PDF = "application/pdf"
-
-
 def crushed_box() -> bytes:
     image = Image.new("RGB", (1200, 800), "#d8d2c8")
     draw = ImageDraw.Draw(image)
     draw.polygon([(260, 250), (900, 190), (980, 620), (310, 680)], fill="#b58a56")
     draw.polygon([(260, 250), (900, 190), (760, 330), (400, 360)], fill="#9c7343")
     draw.line([(585, 220), (640, 650)], fill="#e8dcc0", width=34)
-    made = files.BytesIO()
+    made = io.BytesIO()
     image.save(made, "JPEG")
     return made.getvalue()
 
