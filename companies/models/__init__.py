@@ -1,0 +1,20 @@
+"""Companies, their tokens, and what the service keeps of its own doings."""
+
+from companies.models.company import Company, SearchName
+from companies.models.kept_answers import KeptAnswer, KeptBundle
+from companies.models.service import AuditEntry, Deployment, FailedRow
+from companies.models.tokens import ApiToken, PlatformToken, Token, lives
+
+__all__ = [
+    "ApiToken",
+    "AuditEntry",
+    "Company",
+    "Deployment",
+    "FailedRow",
+    "KeptAnswer",
+    "KeptBundle",
+    "PlatformToken",
+    "SearchName",
+    "Token",
+    "lives",
+]

@@ -1,0 +1,80 @@
+"""A client of the API."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.utils.translation import gettext_lazy
+
+
+class Company(models.Model):
+    """A client of the API. Tickets, webhooks and shipments belong to a company."""
+
+    name = models.CharField(max_length=200)
+    active = models.BooleanField(
+        default=True,
+        help_text=gettext_lazy(
+            "An inactive company's tokens are refused, and its webhooks are paused."
+        ),
+    )
+    contact_email = models.EmailField(
+        blank=True,
+        help_text=gettext_lazy(
+            "We email this address when a webhook is paused or a ticket needs an answer."
+        ),
+    )
+    ticket_emails = models.BooleanField(
+        gettext_lazy("emails about tickets"),
+        default=True,
+        db_default=True,
+        help_text=gettext_lazy(
+            "Email it when one of its tickets is Incomplete or Declined, or an appeal is decided."
+        ),
+    )
+    language = models.CharField(
+        max_length=5,
+        choices=settings.LANGUAGES,
+        blank=True,
+        db_default="",
+        help_text=gettext_lazy(
+            "What we write to it is in this language; if empty, in the deployment's."
+        ),
+    )
+    plan = models.CharField(
+        max_length=50,
+        blank=True,
+        help_text=gettext_lazy("Selects the service level of its tickets."),
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    # REST framework reads this from what authentication returned as the user.
+    is_authenticated = True
+
+    class Meta:
+        verbose_name_plural = gettext_lazy("companies")
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def written_language(self) -> str:
+        """The language of what we write to it (decision N21)."""
+        return self.language or settings.LANGUAGE_CODE
+
+
+class SearchName(models.Model):
+    """What a company's name is found by. A trigger writes it, also for the version before."""
+
+    company = models.OneToOneField(
+        Company, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    # As search_words() has them, and search_names().
+    words = models.TextField()
+    nearly = ArrayField(models.TextField())
+
+    class Meta:
+        default_permissions = ()
+        indexes = [GinIndex(fields=["nearly"], fastupdate=False, name="search_names_nearly")]
+
+    def __str__(self) -> str:
+        return self.words

@@ -1,0 +1,78 @@
+"""What the service knows of itself."""
+
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy
+
+
+class Deployment(models.Model):
+    """The one row that says which deployment the database is of (companies.deployments)."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    uuid = models.UUIDField(default=uuid4)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="one_deployment")]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+
+class AuditEntry(models.Model):
+    """An act of somebody who runs the service (companies.audit).
+
+    The database refuses to change an entry, but for its end, and to delete a young one.
+    """
+
+    class Via(models.TextChoices):
+        COMMAND = "command"
+        DESK = "desk"
+        TASK = "task"
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.CharField(max_length=200, help_text="A login at the desk, or USER@HOST.")
+    via = models.CharField(max_length=10, choices=Via)
+    act = models.CharField(max_length=50)
+    # What it was done to, in a few words.
+    about = models.CharField(max_length=300, blank=True)
+    company_id = models.BigIntegerField(null=True)
+    details = models.JSONField(default=dict)
+    request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: none caused it
+    # Null until it has ended: what was killed has none.
+    outcome = models.CharField(max_length=300, null=True)  # noqa: DJ001 - the same
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ("view",)
+        verbose_name = gettext_lazy("audit entry")
+        verbose_name_plural = gettext_lazy("audit")
+        indexes = [
+            models.Index(fields=["at"], name="audit_by_time"),
+            models.Index(fields=["company_id", "at"], name="audit_by_company"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.act} by {self.actor}"
+
+
+class FailedRow(models.Model):
+    """A row that a task fails on, and goes on without (companies.failing_rows)."""
+
+    task = models.CharField(max_length=50)
+    # What it is, such as a ticket, and which.
+    kind = models.CharField(max_length=20)
+    key = models.CharField(max_length=100)
+    error = models.CharField(max_length=300)
+    first_at = models.DateTimeField("first failed", auto_now_add=True)
+    last_at = models.DateTimeField("last failed", auto_now_add=True)
+    times = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "kind", "key"], name="one_entry_per_failed_row")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
