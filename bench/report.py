@@ -1,4 +1,4 @@
-"""docs/performance.md and its pictures, written anew from bench/results."""
+"""The pages with figures and their pictures, written anew from bench/results."""
 
 import re
 import sys
@@ -10,6 +10,8 @@ from bench.results import Kept
 from devtools.bootstrap import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
+# What the figures mean for those who grow.
+GROWING = ROOT / "docs" / "operations" / "growing.md"
 PICTURES = ROOT / "docs" / "pictures"
 # What stands between these two comments belongs to this program, everything else to people.
 PART = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -22,20 +24,30 @@ DRAWN: dict[str, tuple[str, str, Callable[[dict[str, Any]], str]]] = {
 
 def main(arguments: list[str]) -> int:
     if arguments:
-        sys.exit("bench/report takes no arguments: it writes docs/performance.md anew")
+        sys.exit("bench/report takes no arguments: it writes the pages with figures anew")
     write()
     return 0
 
 
 def write() -> None:
-    page = PAGE.read_text()
-    PAGE.write_text(PART.sub(lambda part: f"{part[1]}\n{filled(part[2])}\n\n{part[3]}", page))
+    for page in (PAGE, GROWING):
+        page.write_text(filled_in(page.read_text()))
+
+
+def filled_in(text: str) -> str:
+    """The page with its figures as they are kept now."""
+    return PART.sub(lambda part: f"{part[1]}\n{filled(part[2])}\n\n{part[3]}", text)
+
+
+# Tables that follow from what another command has measured.
+MEASURED_BY = {"needs": "workers"}
 
 
 def filled(name: str) -> str:
-    kept = results.of(name)
+    measured = MEASURED_BY.get(name, name)
+    kept = results.of(measured)
     if kept is None:
-        return f"Not measured yet: `bench/{name} --write`."
+        return f"Not measured yet: `bench/{measured} --write`."
     parts = [sections.SECTIONS[name](kept.figures), measured_on(kept)]
     if name in DRAWN:
         file, words, draw = DRAWN[name]

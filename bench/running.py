@@ -30,6 +30,7 @@ from bench.scenarios import (
     neighbours,
     start,
     tls,
+    workers,
 )
 from devtools.guard import Stop, guarded, turn_deaf
 from devtools.places import Place
@@ -53,6 +54,7 @@ SCENARIOS: dict[str, ModuleType] = {
     "start": start,
     "idle": idle,
     "api": api,
+    "workers": workers,
 }
 
 LAST_WORDS = 5

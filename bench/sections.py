@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from bench.growing_sections import needs, workers
 from bench.judged_sections import api, idle, lanes, latency, neighbours, start
 from bench.markdown import Figures, markdown, number
 
@@ -152,4 +153,6 @@ SECTIONS: dict[str, Callable[[Figures], str]] = {
     "start": start,
     "idle": idle,
     "api": api,
+    "workers": workers,
+    "needs": needs,
 }

@@ -17,6 +17,9 @@ ENOUGH_HELD = 640
 KEEP_SECONDS = 2.0
 # A loop with more lanes lets go of some, so that those it has no room for get their turn.
 MOST_LANES = 10_000
+# So many go to another loop at a time, and so long may what is in flight of one take.
+MOST_LEAVING = 64
+LEAVE_SECONDS = 0.5
 DELIVERED = State.DELIVERED
 
 
@@ -27,6 +30,8 @@ class LaneBook:
         self._rooms = rooms
         self._lanes: dict[int, Lane] = {}
         self._hosts: WeakValueDictionary[str, Host] = WeakValueDictionary()
+        # Those that go to another loop, and until when they may take to be free.
+        self._leaving: dict[Lane, float] = {}
         # Webhooks whose receiver said to send nothing more, which is not yet written down.
         self.silent: set[int] = set()
 
@@ -67,18 +72,48 @@ class LaneBook:
             else:
                 back.append(delivery)
         for webhook_id, company_id, taken in turn.woken:
-            if taken:
+            if taken or webhook_id not in self._lanes:
                 self._lanes[webhook_id] = Lane(webhook_id, company_id, Pace(now), now)
             if lane := self._lanes.get(webhook_id):
                 self.wake(lane)
+        return back + self._let_leave(turn.surplus, now)
+
+    def _let_leave(self, surplus: int, now: float) -> list[Claimed]:
+        """Choose lanes for another loop; returns what is claimed of them, to be given back."""
+        if surplus <= len(self._leaving):
+            return []
+        back = []
+        # Those that are free soonest. One that fails is being probed, at a pace of its own.
+        for lane in sorted(self._lanes.values(), key=lambda lane: (lane.failing, lane.in_flight)):
+            if len(self._leaving) >= min(surplus, MOST_LEAVING):
+                break
+            if not lane.leaving:
+                lane.leaving = True
+                self._leaving[lane] = now + LEAVE_SECONDS
+                self._rooms.to_claim.discard(lane)
+                back += self.drop(lane)
         return back
+
+    def give_away(self, turn: Turn, now: float) -> None:
+        """Give to another loop what is free now; what takes too long stays."""
+        for lane, until in list(self._leaving.items()):
+            if self._lanes.get(lane.webhook_id) is not lane:
+                del self._leaving[lane]
+            elif not (lane.in_flight or lane.claiming or lane.held):
+                del self._leaving[lane], self._lanes[lane.webhook_id]
+                turn.given.append(lane.webhook_id)
+            elif now > until:
+                del self._leaving[lane]
+                lane.leaving = False
+                if lane.due:
+                    self.wake(lane)
 
     def wake(self, lane: Lane) -> None:
         """Note that a claim may find something, unless the lane is no longer this loop's."""
         if self._lanes.get(lane.webhook_id) is not lane:
             return
         lane.due = True
-        if not lane.claiming:
+        if not (lane.claiming or lane.leaving):
             self._rooms.to_claim.add(lane)
 
     def note(self, results: Iterable[AttemptResult]) -> set[int]:
@@ -128,6 +163,7 @@ class LaneBook:
             self._rooms.to_claim.discard(lane)
             lane.due = False
         self._lanes.clear()
+        self._leaving.clear()
 
     def _address(self, lane: Lane, turn: Turn) -> None:
         address = turn.addresses.get(lane.webhook_id)

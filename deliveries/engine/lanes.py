@@ -1,6 +1,7 @@
 """Which webhooks a loop works on: taken when they wake up, released when nothing is left to do.
 
-A lane is a webhook that one loop works on, and no other loop meanwhile. A wake-up is a row that
+A lane is a webhook that one loop works on, and no other loop meanwhile. A loop with many more than
+another, such as one that has just joined, gives some away. A wake-up is a row that
 says from when to look at a webhook. Whatever makes a delivery due writes one in the same
 transaction, and whoever consumes it looks afterwards, so nothing that is due is missed. Rows are
 only ever added by those who publish: they wait for nobody, and nobody waits for them.
@@ -84,6 +85,33 @@ SELECT webhook_id, statement_timestamp() FROM released
 WHERE webhook_id = ANY(%(unfinished)s::bigint[])
 """
 
+# Loops that know how to be given a lane, with how many they have.
+COUNT = """
+SELECT loop.id::text, count(lane.webhook_id) FROM deliveries_loop AS loop
+LEFT JOIN deliveries_lane AS lane ON lane.loop_id = loop.id
+WHERE NOT loop.lost AND loop.takes_lanes AND loop.lease_until > statement_timestamp()
+GROUP BY loop.id
+"""
+
+# The heir is locked, so that whoever frees the lanes of a loop that ends finds these among them.
+GIVE = """
+WITH heir AS MATERIALIZED (
+  SELECT id FROM deliveries_loop AS loop
+  WHERE NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()
+  ORDER BY (SELECT count(*) FROM deliveries_lane WHERE loop_id = loop.id) LIMIT 1 FOR SHARE
+), given AS (
+  UPDATE deliveries_lane SET loop_id = heir.id FROM heir
+  WHERE webhook_id = ANY(%(webhooks)s::bigint[]) AND loop_id = %(loop)s::uuid
+  RETURNING webhook_id
+), woken AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT webhook_id, statement_timestamp() FROM given
+)
+SELECT webhook_id FROM given
+"""
+# So many more than the loop with the fewest are no surplus: at least, and as a part of one's own.
+UNEVEN, UNEVEN_PART = 8, 4
+
 # Webhooks whose first due row is older than a wake-up can be: their wake-up is lost. It walks from
 # webhook to webhook in the index, a part of them at a time.
 FIND_MISSED = """
@@ -126,7 +154,10 @@ MISSED_AFTER_SECONDS = 5.0
 
 
 class Woken(NamedTuple):
-    """A webhook that woke up and may be sent to. Where it is not `taken` it is a lane already."""
+    """A webhook that woke up and may be sent to.
+
+    Where it is not `taken` it is a lane of this loop already, or another loop has given it.
+    """
 
     webhook_id: int
     company_id: int
@@ -150,6 +181,25 @@ def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[i
     values = {"loop": loop_id, "webhooks": list(webhook_ids), "unfinished": list(unfinished)}
     with statements.cursor() as cursor:
         cursor.execute(RELEASE, values)
+
+
+def surplus(loop_id: str) -> int:
+    """How many lanes this loop should give to the one with the fewest; 0 where they are even."""
+    with statements.cursor() as cursor:
+        cursor.execute(COUNT)
+        counts: dict[str, int] = dict(cursor.fetchall())
+    own = counts.pop(loop_id, 0)
+    difference = own - min(counts.values(), default=own)
+    return difference // 2 if difference > max(UNEVEN, own // UNEVEN_PART) else 0
+
+
+def give(loop_id: str, webhook_ids: Collection[int]) -> None:
+    """Hand webhooks over to the loop with the fewest; where there is none, to anybody."""
+    with statements.cursor() as cursor:
+        cursor.execute(GIVE, {"loop": loop_id, "webhooks": list(webhook_ids)})
+        given = {webhook_id for (webhook_id,) in cursor.fetchall()}
+    if left := set(webhook_ids) - given:
+        release(loop_id, left, left)
 
 
 def find_missed(after: int, most: int) -> tuple[int, int]:

@@ -26,10 +26,22 @@ LOCK_CLASS = 7_301
 RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost"
 
 JOIN = """
-INSERT INTO deliveries_loop (id, host, process_id, started_at, lease_until, lost)
-SELECT %(loop)s, %(host)s, %(process)s, statement_timestamp(),
-  statement_timestamp() + make_interval(secs => %(lease)s), false
+INSERT INTO deliveries_loop
+  (id, host, process_id, worker, started_at, lease_until, lost, takes_lanes)
+SELECT %(loop)s, %(host)s, %(process)s, %(worker)s, statement_timestamp(),
+  statement_timestamp() + make_interval(secs => %(lease)s), false, true
 WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) < %(most)s
+"""
+
+# A worker that has two loops more than one whose loops wait gives up a place, one at a time.
+ASK_FOR_PLACE = """
+UPDATE deliveries_loop SET yields = true WHERE id = (
+  SELECT loop.id FROM deliveries_loop AS loop JOIN (
+    SELECT worker, count(*) AS loops, bool_or(yields) AS asked FROM deliveries_loop
+    WHERE NOT lost AND worker <> '' GROUP BY worker) AS team USING (worker)
+  WHERE NOT loop.lost AND NOT team.asked AND worker <> %(worker)s AND team.loops >= 2 + (
+    SELECT count(*) FROM deliveries_loop WHERE NOT lost AND worker = %(worker)s)
+  ORDER BY team.loops DESC, loop.started_at DESC LIMIT 1)
 """
 
 # All that an idle loop asks, once a second.
@@ -41,19 +53,13 @@ RETURNING
     WHERE NOT other.lost AND other.id <> %(loop)s
       AND other.lease_until <= statement_timestamp()),
   EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
-  statement_timestamp()
+  statement_timestamp(), yields
 """
 
-# Their webhooks become anybody's: a wake-up for each says so.
-TAKE_OVER = """
+LOSE = """
 WITH lost AS (
   UPDATE deliveries_loop SET lost = true
   WHERE NOT lost AND lease_until <= statement_timestamp() RETURNING id
-), freed AS (
-  DELETE FROM deliveries_lane WHERE loop_id = ANY(ARRAY(SELECT id FROM lost)) RETURNING webhook_id
-), woken AS (
-  INSERT INTO deliveries_wakeup (webhook_id, due_at)
-  SELECT webhook_id, statement_timestamp() FROM freed
 ), forgotten AS (
   DELETE FROM deliveries_loop
   WHERE lost AND lease_until < statement_timestamp() - make_interval(secs => %(forget)s)
@@ -63,12 +69,29 @@ SELECT id::text FROM lost
 
 LEAVE = "DELETE FROM deliveries_loop WHERE id = %(loop)s"
 
+# Webhooks of loops that are no more become anybody's: a wake-up for each says so. A statement of
+# its own, which sees what was given to them until their rows could be written.
+FREE = """
+WITH freed AS (
+  DELETE FROM deliveries_lane WHERE loop_id = ANY(%(loops)s::uuid[]) RETURNING webhook_id
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT webhook_id, statement_timestamp() FROM freed
+"""
+
 
 def join(most: int) -> str | None:
-    """The id of a new loop with a lease, or None where `most` loops are running already."""
+    """The id of a new loop with a lease, or None where `most` loops are running already.
+
+    Then a worker that has more of them than its part is asked for a place.
+    """
+    host = socket.gethostname()[:255]
+    # Loops of one worker have a parent in common.
+    worker = f"{host}/{os.getppid()}"
     with connection.cursor() as cursor:
         cursor.execute(RUNNING)
         if cursor.fetchone()[0] >= most:
+            cursor.execute(ASK_FOR_PLACE, {"worker": worker})
             return None
     loop_id = str(uuid4())
     with transaction.atomic(), connection.cursor() as cursor:
@@ -76,8 +99,9 @@ def join(most: int) -> str | None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCK_CLASS])
         values: dict[str, str | int | float] = {
             "loop": loop_id,
-            "host": socket.gethostname()[:255],
+            "host": host,
             "process": os.getpid(),
+            "worker": worker,
             "lease": LEASE_SECONDS,
             "most": most,
         }
@@ -86,11 +110,15 @@ def join(most: int) -> str | None:
 
 
 class Renewed(NamedTuple):
-    """What a heartbeat sees: loops whose lease has run out, wake-ups that are due, and the time."""
+    """What a heartbeat sees: loops whose lease has run out, wake-ups that are due, and the time.
+
+    `yields`: whether this loop is to give up its place for one of another worker.
+    """
 
     silent_loops: bool
     wakeups: bool
     at: datetime
+    yields: bool
 
 
 def renew(loop_id: str) -> Renewed | None:
@@ -107,12 +135,19 @@ def take_over() -> list[str]:
     To be called only by who has not been away itself: after a stall of the database everybody's
     lease has run out, and nobody is lost.
     """
-    with statements.cursor() as cursor:
-        cursor.execute(TAKE_OVER, {"forget": FORGET_SECONDS})
-        return [loop_id for (loop_id,) in cursor.fetchall()]
+    with transaction.atomic(), statements.cursor() as cursor:
+        cursor.execute(LOSE, {"forget": FORGET_SECONDS})
+        lost = [loop_id for (loop_id,) in cursor.fetchall()]
+        if lost:
+            cursor.execute(FREE, {"loops": lost})
+    return lost
 
 
 def leave(loop_id: str) -> None:
-    """End a lease. What the loop was working on must have been released before."""
-    with statements.cursor() as cursor:
+    """End a lease. What the loop was working on must have been released before.
+
+    What others have just given to it, and it has not heard of, becomes anybody's.
+    """
+    with transaction.atomic(), statements.cursor() as cursor:
         cursor.execute(LEAVE, {"loop": loop_id})
+        cursor.execute(FREE, {"loops": [loop_id]})

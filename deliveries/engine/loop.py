@@ -76,9 +76,9 @@ class Engine:
         )
 
     def run(self, *, until_idle: bool = False) -> int:
-        """Work until told to stop or, `until_idle`, nothing is due; returns the attempts made."""
+        """Work until told to stop or yield or, `until_idle`, nothing is due; returns attempts."""
         while True:
-            stopping = self.stop()
+            stopping = self.stop() or self.database.yields
             now = self.presence.notice(0.0)
             if self.turn and self.turn.done():
                 self.finish_turn(now)
@@ -128,6 +128,7 @@ class Engine:
             turn.claims = self.book.claims(now, self.database.claims_at_once.size)
             self.claim_at = now + LOOK_EVERY_SECONDS
         turn.listening = now >= self.look_at or bool(turn.claims)
+        turn.lanes = len(self.book)
         return turn if turn.listening else None
 
     def write(self, now: float, stopping: bool) -> Turn | None:
@@ -143,6 +144,8 @@ class Engine:
             self.recorded_at = now
             turn.failing = self.book.note(turn.results)
             turn.gone = {each.webhook_id for each in turn.results if each.status == judging.GONE}
+        if not stopping:
+            self.book.give_away(turn, now)
         if now >= self.tidy_at and not stopping:
             self.tidy_at = now + IDLE_SECONDS
             self.book.release_idle(turn, now)

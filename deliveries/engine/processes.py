@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 # A loop that dies again and again is not started without a pause.
 RESTART_SECONDS = 0.2
 STOP_WITHIN_SECONDS = 12.0
+YIELD_SECONDS = 3.0
 # No statement of a loop takes long: a server that does not answer by then hangs.
 PATIENCE_SECONDS = 10.0
 PR_SET_PDEATHSIG = 1
@@ -119,7 +120,7 @@ def keep_working(works: Sequence[Callable[[], None]]) -> None:
 
 
 def run_loop(bell: Bell) -> None:
-    """In a child: an engine loop, until SIGTERM."""
+    """In a child: an engine loop, until SIGTERM; another one where that has yielded its place."""
     stopping = threading.Event()
 
     def stop(*_: object) -> None:
@@ -132,11 +133,14 @@ def run_loop(bell: Bell) -> None:
         "PATIENCE_SECONDS": PATIENCE_SECONDS,
         "POOLED": False,
     }
-    transport = Transport(
-        target_policy.current_policy(),
-        ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
-        timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
-        concurrency=SLOTS,
-    )
-    with closing(transport), ThreadPoolExecutor(1, "database") as executor:
-        Engine(transport, stopping.is_set, executor, bell).run()
+    while not stopping.is_set():
+        transport = Transport(
+            target_policy.current_policy(),
+            ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
+            timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
+            concurrency=SLOTS,
+        )
+        with closing(transport), ThreadPoolExecutor(1, "database") as executor:
+            Engine(transport, stopping.is_set, executor, bell).run()
+        # It was asked for its place: whoever asked is to have it.
+        stopping.wait(YIELD_SECONDS)

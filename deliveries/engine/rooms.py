@@ -67,6 +67,8 @@ class Lane:
     due: bool = True
     claiming: bool = False
     failing: bool = False
+    # It goes to another loop as soon as nothing of it is in flight.
+    leaving: bool = False
     fresh: deque[Claimed] = field(default_factory=deque)
     again: deque[Claimed] = field(default_factory=deque)
 

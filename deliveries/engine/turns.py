@@ -41,8 +41,9 @@ FIND_MISSED_AT_ONCE = 500
 class Turn:
     """What is to be done, and what came of it.
 
-    `claims`: how many to claim, by webhook. `addresses`: of those that may be sent to. `more`:
-    webhooks of which there may be more. `plenty`: more may wake up at once.
+    `given`: webhooks for other loops. `lanes`: how many this one has. `claims`: how many to claim,
+    by webhook. `addresses`: of those that may be sent to. `more`: webhooks of which there may be
+    more. `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
     """
 
     results: list[AttemptResult] = field(default_factory=list)
@@ -51,6 +52,8 @@ class Turn:
     back: list[Claimed] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
     unfinished: list[int] = field(default_factory=list)
+    given: list[int] = field(default_factory=list)
+    lanes: int = 0
     claims: dict[int, int] = field(default_factory=dict)
     listening: bool = False
 
@@ -60,10 +63,11 @@ class Turn:
     woken: list[Woken] = field(default_factory=list)
     plenty: bool = False
     recorded: int = 0
+    surplus: int = 0
 
     @property
     def writes(self) -> bool:
-        return bool(self.results or self.back or self.released)
+        return bool(self.results or self.back or self.released or self.given)
 
 
 class Database:
@@ -75,6 +79,7 @@ class Database:
     def __init__(self, stop: Callable[[], bool]) -> None:
         self.stop = stop
         self.loop_id: str | None = None
+        self.yields = False
         # A delivery that we have, and that loops before us were lost with.
         self._suspect: str | None = None
         self.claims_at_once = Portion(CLAIMS_AT_ONCE)
@@ -84,7 +89,7 @@ class Database:
         self._renewed_at = -math.inf
         # The database's time, and the moment of the monotonic clock at which it was told.
         self._told: tuple[datetime, float] | None = None
-        self._missed_at = -math.inf
+        self._missed_at = self._looked_around_at = -math.inf
         self._missed_after = 0
 
     def take(self, turn: Turn) -> Turn:
@@ -143,6 +148,7 @@ class Database:
             turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
         if turn.listening:
             self._find_missed()
+            self._look_around(turn, self.loop_id, time.monotonic())
         if turn.claims:
             began = time.monotonic()
             turn.addresses = self._find_addresses(list(turn.claims))
@@ -183,6 +189,9 @@ class Database:
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             turn.released = []
+        if turn.given and self.loop_id:
+            lanes.give(self.loop_id, turn.given)
+            turn.given = []
 
     def _find_addresses(self, webhook_ids: list[int]) -> dict[int, Address]:
         """Those that may be sent to; what we cannot write ourselves waits, and is not claimed."""
@@ -223,8 +232,13 @@ class Database:
     def _renew(self) -> leases.Renewed | None:
         renewed = leases.renew(self.loop_id) if self.loop_id else None
         if renewed:
-            self._told = renewed.at, time.monotonic()
+            self._told, self.yields = (renewed.at, time.monotonic()), renewed.yields
         return renewed
+
+    def _look_around(self, turn: Turn, loop_id: str, now: float) -> None:
+        if turn.lanes > lanes.UNEVEN and now - self._looked_around_at >= leases.HEARTBEAT_SECONDS:
+            self._looked_around_at = now
+            turn.surplus = lanes.surplus(loop_id)
 
     def _find_missed(self) -> None:
         now = time.monotonic()

@@ -65,6 +65,11 @@ class Loop(models.Model):
     lease_until = models.DateTimeField()
     # Given up by the other loops: what it worked on is theirs.
     lost = models.BooleanField()
+    # Loops of the version before did not know how to be given a webhook, nor how to yield.
+    takes_lanes = models.BooleanField(default=False, db_default=False)
+    worker = models.CharField(max_length=300, blank=True, db_default="")
+    # It has been asked to give up its place for a loop of another worker.
+    yields = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         db_table = "deliveries_loop"

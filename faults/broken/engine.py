@@ -11,6 +11,28 @@ TURNS = "deliveries/engine/turns.py"
 
 ENGINE = (
     Mutant(
+        "busy-webhooks-given-away",
+        BOOK,
+        "elif not (lane.in_flight or lane.claiming or lane.held):",
+        "elif True:",
+        "Two loops send to one webhook at once, beyond its max_in_flight.",
+    ),
+    Mutant(
+        "given-webhooks-are-orphans",
+        LEASES,
+        """        cursor.execute(FREE, {"loops": [loop_id]})""",
+        "        pass",
+        "A webhook that was given to a loop just before it ended is never sent to again.",
+    ),
+    Mutant(
+        "nobody-asked-for-a-place",
+        LEASES,
+        """            cursor.execute(ASK_FOR_PLACE, {"worker": worker})
+""",
+        "",
+        "Whichever worker starts first does all the work.",
+    ),
+    Mutant(
         "order-off",
         CLAIMING,
         "AND head.event_id < candidate.event_id",

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import pictures, report, results
+from bench import growing_sections, pictures, report, results
 from bench.books import Books
 from bench.measure import in_ms
 from bench.outcome import Outcome
@@ -53,6 +53,9 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "performance.md"
     copy.write_text(report.PAGE.read_text())
     monkeypatch.setattr(report, "PAGE", copy)
+    growing = tmp_path / "growing.md"
+    growing.write_text(report.GROWING.read_text())
+    monkeypatch.setattr(report, "GROWING", growing)
     monkeypatch.setattr(report, "PICTURES", tmp_path / "pictures")
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     return copy
@@ -80,6 +83,34 @@ def test_writing_the_page_twice_changes_nothing(page: Path) -> None:
     report.write()
 
     assert page.read_text() == once
+
+
+@pytest.mark.parametrize("page", [report.PAGE, report.GROWING], ids=lambda page: page.name)
+def test_the_pages_say_what_was_measured_last(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(report, "PICTURES", tmp_path / "pictures")
+
+    assert report.filled_in(page.read_text()) == page.read_text()
+
+
+def test_what_so_many_deliveries_need_follows_from_the_figures() -> None:
+    team = {"workers": 1, "loops": 1, "deliveries_per_s": 1000.0, "connections": 3, "parts": [1.0]}
+    cpu = {"worker": 0.1, "postgres": 0.05}
+    figures = {"teams": [team | {"cpu_s_per_1000": cpu, "bytes": {"wal": 2000, "disk": 1500}}]}
+
+    rows = [row.strip("| ").split(" | ") for row in growing_sections.needs(figures).splitlines()]
+
+    assert {row[0]: row[-1] for row in rows[2:]} == {
+        "deliveries/s, mean": "1,157",
+        "deliveries/s, peak (3 times the mean)": "3,472",
+        "loops, a worker each, 50% busy at the peak": "7",
+        "cores of the workers at the peak": "0.35",
+        "cores of PostgreSQL at the peak": "0.17",
+        "connections of the workers": "21",
+        "WAL a day, GB": "200.0",
+        "on disk after 30 days, GB": "4,500.0",
+    }
 
 
 @pytest.mark.parametrize(

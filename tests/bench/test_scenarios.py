@@ -61,3 +61,17 @@ def test_the_desk_s_pages_and_their_plans(rig: Rig) -> None:
     assert {"queue Mine", "queue Overdue", "queue Everything"} <= set(pages)
     assert max(each["queries"] for each in pages.values()) <= 9
     assert any("tickets_ticket" in note for note in outcome.notes)
+
+
+def test_workers_share_and_come_and_go(rig: Rig) -> None:
+    size = "--teams 1:1 --size 300 --webhooks 8 --rate 50 --seconds 3 --tickets 10"
+    outcome = measured(rig, f"workers {size}")
+
+    assert outcome.troubles == []
+    (alone,) = outcome.figures["teams"]
+    assert alone["parts"] == [1.0]
+    assert alone["bytes"]["wal"] > 0
+    changing = outcome.figures["changing"]
+    assert changing["published"] == changing["delivered"] > 0
+    assert changing["repeats"] == changing["lost"] == 0
+    assert outcome.figures["ticket"]["disk_tickets"] >= 0

@@ -1,5 +1,6 @@
 """Which webhooks a loop works on, and that nothing that is due is missed."""
 
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -10,13 +11,16 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, redelivery, statements
 from deliveries.engine import lanes, leases, recording, rendering
+from deliveries.engine.rooms import SLOTS
+from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State, TakenLane, Wakeup
 from deliveries.monitoring import backlog
 from tests import builders as build
 from tests.deliveries.test_recording import failed, result
-from tests.sending import claim, loop_id
+from tests.sending import claim, engine, loop_id
 from webhooks import services
 from webhooks.models import Webhook
+from webhooks.targets import Policy
 
 HOUR = timedelta(hours=1)
 
@@ -290,6 +294,105 @@ def test_lost_loops_are_forgotten_in_time(db: None) -> None:
     leases.take_over()
 
     assert Loop.objects.count() == 0
+
+
+def many_webhooks(company: Company, count: int) -> list[int]:
+    """Each with an event that waits."""
+    ids = [build.webhook(company).pk for _ in range(count)]
+    publishing.publish([build.news(company)])
+    return ids
+
+
+def lanes_of(loop: str) -> set[int]:
+    return set(TakenLane.objects.filter(loop_id=loop).values_list("pk", flat=True))
+
+
+def test_a_loop_that_joins_is_given_its_part(company: Company) -> None:
+    first = leases.join(2)
+    ids = many_webhooks(company, 24)
+    woken(first)
+    assert lanes.surplus(first) == 0
+    second = leases.join(2)
+    assert lanes.surplus(first) == 12
+
+    lanes.give(first, ids[:12])
+
+    assert (lanes_of(first), lanes_of(second)) == (set(ids[12:]), set(ids[:12]))
+    assert {(each.webhook_id, each.taken) for each in lanes.take(second, 100)[0]} == {
+        (webhook_id, False) for webhook_id in ids[:12]
+    }
+    assert lanes.surplus(first) == lanes.surplus(second) == 0
+
+
+def test_a_few_more_are_no_surplus(company: Company) -> None:
+    first, _ = leases.join(2), leases.join(2)
+    many_webhooks(company, 8)
+    woken(first)
+
+    assert lanes.surplus(first) == 0
+
+
+def test_a_loop_of_the_version_before_is_given_nothing(company: Company) -> None:
+    first, second = leases.join(2), leases.join(2)
+    ids = many_webhooks(company, 24)
+    woken(first)
+    Loop.objects.filter(pk=second).update(takes_lanes=False)
+    assert lanes.surplus(first) == 0
+
+    lanes.give(first, ids)
+
+    assert TakenLane.objects.count() == 0
+    assert set(Wakeup.objects.values_list("webhook_id", flat=True)) == set(ids)
+
+
+@pytest.mark.parametrize("end", ["leaves", "is lost"])
+def test_what_was_given_to_a_loop_that_ends_is_anybody_s(company: Company, end: str) -> None:
+    first, second = leases.join(2), leases.join(2)
+    ids = many_webhooks(company, 24)
+    woken(first)
+    lanes.give(first, ids[:12])
+
+    if end == "leaves":
+        leases.leave(second)
+    else:
+        Loop.objects.filter(pk=second).update(lease_until=timezone.now() - timedelta(seconds=1))
+        leases.take_over()
+
+    assert lanes_of(second) == set()
+    assert set(ids[:12]) <= woken(first)
+
+
+def test_a_worker_with_all_places_is_asked_for_one(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getppid", lambda: 1)
+    first, second, third = (str(leases.join(3)) for _ in range(3))
+    monkeypatch.setattr("os.getppid", lambda: 2)
+
+    assert [leases.join(3), leases.join(3)] == [None, None]
+
+    asked = [loop for loop in (first, second, third) if leases.renew(loop).yields]
+    assert asked == [third]
+    leases.leave(third)
+    joined = leases.join(3)
+    assert joined is not None
+    # Two and one: as even as three places are for two.
+    assert leases.join(3) is None
+    assert not any(leases.renew(loop).yields for loop in (first, second, joined))
+
+
+def test_a_loop_that_is_asked_for_its_place_ends_and_frees_its_webhooks(
+    company: Company, webhook: Webhook, loopback: Policy
+) -> None:
+    publishing.publish([build.news(company)])
+    with closing(Transport(loopback, concurrency=SLOTS)) as transport:
+        loop = engine(transport)
+        loop.database.yields = True
+        loop.run()
+
+    assert not Loop.objects.exists()
+    assert not TakenLane.objects.exists()
+    assert woken() == {webhook.pk}
 
 
 def test_finds_what_has_no_wakeup(company: Company) -> None:

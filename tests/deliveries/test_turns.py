@@ -122,6 +122,40 @@ def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
     assert len(book) == 0
 
 
+def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
+    rooms = Rooms()
+    book, turn = LaneBook(rooms), Turn()
+    turn.woken = [Woken(number, 1, True) for number in (7, 8, 9)]
+    book.enter(turn, 0.0)
+    busy = book._lanes[7]
+    flight = rooms.start(busy, 0.0)
+
+    book.enter(Turn(surplus=3), 0.0)
+    assert book.claims(0.0, 100) == {}
+    first = Turn()
+    book.give_away(first, 0.1)
+    assert sorted(first.given) == [8, 9]
+
+    rooms.end(flight, 0.2)
+    second = Turn()
+    book.give_away(second, 0.2)
+    assert (second.given, len(book)) == ([7], 0)
+
+
+def test_a_lane_that_is_busy_for_too_long_stays() -> None:
+    rooms = Rooms()
+    book, turn = LaneBook(rooms), Turn()
+    turn.woken = [Woken(7, 1, True)]
+    book.enter(turn, 0.0)
+    rooms.start(book._lanes[7], 0.0)
+    book.enter(Turn(surplus=1), 0.0)
+
+    book.give_away(turn, 0.6)
+
+    assert turn.given == []
+    assert book.claims(0.6, 100).keys() == {7}
+
+
 def test_claims_that_waited_too_long_are_given_back(
     world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
