@@ -15,9 +15,18 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
+from companies.measures import sums
 from deliveries import statements
 from deliveries.catching_up import Walks
-from deliveries.engine import claiming, lanes, leases, pausing, rendering, setting_aside
+from deliveries.engine import (
+    claiming,
+    lanes,
+    leases,
+    pausing,
+    rendering,
+    setting_aside,
+    tallying,
+)
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.portions import Portion
@@ -75,6 +84,8 @@ class Database:
     def __init__(self, stop: Callable[[], bool]) -> None:
         self.stop = stop
         self.loop_id: str | None = None
+        # The loop's slots that are in use.
+        self.busy = 0
         # A delivery that we have, and that loops before us were lost with.
         self._suspect: str | None = None
         self.claims_at_once = Portion(CLAIMS_AT_ONCE)
@@ -126,6 +137,7 @@ class Database:
     def close(self) -> None:
         """End the lease; what is not released by then is taken over by others."""
         try:
+            sums.write_sums()
             if self.loop_id:
                 leases.leave(self.loop_id)
         except (OperationalError, InterfaceError) as error:
@@ -137,6 +149,7 @@ class Database:
             self._tuned = True
         wakeups = self._keep_lease()
         self._write(turn)
+        sums.write_if_due()
         if self.loop_id is None:
             return
         if turn.listening and wakeups:
@@ -173,6 +186,7 @@ class Database:
                 logger.warning("%d results arrived after their claim had ended", late)
             self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
+            tallying.tally_attempts(turn.results)
             turn.results = []
         for webhook_id in tuple(turn.gone):
             pausing.pause_gone(webhook_id)
@@ -221,7 +235,7 @@ class Database:
         return renewed is None or renewed.wakeups
 
     def _renew(self) -> leases.Renewed | None:
-        renewed = leases.renew(self.loop_id) if self.loop_id else None
+        renewed = leases.renew(self.loop_id, self.busy) if self.loop_id else None
         if renewed:
             self._told = renewed.at, time.monotonic()
         return renewed
