@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from companies import request_ids
+from companies.measures import sums
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -19,4 +20,7 @@ if __name__ == "__main__":
         sys.exit(f"Not run. Change this setting:\n- {error}")
     # What a command writes and logs can be told apart like a request's.
     request_ids.begin_request()
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    finally:
+        sums.write_sums()

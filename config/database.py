@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 # A peer that is dead or cut off is noticed within seconds, not after two hours.
@@ -63,3 +63,29 @@ def prepare_connection(connection: BaseDatabaseWrapper, **_: Any) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute(SETTINGS)
+
+
+# Of one role's own: PostgreSQL hides from it what the others do.
+CONNECTIONS = """
+SELECT CASE WHEN state IN ('active', 'idle') THEN state
+    WHEN state LIKE 'idle in transaction%%' THEN 'idle_in_transaction' ELSE 'other' END,
+  count(*)
+FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+GROUP BY 1
+"""
+CONNECTION_STATES = ("active", "idle", "idle_in_transaction", "other")
+
+
+def count_connections() -> dict[str, int]:
+    """The connections to this database, whoever's, by what they do."""
+    with connection.cursor() as cursor:
+        cursor.execute(CONNECTIONS, [])
+        found = dict(cursor.fetchall())
+    return {state: found.get(state, 0) for state in CONNECTION_STATES}
+
+
+def most_connections() -> int:
+    """How many the server takes, of all its databases."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('max_connections')::integer")
+        return int(cursor.fetchone()[0])

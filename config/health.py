@@ -1,25 +1,18 @@
-"""For operators and their machines: alive, ready, measured (decisions, section 4)."""
+"""For operators and their machines: alive and ready (decisions, section 4)."""
 
-import logging
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from celery import current_app
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from kombu import Producer, Queue
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
-from companies import services
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
-from tickets.models import Ticket
-from tickets.models.agents import left_behind
-
-logger = logging.getLogger(__name__)
 
 BEAT_MAY_BE_AWAY = timedelta(seconds=30)
 DUE_MAY_WAIT = timedelta(minutes=2)
@@ -157,92 +150,3 @@ CHECKS = (
     periodic_tasks,
     weeks_ahead,
 )
-
-
-def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus. Read from the database at each scrape: the same for every web process.
-
-    While the database is away, that is the one figure.
-    """
-    registry = CollectorRegistry()
-    up = Gauge("parceldesk_database_up", "1 while the database answers", registry=registry)
-    try:
-        unlabelled(registry)
-        labelled(registry)
-        up.set(1)
-    except (OperationalError, InterfaceError) as error:
-        logger.warning("no figures, the database is away: %s", error)
-    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
-
-
-def unlabelled(registry: CollectorRegistry) -> None:
-    """The gauges of deliveries, webhooks, beat and tickets."""
-
-    def gauge(name: str, text: str, value: float) -> None:
-        Gauge(f"parceldesk_{name}", text, registry=registry).set(value)
-
-    now = timezone.now()
-    oldest, pulse = backlog.oldest_due(), backlog.last_pulse()
-    gauge("deliveries_waiting", "Deliveries not finished (an estimate)", backlog.count_waiting())
-    gauge(
-        "delivery_oldest_due_seconds",
-        "Age of the oldest due delivery, without failing webhooks",
-        max(0.0, (now - oldest).total_seconds()) if oldest else 0,
-    )
-    gauge(
-        "webhooks_resting", "Webhooks paused between probes after failures", backlog.count_resting()
-    )
-    if pulse:
-        gauge(
-            "beat_age_seconds",
-            "Seconds since the last heartbeat of beat",
-            (now - pulse).total_seconds(),
-        )
-    if (used := services.platform_last_seen()) is not None:
-        gauge(
-            "platform_feed_age_seconds",
-            "Seconds since the platform used POST /platform/feed, to the minute",
-            (now - used).total_seconds(),
-        )
-    gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
-    gauge(
-        "tickets_unassigned",
-        "Running tickets without an agent who works here",
-        Ticket.objects.waiting().count() + left_behind().count(),
-    )
-
-
-def labelled(registry: CollectorRegistry) -> None:
-    """The gauges of each table in partitions and of each periodic task."""
-    ahead = Gauge(
-        "parceldesk_partition_weeks_ahead",
-        "Whole weeks after this one that the table has partitions for",
-        ["table"],
-        registry=registry,
-    )
-    rest = Gauge(
-        "parceldesk_partition_rest_occupied",
-        "1 while rows lie in the table's default partition",
-        ["table"],
-        registry=registry,
-    )
-    for state in partitions.partition_states():
-        ahead.labels(state.table).set(state.weeks_ahead)
-        rest.labels(state.table).set(state.has_rest)
-    age = Gauge(
-        "parceldesk_periodic_task_age_seconds",
-        "Seconds since the last success of the periodic task",
-        ["task"],
-        registry=registry,
-    )
-    failed = Gauge(
-        "parceldesk_periodic_task_failed_rows",
-        "Rows that the periodic task fails on and goes on without",
-        ["task"],
-        registry=registry,
-    )
-    now = timezone.now()
-    for task in periodic.scheduled_tasks():
-        failed.labels(task.name).set(task.failed)
-        if task.pulse and task.pulse.done_at:
-            age.labels(task.name).set((now - task.pulse.done_at).total_seconds())

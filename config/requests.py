@@ -1,6 +1,8 @@
 """Every request has an id, and every answer says it (decision page config-a-request-has-an-id)."""
 
+import time
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django.core.signals import request_finished
@@ -8,6 +10,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 
 from companies import request_ids
+from companies.api.views import BearerView, PlatformView
+from companies.measures import catalogue, counting
 
 
 class RequestIds:
@@ -21,6 +25,48 @@ class RequestIds:
         response = self.get_response(request)
         response.headers[request_ids.HEADER] = request_id
         return response
+
+
+METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+
+
+class CountRequests:
+    """Counts and times answers of the API and of the desk.
+
+    By the pattern of the address, never by the address: so strangers make no series.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        began = time.monotonic()
+        response = self.get_response(request)
+        count_answer(request, response.status_code, time.monotonic() - began)
+        return response
+
+
+def count_answer(request: HttpRequest, status: int, seconds: float) -> None:
+    """Probes, static files and documents for companies are neither API nor desk: not counted."""
+    method = request.method if request.method in METHODS else "other"
+    match = request.resolver_match
+    view = getattr(match.func, "cls", None) if match else None
+    if request.path.startswith("/admin/"):
+        counting.count(catalogue.DESK_REQUESTS, str(method), str(status))
+        counting.count_time(catalogue.DESK_DURATION, seconds)
+    elif match and view and issubclass(view, BearerView):
+        counting.count(catalogue.API_REQUESTS, match.route, str(method), str(status))
+        counting.count_time(catalogue.API_DURATION, seconds, rate_class(view, method))
+    elif match is None and status == HTTPStatus.NOT_FOUND:
+        counting.count(catalogue.API_REQUESTS, "unmatched", str(method), str(status))
+
+
+def rate_class(view: type[BearerView], method: str | None) -> str:
+    """The class of its rate limit (companies.api.rates)."""
+    if issubclass(view, PlatformView):
+        return "feed"
+    reading = method in ("GET", "HEAD", "OPTIONS")
+    return "read" if reading else str(getattr(view, "rate", "write"))
 
 
 @receiver(request_finished)

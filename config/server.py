@@ -10,16 +10,19 @@ import os
 import resource
 import selectors
 import socket
+import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
+from companies.measures import catalogue, counting, sums
 from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
@@ -36,6 +39,8 @@ PATIENCE_SECONDS = 10.0
 AT_ONCE = "/healthz"
 # Of a process's threads, what one company or one stranger has at most.
 SHARE = 0.25
+# For how long the last counts of a process that ends may take.
+LAST_WRITE_SECONDS = 1.0
 
 
 class Worker(ThreadWorker):
@@ -44,6 +49,7 @@ class Worker(ThreadWorker):
     are_known: Callable[[Iterable[tuple[str, str]], str], bool]
     patient: PatientRequests
     have_news: Callable[[Sequence[Any]], list[bool]]
+    writing: Future[None] | None = None
 
     @classmethod
     def setup(cls) -> None:
@@ -57,6 +63,10 @@ class Worker(ThreadWorker):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         logs.name_requests_in(self.log.error_log)
         super().init_process()
+
+    def get_thread_pool(self) -> ThreadPoolExecutor:
+        # The one more writes counts (`keep_sums`), so that no request waits for that.
+        return ThreadPoolExecutor(max_workers=self.cfg.threads + 1)
 
     def run(self) -> None:
         # With REST framework, which cannot be imported before the settings are there.
@@ -90,6 +100,17 @@ class Worker(ThreadWorker):
         self.wait_for_and_dispatch_events(seconds)
         self.clients.close_overdue()
         self.patient.turn()
+        if sums.are_due() and (self.writing is None or self.writing.done()):
+            self.writing = self.tpool.submit(self.keep_sums)
+
+    def keep_sums(self) -> None:
+        """Write what was counted, in a thread of the pool."""
+        close_old_connections()  # as Django does before a request
+        try:
+            sums.write_sums()
+        finally:
+            if not self.alive:
+                connections.close_all()
 
     def finish(self, crowd: Crowd) -> None:
         """Answer what has begun, for as long as gunicorn's graceful timeout."""
@@ -100,6 +121,8 @@ class Worker(ThreadWorker):
         while len(crowd) and self.clients.clock() < until:
             self.turn(0.1)
         self.clients.close()
+        # What the database does not take in time is lost.
+        wait([self.tpool.submit(self.keep_sums)], LAST_WRITE_SECONDS)
         self.tpool.shutdown(wait=False)
         self.poller.close()
         self.method_queue.close()
@@ -123,19 +146,23 @@ class Worker(ThreadWorker):
     ) -> None:
         address = counted_address(connection.client, settings.PROXY_ADDRESSES)
         who = who_asks(request.headers, settings.SESSION_COOKIE_NAME, address)
-        self.queue.come(who, partial(self.work, who, work, connection, request))
+        self.queue.come(who, partial(self.work, time.monotonic(), who, work, connection, request))
 
     def work(
         self,
+        came: float,
         who: str,
         work: Callable[[Connection, Any], None],
         connection: Connection,
         request: Any,
     ) -> None:
         """Work on a request, in a thread of the pool."""
+        began = time.monotonic()
+        counting.count_time(catalogue.THREAD_WAIT, began - came)
         try:
             work(connection, request)
         finally:
+            counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - began)
             self.method_queue.defer(self.queue.done, who)
 
     def look_up(self, connection: Connection, request: Any) -> None:

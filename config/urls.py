@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from config import errors, health, pages
+from config import errors, health, metrics, pages
 from config.guides import views as guides
 from shipments.api import urls as shipments_urls
 from tickets.api import urls as tickets_urls
@@ -27,7 +27,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
-    path("metrics", health.metrics),
+    path("metrics", metrics.metrics),
     path("schema", pages.schema, name="schema"),
     path("docs", pages.only_to_read(docs), name="docs"),
     path("docs/guides", guides.index, name="guides"),

@@ -8,6 +8,7 @@ Why: decision page engine-emails-are-rows-and-sent-at-least-once.
 """
 
 import logging
+from datetime import datetime
 from email.utils import parseaddr
 from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import NamedTuple
@@ -16,10 +17,12 @@ from uuid import UUID
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import connection, transaction
+from django.db.models import Min
 from django.utils import timezone
 
 from companies import doorbell
 from companies.failing_rows import FailingRows
+from companies.measures import catalogue, counting
 from deliveries.models import Mail
 
 logger = logging.getLogger(__name__)
@@ -91,14 +94,22 @@ def send_due() -> int:
                 TRIES,
                 error,
             )
+            counting.count(catalogue.MAILS, "failed")
             if server_is_away(error):
                 return sent
             rows.note("email", mail.id, error)
         else:
             Mail.objects.filter(pk=mail.id).delete()
             rows.forget("email", [mail.id])
+            counting.count(catalogue.MAILS, "sent")
             sent += 1
     return sent
+
+
+def oldest_due_mail() -> datetime | None:
+    """Since when the longest-due email waits to be sent, or to be tried again."""
+    first: datetime | None = Mail.objects.aggregate(first=Min("created_at"))["first"]
+    return first
 
 
 def server_is_away(error: Exception) -> bool:
@@ -118,6 +129,7 @@ def give_up() -> None:
     with connection.cursor() as cursor:
         cursor.execute(GIVE_UP, {"most": TRIES})
         for (subject,) in cursor.fetchall():
+            counting.count(catalogue.MAILS, "given_up")
             logger.error('the email "%s" is given up after %d tries', subject, TRIES)
 
 

@@ -2,7 +2,7 @@
 
 from companies.models.company import Company, SearchName
 from companies.models.kept_answers import KeptAnswer, KeptBundle
-from companies.models.service import AuditEntry, Deployment, FailedRow
+from companies.models.service import AuditEntry, Deployment, FailedRow, Sum
 from companies.models.tokens import ApiToken, PlatformToken, Token, lives
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "KeptBundle",
     "PlatformToken",
     "SearchName",
+    "Sum",
     "Token",
     "lives",
 ]

@@ -57,6 +57,24 @@ class AuditEntry(models.Model):
         return f"{self.act} by {self.actor}"
 
 
+class Sum(models.Model):
+    """What all processes have counted of one series (companies.measures.sums)."""
+
+    name = models.CharField(max_length=100)
+    # The values of its labels, as JSON.
+    labels = models.CharField(max_length=300)
+    value = models.FloatField()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["name", "labels"], name="one_sum_per_series")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.labels}"
+
+
 class FailedRow(models.Model):
     """A row that a task fails on, and goes on without (companies.failing_rows)."""
 

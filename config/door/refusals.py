@@ -6,6 +6,7 @@ from typing import Any
 from gunicorn import util
 
 from companies import request_ids
+from companies.measures import catalogue, counting
 from config.error_bodies import body
 
 # Worth another try, after so many seconds.
@@ -24,6 +25,7 @@ def write_error(sock: Any, status_int: int, reason: str, mesg: str, request: Any
     if status == 501:
         # A transfer coding that nobody knows: what is wrong with a request is a 400 here.
         status = 400
+    counting.count(catalogue.DOOR_REFUSALS, str(status))
     text = json.dumps(body(request.path if request else "", status, mesg or reason))
     # Gunicorn names no request; its worker has set the one at work.
     request_id = request_ids.accepted(given_id(request)) or request_ids.current()

@@ -82,6 +82,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # The first, so that no answer is without one.
     "config.requests.RequestIds",
+    "config.requests.CountRequests",
     "django.middleware.security.SecurityMiddleware",
     "config.static_files.StaticFiles",
     "config.compression.GzipDesk",

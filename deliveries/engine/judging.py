@@ -60,6 +60,7 @@ def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
         rest=min(asked, recording.LONGEST_REST_SECONDS),
         asked=asked,
         keeps_place=delivery.pulled,
+        number=delivery.attempts + 1,
     )
 
 

@@ -25,6 +25,11 @@ LOCK_CLASS = 7_301
 
 RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost"
 
+LIVE = """
+SELECT count(*), coalesce(sum(busy), 0) FROM deliveries_loop
+WHERE NOT lost AND lease_until > statement_timestamp()
+"""
+
 JOIN = """
 INSERT INTO deliveries_loop
   (id, host, process_id, worker, started_at, lease_until, lost, takes_lanes)
@@ -46,7 +51,8 @@ UPDATE deliveries_loop SET yields = true WHERE id = (
 
 # All that an idle loop asks, once a second.
 RENEW = """
-UPDATE deliveries_loop SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
+UPDATE deliveries_loop SET busy = %(busy)s,
+  lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 WHERE id = %(loop)s AND NOT lost
 RETURNING
   EXISTS (SELECT FROM deliveries_loop AS other
@@ -121,12 +127,27 @@ class Renewed(NamedTuple):
     yields: bool
 
 
-def renew(loop_id: str) -> Renewed | None:
-    """The heartbeat; None where the loop was given up by the others."""
+def renew(loop_id: str, busy: int = 0) -> Renewed | None:
+    """The heartbeat, which says how many slots are `busy`; None where the loop was given up by the
+    others.
+    """
     with statements.cursor() as cursor:
-        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS})
+        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS, "busy": busy})
         row = cursor.fetchone()
     return Renewed(*row) if row else None
+
+
+class LiveLoops(NamedTuple):
+    """The loops with a lease, and the slots that they use."""
+
+    loops: int
+    busy: int
+
+
+def running_loops() -> LiveLoops:
+    with connection.cursor() as cursor:
+        cursor.execute(LIVE)
+        return LiveLoops(*cursor.fetchone())
 
 
 def take_over() -> list[str]:

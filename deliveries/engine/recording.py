@@ -26,7 +26,7 @@ class AttemptResult:
 
     `rest`: seconds for which the receiver asked to be left alone. `asked`: seconds for which it
     asked to wait with this delivery. `keeps_place`: it was pulled forward, so it waits for its own
-    next try, at the same place on the ladder.
+    next try, at the same place on the ladder. `number`: 1 for the first attempt.
     """
 
     delivery_id: str
@@ -45,6 +45,7 @@ class AttemptResult:
     rest: float = 0.0
     asked: float = 0.0
     keeps_place: bool = False
+    number: int = 0
 
 
 # Only a row that this claim still holds is changed: a worker that comes back late is too late.

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
+from companies.measures import catalogue, counting
 from deliveries import statements
 from deliveries.engine import claiming, recording
 from deliveries.engine.loans import Claimed
@@ -58,6 +59,7 @@ def hold_back(troubles: Mapping[int, str]) -> None:
         len(troubles),
         *next(iter(troubles.items())),
     )
+    counting.count(catalogue.WEBHOOKS_HELD_BACK, by=len(troubles))
     with statements.cursor() as cursor:
         cursor.execute(HOLD_BACK, [HOLD_SECONDS, list(troubles)])
 
@@ -105,4 +107,5 @@ def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail:
     with statements.cursor() as cursor:
         cursor.execute(SET_ASIDE, [delivery_id, claim, started_at, detail[:MAX_DETAIL]])
         (kept,) = cursor.fetchone() or (0,)
-        return int(kept)
+    counting.count(catalogue.DELIVERIES_FINISHED, "set_aside", by=kept)
+    return int(kept)

@@ -15,9 +15,18 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
+from companies.measures import sums
 from deliveries import statements
 from deliveries.catching_up import Walks
-from deliveries.engine import claiming, lanes, leases, pausing, rendering, setting_aside
+from deliveries.engine import (
+    claiming,
+    lanes,
+    leases,
+    pausing,
+    rendering,
+    setting_aside,
+    tallying,
+)
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.portions import Portion
@@ -80,6 +89,8 @@ class Database:
         self.stop = stop
         self.loop_id: str | None = None
         self.yields = False
+        # The loop's slots that are in use.
+        self.busy = 0
         # A delivery that we have, and that loops before us were lost with.
         self._suspect: str | None = None
         self.claims_at_once = Portion(CLAIMS_AT_ONCE)
@@ -131,6 +142,7 @@ class Database:
     def close(self) -> None:
         """End the lease; what is not released by then is taken over by others."""
         try:
+            sums.write_sums()
             if self.loop_id:
                 leases.leave(self.loop_id)
         except (OperationalError, InterfaceError) as error:
@@ -142,6 +154,7 @@ class Database:
             self._tuned = True
         wakeups = self._keep_lease()
         self._write(turn)
+        sums.write_if_due()
         if self.loop_id is None:
             return
         if turn.listening and wakeups:
@@ -179,6 +192,7 @@ class Database:
                 logger.warning("%d results arrived after their claim had ended", late)
             self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
+            tallying.tally_attempts(turn.results)
             turn.results = []
         for webhook_id in tuple(turn.gone):
             pausing.pause_gone(webhook_id)
@@ -230,7 +244,7 @@ class Database:
         return renewed is None or renewed.wakeups
 
     def _renew(self) -> leases.Renewed | None:
-        renewed = leases.renew(self.loop_id) if self.loop_id else None
+        renewed = leases.renew(self.loop_id, self.busy) if self.loop_id else None
         if renewed:
             self._told, self.yields = (renewed.at, time.monotonic()), renewed.yields
         return renewed

@@ -63,6 +63,7 @@ class Loop(models.Model):
     process_id = models.IntegerField()
     started_at = models.DateTimeField()
     lease_until = models.DateTimeField()
+    busy = models.PositiveSmallIntegerField(db_default=0, help_text="Slots in use.")
     # Given up by the other loops: what it worked on is theirs.
     lost = models.BooleanField()
     # Loops of the version before did not know how to be given a webhook, nor how to yield.

@@ -1,6 +1,7 @@
 """What waits, and for how long: questions that stay cheap however long the queue is."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -31,7 +32,9 @@ WITH woken AS (
        AND (SELECT active FROM companies_company WHERE id = own.company_id))
    ORDER BY due_at LIMIT %(most)s)
 )
-SELECT min(first.due_at) FROM woken
+SELECT min(first.due_at) FILTER (WHERE turn.again = 0),
+  min(first.due_at) FILTER (WHERE turn.again = 1)
+FROM woken
 CROSS JOIN LATERAL (
   SELECT 1 FROM webhooks_webhook AS own
   WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1
@@ -57,14 +60,49 @@ ESTIMATE = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_deliv
 COUNT = "SELECT count(*) FROM (SELECT 1 FROM deliveries_delivery_open LIMIT %s) AS counted"
 
 
+# What a few thousand rows of random pages say of all of them. Where the table has grown since its
+# size was estimated, of the first.
+SAMPLE = """
+WITH sampled AS (
+  SELECT webhook_id, least(step, 1) AS again
+  FROM deliveries_delivery_open TABLESAMPLE SYSTEM (%(percent)s) LIMIT %(most)s
+), counted AS (
+  SELECT webhook_id, again, count(*) AS number FROM sampled GROUP BY webhook_id, again
+)
+SELECT CASE
+    WHEN NOT webhook.active OR webhook.deleted_at IS NOT NULL OR NOT company.active THEN 'paused'
+    WHEN health.resting_until > statement_timestamp() THEN 'resting'
+    WHEN again = 0 THEN 'first_attempt' ELSE 'retry' END,
+  sum(number)
+FROM counted
+JOIN webhooks_webhook AS webhook ON webhook.id = counted.webhook_id
+JOIN companies_company AS company ON company.id = webhook.company_id
+LEFT JOIN deliveries_health AS health ON health.webhook_id = counted.webhook_id
+GROUP BY 1
+"""
+SAMPLE_ROWS = 3_000
+KINDS = ("first_attempt", "retry", "resting", "paused")
+
+
+class OldestDue(NamedTuple):
+    """Since when the longest-due delivery of a kind waits; None where none is due."""
+
+    first_attempt: datetime | None
+    retry: datetime | None
+
+
 def oldest_due() -> datetime | None:
     """Since when the longest-due delivery waits, of webhooks that are active and not resting."""
+    return min(filter(None, oldest_due_by_kind()), default=None)
+
+
+def oldest_due_by_kind() -> OldestDue:
+    """The same, of first attempts and of retries."""
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:
             cursor.execute(OLDEST_DUE, {"most": MOST_WOKEN})
-            due: datetime | None = cursor.fetchone()[0]
-            return due
+            return OldestDue(*cursor.fetchone())
 
 
 def count_waiting() -> int:
@@ -76,6 +114,16 @@ def count_waiting() -> int:
             return counted
         cursor.execute(ESTIMATE)
         return max(counted, int(cursor.fetchone()[0]))
+
+
+def count_waiting_by_kind(waiting: int) -> dict[str, int]:
+    """Of so many `waiting` how many are of each of KINDS: counted as `count_waiting` counts."""
+    percent = 100.0 if waiting < COUNT_EXACTLY_BELOW else 100.0 * SAMPLE_ROWS / waiting
+    with connection.cursor() as cursor:
+        cursor.execute(SAMPLE, {"percent": percent, "most": COUNT_EXACTLY_BELOW})
+        sampled = {kind: int(number) for kind, number in cursor.fetchall()}
+    seen = sum(sampled.values())
+    return {kind: round(waiting * sampled.get(kind, 0) / max(seen, 1)) for kind in KINDS}
 
 
 def count_resting() -> int:

@@ -18,6 +18,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from companies.encryption import UnreadableSecret
+from companies.measures import catalogue, counting
 from companies.models import Company
 from deliveries.engine.rendering import plain_headers
 from deliveries.http.answers import Failure
@@ -103,6 +104,8 @@ def send_request(request: Request, allowed: Policy) -> Result:
         ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
         timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
     )
+    outcome = "delivered" if reply.ok else "refused" if reply.error is None else "failed"
+    counting.count(catalogue.SAMPLE_SENDS, outcome)
     if reply.error is not None:
         return Result(False, None, REASONS.get(reply.error, OUR_FAULT), reply.duration_ms)
     return Result(reply.ok, reply.status, None if reply.ok else NOT_2XX, reply.duration_ms)

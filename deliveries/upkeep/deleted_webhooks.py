@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from companies.failing_rows import FailingRows
+from companies.measures import catalogue, counting
 
 BATCH = 5_000
 
@@ -44,4 +45,5 @@ def cancel_deliveries() -> int:
         deleted = [row[0] for row in cursor.fetchall()]
     for webhook_id in deleted:
         rows.do("webhook", [webhook_id], cancel)
+    counting.count(catalogue.DELIVERIES_FINISHED, "cancelled", by=cancelled)
     return cancelled

@@ -7,6 +7,7 @@ the queue meanwhile has its turn.
 Why: decision page engine-periodic-tasks-run-one-at-a-time.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import wraps
@@ -19,6 +20,7 @@ from django.db import connection
 
 from companies import deployments, doorbell
 from companies.failing_rows import count_failed_rows
+from companies.measures import catalogue, counting, sums
 from deliveries.models import Pulse
 
 # How much longer a lease is than the time limit of the run that holds it.
@@ -98,13 +100,24 @@ def run_exclusively(work: Callable[[], int], *, rung: bool, lease_seconds: int) 
         cursor.execute(BEGIN, {"name": name, "run": run, "rung": rung, "lease": lease_seconds})
         if not cursor.rowcount:
             return None
+    began = time.monotonic()
     try:
         result = work()
     except BaseException:
+        count_run(name, "failed", time.monotonic() - began)
         end(name, run, done=False)
+        sums.write_sums()
         raise
+    count_run(name, "done", time.monotonic() - began)
     end(name, run, done=True)
+    # This process may have nothing to do for long, or end at once.
+    sums.write_sums()
     return result
+
+
+def count_run(name: str, outcome: str, seconds: float) -> None:
+    counting.count(catalogue.TASK_RUNS, name, outcome)
+    counting.count(catalogue.TASK_SECONDS, name, by=seconds)
 
 
 def end(name: str, run: UUID, *, done: bool) -> None:

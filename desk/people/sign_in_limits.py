@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Q, Sum
 from django.http import HttpRequest
 
+from companies.measures import catalogue, counting
 from desk.people.known_devices import known_device
 
 Credentials = dict[str, Any] | None
@@ -42,6 +43,7 @@ class SignInLimits(AxesDatabaseHandler):
         if request is not None:
             device = device_mark(request, username_of(credentials))
             request.axes_user_agent = device or request.axes_user_agent
+        counting.count(catalogue.LOGINS_REFUSED)
         super().user_login_failed(sender, credentials, request, **kwargs)
 
     def reset_user_attempts(self, request: HttpRequest, credentials: Credentials = None) -> int:

@@ -7,6 +7,7 @@ from io import BufferedIOBase
 
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection
 
+from companies.measures import catalogue, counting, sums
 from shipments.feed import reading, recording
 from shipments.feed.parsing import BadLine, Line
 from shipments.feed.saving import Raced
@@ -57,6 +58,7 @@ def ingest(
         lines, unreadable = parse_group(group)
         outcome = record_lines(lines, waits)
         bad = sorted(unreadable + outcome.bad)
+        count_lines(len(lines) + len(unreadable), outcome, len(bad))
         tally.read += len(lines) + len(unreadable)
         tally.changed += outcome.changed
         tally.events += outcome.events
@@ -67,6 +69,16 @@ def ingest(
         for number, reason in bad:
             report(number, reason)
         advance()
+
+
+def count_lines(read: int, outcome: recording.BatchOutcome, bad: int) -> None:
+    results = {"changed": outcome.changed, "known": outcome.known, "bad": bad}
+    # A line may also say again what is so already.
+    results["unchanged"] = max(0, read - sum(results.values()))
+    for result, number in results.items():
+        counting.count(catalogue.FEED_LINES, result, by=number)
+    # A feed may come for days.
+    sums.write_if_due()
 
 
 def parse_group(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]], Bad]:

@@ -158,12 +158,12 @@ def test_gives_prometheus_its_figures(client: Client, company: Company) -> None:
 
 
 def test_gives_prometheus_one_figure_while_the_database_is_away(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
         raise OperationalError("the server closed the connection")
 
-    monkeypatch.setattr(backlog, "oldest_due", fail)
+    monkeypatch.setattr(backlog, "oldest_due_by_kind", fail)
 
     answer = client.get("/metrics")
 

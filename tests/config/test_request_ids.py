@@ -135,7 +135,7 @@ def test_what_no_request_caused_names_none(api: APIClient, company: Company) -> 
     assert shown["request_id"] is None
 
 
-def test_a_command_has_one_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_has_one_as_well(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     monkeypatch.setattr(
         management, "execute_from_command_line", lambda _: seen.append(request_ids.current())

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from companies import statements
 from companies.compiled_queries import CompiledQuery, Slot
 from companies.failing_rows import FailingRows
+from companies.measures import catalogue, counting
 from tickets.assignment.loads import sum_up_later
 from tickets.assignment.picking import AgentLoad, loads_for_history, pick
 from tickets.changes.actors import SYSTEM
@@ -62,13 +63,20 @@ def give_to_least_busy(ticket: Ticket, excluding: int | None) -> LeastBusy:
             chosen = choose(ticket.type_id, excluding)
             if isinstance(chosen.found, AgentLoad):
                 assign_to(ticket, chosen.found)
-            return chosen
+        count_try(chosen.found)
+        return chosen
     except OperationalError as error:
         if connection.needs_rollback:
             # The connection is lost, and all that its transaction has done.
             raise
         logger.warning("ticket %s stays where it is: %s", ticket.pk, error)
+        count_try(NotAssigned.LOCK_TIMEOUT)
         return LeastBusy(NotAssigned.LOCK_TIMEOUT, {})
+
+
+def count_try(found: AgentLoad | NotAssigned) -> None:
+    outcome = found.value if isinstance(found, NotAssigned) else "assigned"
+    counting.count(catalogue.ASSIGNMENTS, outcome)
 
 
 def choose(type_id: int, excluding: int | None = None) -> LeastBusy:

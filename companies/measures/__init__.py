@@ -1,0 +1,1 @@
+"""What the service counts of its own work: in memory, then in sums over all processes."""

@@ -1,0 +1,161 @@
+"""What is so at this moment, for GET /metrics: a bounded number of statements for all of it."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.utils import timezone
+from prometheus_client.metrics_core import GaugeMetricFamily
+
+from companies import services
+from config import health
+from config.database import count_connections, most_connections
+from deliveries import mailing
+from deliveries.engine import leases
+from deliveries.engine.rooms import SLOTS
+from deliveries.monitoring import backlog
+from deliveries.upkeep import partitions, periodic
+from tickets.models import Ticket
+from tickets.models.agents import left_behind
+
+PREFIX = "parceldesk_"
+# Of /readyz, what no figure of its own tells as well.
+PARTS = (health.broker, health.beat, health.periodic_tasks, health.weeks_ahead)
+
+Gauges = Iterator[GaugeMetricFamily]
+
+
+def gauges() -> Gauges:
+    """Raises OperationalError and InterfaceError where the database is away."""
+    now = timezone.now()
+    yield from of_deliveries(now)
+    yield from of_engine()
+    yield from of_periodic_tasks(now)
+    yield from of_partitions()
+    yield from of_surroundings()
+    yield from of_people(now)
+
+
+def gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(PREFIX + name, text, value)
+
+
+def gauge_by(label: str, name: str, text: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    """One value for each value of a label."""
+    family = GaugeMetricFamily(PREFIX + name, text, labels=[label])
+    for which, value in values.items():
+        family.add_metric([which], value)
+    return family
+
+
+def seconds_since(now: datetime, since: datetime | None) -> float:
+    """In seconds; 0 where there is no such time."""
+    return max(0.0, (now - since).total_seconds()) if since else 0.0
+
+
+def of_deliveries(now: datetime) -> Gauges:
+    waiting, oldest = backlog.count_waiting(), backlog.oldest_due_by_kind()
+    yield gauge("deliveries_waiting", "Deliveries not finished (an estimate)", waiting)
+    yield gauge_by(
+        "kind",
+        "deliveries_waiting_by_kind",
+        "The same by what they wait for (from a sample, above 10,000)",
+        backlog.count_waiting_by_kind(waiting),
+    )
+    yield gauge(
+        "delivery_oldest_due_seconds",
+        "Age of the oldest due delivery, without failing webhooks",
+        seconds_since(now, min(filter(None, oldest), default=None)),
+    )
+    yield gauge_by(
+        "kind",
+        "delivery_oldest_due_by_kind_seconds",
+        "The same of first attempts and of retries",
+        {kind: seconds_since(now, since) for kind, since in oldest._asdict().items()},
+    )
+    resting = backlog.count_resting()
+    yield gauge("webhooks_resting", "Webhooks paused between probes after failures", resting)
+    yield gauge(
+        "mail_oldest_due_seconds",
+        "Age of the oldest email that is not sent yet",
+        seconds_since(now, mailing.oldest_due_mail()),
+    )
+
+
+def of_engine() -> Gauges:
+    running = leases.running_loops()
+    yield gauge("engine_loops", "Engine loops alive, of all hosts", running.loops)
+    yield gauge("engine_loops_wanted", "DELIVERY_LOOPS", settings.DELIVERY_LOOPS)
+    yield gauge("engine_slots", "Requests that they may have in flight", running.loops * SLOTS)
+    yield gauge("engine_slots_busy", "Requests that they had in flight lately", running.busy)
+
+
+def of_periodic_tasks(now: datetime) -> Gauges:
+    if pulse := backlog.last_pulse():
+        since = (now - pulse).total_seconds()
+        yield gauge("beat_age_seconds", "Seconds since the last heartbeat of beat", since)
+    tasks = periodic.scheduled_tasks()
+    yield gauge_by(
+        "task",
+        "periodic_task_age_seconds",
+        "Seconds since the last success of the periodic task",
+        {
+            task.name: (now - task.pulse.done_at).total_seconds()
+            for task in tasks
+            if task.pulse and task.pulse.done_at
+        },
+    )
+    yield gauge_by(
+        "task",
+        "periodic_task_failed_rows",
+        "Rows that the periodic task fails on and goes on without",
+        {task.name: task.failed for task in tasks},
+    )
+
+
+def of_partitions() -> Gauges:
+    states = partitions.partition_states()
+    yield gauge_by(
+        "table",
+        "partition_weeks_ahead",
+        "Whole weeks after this one that the table has partitions for",
+        {state.table: state.weeks_ahead for state in states},
+    )
+    yield gauge_by(
+        "table",
+        "partition_rest_occupied",
+        "1 while rows lie in the table's default partition",
+        {state.table: state.has_rest for state in states},
+    )
+
+
+def of_surroundings() -> Gauges:
+    """The database's connections, what /readyz says, and the room on this host's disks."""
+    connections = count_connections()
+    yield gauge_by("state", "database_connections", "Connections to the database", connections)
+    most = most_connections()
+    yield gauge("database_connections_limit", "As many as its server takes (max_connections)", most)
+    checked = {check.__name__: bool(health.check_result(check)["ok"]) for check in PARTS}
+    yield gauge_by("part", "part_ok", "1 while /readyz says that the part is well", checked)
+    free = {}
+    if settings.FILE_STORAGE.endswith(".FileSystemStorage"):
+        try:
+            room = shutil.disk_usage(settings.FILES_DIR)
+        except OSError:  # made with the first file
+            room = shutil.disk_usage("/")
+        free["files"] = room.free / room.total
+    text = "Free part of the disk that the folder lies on, of the host that answers"
+    yield gauge_by("folder", "disk_free_ratio", text, free)
+
+
+def of_people(now: datetime) -> Gauges:
+    if (used := services.platform_last_seen()) is not None:
+        yield gauge(
+            "platform_feed_age_seconds",
+            "Seconds since the platform used POST /platform/feed, to the minute",
+            (now - used).total_seconds(),
+        )
+    yield gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
+    unassigned = Ticket.objects.waiting().count() + left_behind().count()
+    yield gauge("tickets_unassigned", "Running tickets without an agent who works here", unassigned)

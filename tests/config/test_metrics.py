@@ -1,0 +1,318 @@
+"""What Prometheus gets: the figures of all processes, from any of them."""
+
+import os
+import re
+import runpy
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.core import mail, management
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+from rest_framework.test import APIClient
+
+from companies import services
+from companies.measures import catalogue, counting, sums
+from companies.measures.counting import Series, pending
+from companies.models import Company, PlatformToken, Sum
+from deliveries import mailing, tasks
+from deliveries.models import Pulse
+from deliveries.on_demand import sample_delivery
+from faults.receiver import Answer, Receiver
+from tests import builders as build
+from tests import programs
+from tests.config.door import Recorder, opened
+from tests.shipments import feeding
+from tests.shipments.feeding import Fed
+from tickets.assignment import automatic
+from webhooks.targets import Policy
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "operations" / "metrics.md"
+ROW = re.compile(r"^\| `(parceldesk_\w+)` \| (counter|gauge|histogram) \|([^|]*)\|", re.M)
+Figures = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted(db: None) -> Iterator[None]:
+    """Without what other tests counted in this process, and processes of other tests wrote."""
+    pending.take()
+    Sum.objects.all().delete()
+    yield
+    pending.take()
+
+
+def scrape(client: Client) -> str:
+    answer = client.get("/metrics")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def figures(client: Client) -> Figures:
+    return {
+        (sample.name.removeprefix("parceldesk_"), frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(scrape(client))
+        for sample in family.samples
+    }
+
+
+def of(found: Figures, name: str, **labels: str) -> float | None:
+    return found.get((name, frozenset((key.rstrip("_"), labels[key]) for key in labels)))
+
+
+def fill() -> None:
+    """What is shown only once it has happened."""
+    Pulse.objects.create(name="sweep", at=timezone.now(), done_at=timezone.now())
+    services.issue_platform_token()
+    PlatformToken.objects.update(last_used_at=timezone.now())
+    for each in catalogue.ALL:
+        labels = ["a"] * len(each.labels)
+        if isinstance(each, counting.CountMeasure):
+            counting.count(each, *labels)
+        else:
+            counting.count_time(each, 0.2, *labels)
+
+
+def test_the_manual_names_what_is_shown(client: Client, db: None) -> None:
+    fill()
+
+    shown = {
+        (family.name + "_total" * (family.type == "counter"), family.type): {
+            label for sample in family.samples for label in sample.labels if label != "le"
+        }
+        for family in text_string_to_metric_families(scrape(client))
+    }
+
+    named = {
+        (name, kind): set(re.findall(r"`(\w+)`", labels))
+        for name, kind, labels in ROW.findall(PAGE.read_text())
+    }
+    assert shown == named
+
+
+def test_promtool_has_nothing_against_it(client: Client, db: None) -> None:
+    promtool = programs.program("promtool")
+    fill()
+
+    checked = subprocess.run(
+        [promtool, "check", "metrics"], input=scrape(client), capture_output=True, text=True
+    )
+
+    # Renaming it would cost every operator's alerts more than a second name is worth.
+    weeks = 'parceldesk_partition_weeks_ahead use base unit "seconds" instead of "weeks"'
+    assert (checked.stdout + checked.stderr).splitlines() == [weeks]
+
+
+def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: Company) -> None:
+    api = APIClient(raise_request_exception=False)
+    api.credentials(HTTP_AUTHORIZATION=f"Bearer {services.issue_token(company.pk)}")
+    api.get("/webhooks/4711")
+    api.get("/webhooks/4712")
+    api.post("/webhooks", {}, format="json")
+    api.get("/nowhere/4713")
+    client.generic("BREW", "/nowhere/4714")
+    client.get("/admin/login/")
+    client.get("/healthz")
+
+    found = figures(client)
+
+    route = "webhooks/<id:webhook_id>"
+    assert of(found, "api_requests_total", route=route, method="GET", code="404") == 2
+    assert of(found, "api_requests_total", route="webhooks", method="POST", code="400") == 1
+    assert of(found, "api_requests_total", route="unmatched", method="GET", code="404") == 1
+    assert of(found, "api_requests_total", route="unmatched", method="other", code="404") == 1
+    assert of(found, "api_request_duration_seconds_count", class_="read") == 2
+    assert of(found, "api_request_duration_seconds_count", class_="write") == 1
+    assert of(found, "desk_requests_total", method="GET", code="200") == 1
+    assert of(found, "desk_request_duration_seconds_count") == 1
+    values = {value for _, labels in found for _, value in labels}
+    assert not [value for value in values if "471" in value or "healthz" in value]
+
+
+def test_counts_work_of_the_worker(
+    client: Client, company: Company, feed: Callable[..., Fed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mailing.keep_mail("ops@acme.example", "Paused", "Your webhook.")
+    tasks.send_mails()
+    automatic.assign(build.ticket(company))
+    line = feeding.shipment(1, company.pk)
+    feed(line, b"not JSON")
+    feed(line)
+    monkeypatch.setattr(tasks.deleted_webhooks, "cancel_deliveries", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        tasks.sweep()
+    # By then these are in the database, whoever counts on.
+    assert Sum.objects.filter(name="mails").exists()
+
+    found = figures(client)
+
+    assert len(mail.outbox) == 1
+    assert of(found, "mails_total", outcome="sent") == 1
+    assert of(found, "task_runs_total", task="send_mails", outcome="done") == 1
+    assert of(found, "task_runs_total", task="sweep", outcome="failed") == 1
+    assert of(found, "task_run_seconds_total", task="sweep") is not None
+    assert of(found, "assignments_total", outcome="nobody_available") == 1
+    lines = {
+        result: of(found, "platform_feed_lines_total", result=result)
+        for result in ("changed", "known", "unchanged", "bad")
+    }
+    assert lines == {"changed": 1, "known": 1, "unchanged": 0, "bad": 1}
+
+
+def test_counts_test_sends_and_sign_ins_refused(
+    client: Client, company: Company, loopback: Policy
+) -> None:
+    with Receiver() as receiver:
+        for status in (200, 500):
+            receiver.answer = lambda _, status=status: Answer(status)  # type: ignore[misc]
+            sample_delivery.send(company, loopback, tracking_number="T1", url=receiver.url)
+    client.post("/admin/login/", {"username": "nobody", "password": "wrong"})
+
+    found = figures(client)
+
+    assert of(found, "sample_sends_total", outcome="delivered") == 1
+    assert of(found, "sample_sends_total", outcome="refused") == 1
+    assert of(found, "logins_refused_total") == 1
+
+
+def test_adds_up_what_several_processes_count(client: Client, db: None) -> None:
+    for _ in range(2):  # as two would
+        counting.count(catalogue.WEBHOOKS_HELD_BACK, by=3)
+        counting.count_time(catalogue.THREAD_WAIT, 0.3)
+        counting.count_time(catalogue.THREAD_WAIT, 99.0)
+        assert sums.write_sums()
+        pending.take()
+
+    found = figures(client)
+
+    assert of(found, "webhooks_held_back_total") == 6
+    assert of(found, "web_thread_wait_seconds_bucket", le="0.25") == 0
+    assert of(found, "web_thread_wait_seconds_bucket", le="0.5") == 2
+    assert of(found, "web_thread_wait_seconds_bucket", le="+Inf") == 4
+    assert of(found, "web_thread_wait_seconds_count") == 4
+    assert of(found, "web_thread_wait_seconds_sum") == pytest.approx(198.6)
+
+
+def test_shows_what_a_version_with_other_buckets_or_labels_counted(
+    client: Client, db: None
+) -> None:
+    Sum.objects.create(name="web_thread_wait_seconds_bucket", labels='["0.3"]', value=2)
+    Sum.objects.create(name="mails", labels='["sent", "es"]', value=2)
+    Sum.objects.create(name="gone", labels="[]", value=2)
+
+    found = figures(client)
+
+    assert of(found, "web_thread_wait_seconds_bucket", le="0.25") == 0
+    assert of(found, "web_thread_wait_seconds_bucket", le="0.5") == 2
+    assert not any(name in ("mails_total", "gone_total") for name, _ in found)
+
+
+def test_keeps_counts_while_the_database_is_away(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OperationalError("the server closed the connection")
+
+    counting.count(catalogue.MAILS, "sent")
+    with monkeypatch.context() as away:
+        away.setattr(sums.statements, "cursor", fail)
+        assert not sums.write_sums()
+    counting.count(catalogue.MAILS, "sent")
+
+    assert of(figures(client), "mails_total", outcome="sent") == 2
+
+
+def test_writes_nothing_while_nothing_happens_and_not_all_the_time(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(sums.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sums.LastWrite, "at", 0.0)
+    assert not sums.are_due()
+    counting.count(catalogue.MAILS, "sent")
+    sums.write_if_due()
+    counting.count(catalogue.MAILS, "sent")
+
+    sums.write_if_due()
+    assert Sum.objects.get().value == 1
+    now += sums.EVERY_SECONDS
+    sums.write_if_due()
+
+    assert Sum.objects.get().value == 2
+    assert not pending
+
+
+def test_two_that_write_take_the_rows_in_one_order(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for outcome in ("sent", "failed", "given_up"):
+        counting.count(catalogue.MAILS, outcome)
+    counting.count(catalogue.FEED_LINES, "bad")
+    counting.count(catalogue.API_REQUESTS, "webhooks", "GET", "200")
+
+    sums.write_sums()
+
+    written = list(Sum.objects.order_by("pk").values_list("name", "labels"))
+    assert written == sorted(written)
+    assert len(written) == 5
+
+
+def test_a_child_does_not_count_again_what_its_parent_counted() -> None:
+    counting.count(catalogue.MAILS, "sent")
+
+    if (child := os.fork()) == 0:
+        os._exit(int(bool(pending)))
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert pending
+
+
+def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[Series] = []
+    once = threading.Event()
+
+    def write() -> None:
+        written.extend(pending.take())
+        once.set()
+
+    monkeypatch.setattr(sums, "write_sums", write)
+    monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
+    application = Recorder()
+    with opened(application) as door:
+        # All eight threads work.
+        for number in range(8):
+            head = f"GET /held HTTP/1.1\r\nHost: x\r\nAuthorization: {number}\r\n\r\n"
+            door.connect(head.encode())
+        while len(application.asked) < 8:
+            time.sleep(0.005)
+        once.clear()
+        counting.count(catalogue.MAILS, "failed")
+        # Before the application lets go of its threads by itself.
+        assert once.wait(10)
+        monkeypatch.setattr(sums, "EVERY_SECONDS", 1e9)
+        counting.count(catalogue.MAILS, "sent")
+        application.gate.set()
+
+    assert ("web_thread_wait_seconds_sum", ()) in written
+    assert ("mails", ("failed",)) in written
+    assert ("mails", ("sent",)) in written
+    assert ("web_thread_busy_seconds", ()) in written
+
+
+def test_a_command_writes_what_it_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        management,
+        "execute_from_command_line",
+        lambda _: counting.count(catalogue.ASSIGNMENTS, "assigned"),
+    )
+
+    runpy.run_path(str(PAGE.parents[2] / "manage.py"), run_name="__main__")
+
+    assert Sum.objects.get().value == 1
