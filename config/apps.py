@@ -1,6 +1,8 @@
+from contextlib import suppress
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db.backends.signals import connection_created
 
 from config.database import prepare_connection
@@ -16,3 +18,11 @@ class ConfigConfig(AppConfig):
         load_checks()
         import_module("config.upgrades")
         connection_created.connect(prepare_connection)
+        # Where their packages are missing, the checks of settings say so.
+        for address, module in (
+            (settings.OTEL_EXPORTER_OTLP_ENDPOINT, "config.tracing"),
+            (settings.SENTRY_DSN, "config.error_reports"),
+        ):
+            if address:
+                with suppress(ImportError, ValueError):
+                    import_module(module).begin()

@@ -20,6 +20,7 @@ from django.db import close_old_connections
 from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
+from companies.process_kinds import become_kind
 from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
@@ -49,13 +50,14 @@ class Worker(ThreadWorker):
     def setup(cls) -> None:
         """Called by gunicorn before it forks: what is refused here is said once."""
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+        become_kind("web")
         refuse_unsafe_settings()
+        logs.take_over("gunicorn.error", settings.LOG_FORMAT)
         database.wait_at_most(PATIENCE_SECONDS)
 
     def init_process(self) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-        logs.name_requests_in(self.log.error_log)
         super().init_process()
 
     def run(self) -> None:

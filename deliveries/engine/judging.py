@@ -60,6 +60,11 @@ def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
         rest=min(asked, recording.LONGEST_REST_SECONDS),
         asked=asked,
         keeps_place=delivery.pulled,
+        number=delivery.attempts + 1,
+        company_id=sent.flight.lane.company_id,
+        event_id=delivery.event_id,
+        request_id=delivery.request_id,
+        traceparent=delivery.traceparent,
     )
 
 

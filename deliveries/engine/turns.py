@@ -17,9 +17,18 @@ from django.utils import timezone
 
 from deliveries import statements
 from deliveries.catching_up import Walks
-from deliveries.engine import claiming, lanes, leases, pausing, rendering, setting_aside
+from deliveries.engine import (
+    attempt_log,
+    claiming,
+    lanes,
+    leases,
+    pausing,
+    rendering,
+    setting_aside,
+)
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.log_bound import BOUND
 from deliveries.engine.portions import Portion
 from deliveries.engine.recording import AttemptResult
 
@@ -136,6 +145,7 @@ class Database:
             statements.settle_plans()
             self._tuned = True
         wakeups = self._keep_lease()
+        BOUND.say_left_out()
         self._write(turn)
         if self.loop_id is None:
             return
@@ -173,6 +183,7 @@ class Database:
                 logger.warning("%d results arrived after their claim had ended", late)
             self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
+            attempt_log.tell(turn.results)
             turn.results = []
         for webhook_id in tuple(turn.gone):
             pausing.pause_gone(webhook_id)

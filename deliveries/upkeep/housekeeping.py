@@ -19,7 +19,9 @@ from typing import cast
 from celery import current_app
 from django.db import InterfaceError, OperationalError, connection
 
+from companies import request_ids
 from companies.deployments import deployment_id
+from companies.process_kinds import become_kind
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import fork_into
 from deliveries.upkeep.periodic import PeriodicTask, database_time, scheduled_tasks
@@ -35,6 +37,7 @@ AT_START = ("deliveries.tasks.make_partitions",)
 
 def keep_house() -> None:
     """In a child: look, and run what is overdue, until SIGTERM."""
+    become_kind("housekeeping")
     stopping, bell = False, Bell()
     running: dict[int, str] = {}
 
@@ -102,7 +105,8 @@ def run_task(name: str) -> None:
     more = True
     while more:
         signal.alarm(task.time_limit or 0)
-        more = task.has_more(task())
+        with request_ids.named():
+            more = task.has_more(task())
 
 
 def reap(running: dict[int, str]) -> None:
