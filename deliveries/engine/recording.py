@@ -230,7 +230,7 @@ def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> No
             cursor.execute(FAILING, [list(failing), list(failing.values())])
         if unreachable:
             cursor.execute(REST, [LONGEST_REST_SECONDS, sorted(unreachable), FAILURES_BEFORE_REST])
-            say_webhooks(logging.WARNING, cursor.fetchall(), "rests: nobody answers in time")
+            say_webhooks(logging.WARNING, cursor.fetchall(), "rests: its requests get no answer")
         if asked:
             cursor.execute(ASKED, [list(asked), list(asked.values())])
 
