@@ -60,12 +60,12 @@ def are_on() -> bool:
     return Chosen.tracer is not None
 
 
-def current() -> str | None:
+def current_parent() -> str | None:
     """The traceparent of the span at work; None where nothing is traced."""
     return at_work.get()
 
 
-def accepted(given: str) -> str | None:
+def accepted_parent(given: str) -> str | None:
     """What a caller has sent as its traceparent; None where it is none."""
     return given if WELL_FORMED.fullmatch(given) else None
 
@@ -81,7 +81,7 @@ def span(
     if Chosen.tracer is None:
         yield None
         return
-    opened = Chosen.tracer.open(name, kind=kind, parent=parent or current(), facts=facts)
+    opened = Chosen.tracer.open(name, kind=kind, parent=parent or current_parent(), facts=facts)
     before = at_work.set(opened.traceparent)
     try:
         yield opened
@@ -93,7 +93,7 @@ def span(
         opened.close()
 
 
-def record(
+def record_call(
     name: str,
     *,
     parent: str | None,

@@ -42,7 +42,7 @@ class AccessLines:
         began = time.perf_counter()
         response = self.get_response(request)
         if is_said(request.path_info):
-            say(request, response, round((time.perf_counter() - began) * 1000))
+            say_request(request, response, round((time.perf_counter() - began) * 1000))
         return response
 
 
@@ -50,7 +50,7 @@ def is_said(path: str) -> bool:
     return path not in UNSAID and not path.startswith(STATIC)
 
 
-def say(request: HttpRequest, response: HttpResponse, duration_ms: int) -> None:
+def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) -> None:
     path, company_id = shown_path(request.path_info), company_of(request)
     # What is streamed has no length yet.
     size = None if response.streaming else len(response.content)

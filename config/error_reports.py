@@ -35,7 +35,7 @@ KEPT = (
 LONGEST_WORDS = 300
 
 
-def begin(**options: Any) -> None:
+def begin_reporting(**options: Any) -> None:
     # Nothing of people unless asked for: send_default_pii is off where nobody sets it.
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
@@ -69,11 +69,11 @@ def cleaned(event: Any, hint: Any) -> Any:
     kept["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
     if words := kept.get("logentry"):
         text = words.get("formatted") or words.get("message") or ""
-        kept["logentry"] = {"message": first_line(text)}
+        kept["logentry"] = {"message": without_rows(text)}
     for each in kept.get("exception", {}).get("values", ()):
-        each["value"] = first_line(str(each.get("value") or ""))
+        each["value"] = without_rows(str(each.get("value") or ""))
     return kept
 
 
-def first_line(text: str) -> str:
+def without_rows(text: str) -> str:
     return text.partition("\n")[0][:LONGEST_WORDS]

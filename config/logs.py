@@ -40,7 +40,7 @@ FIELDS = (
 )
 
 
-class Line(Formatter):
+class TextLines(Formatter):
     """For people."""
 
     def __init__(self) -> None:
@@ -83,10 +83,10 @@ def name_request(record: LogRecord) -> bool:
 
 def formatter(form: str) -> Formatter:
     """What writes lines of one of FORMATS."""
-    return JsonLines() if form == "json" else Line()
+    return JsonLines() if form == "json" else TextLines()
 
 
-def take_over(name: str, form: str) -> None:
+def write_our_lines(name: str, form: str) -> None:
     """Give the handlers that a library has made for its logger our lines."""
     for handler in getLogger(name).handlers:
         handler.addFilter(name_request)

@@ -21,7 +21,7 @@ class RequestSpans:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not is_said(request.path_info):
             return self.get_response(request)
-        given = traces.accepted(request.headers.get(traces.TRACEPARENT, ""))
+        given = traces.accepted_parent(request.headers.get(traces.TRACEPARENT, ""))
         method = str(request.method)
         with traces.span(
             method,

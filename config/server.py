@@ -52,7 +52,7 @@ class Worker(ThreadWorker):
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         become_kind("web")
         refuse_unsafe_settings()
-        logs.take_over("gunicorn.error", settings.LOG_FORMAT)
+        logs.write_our_lines("gunicorn.error", settings.LOG_FORMAT)
         database.wait_at_most(PATIENCE_SECONDS)
 
     def init_process(self) -> None:

@@ -164,7 +164,7 @@ def nanoseconds(at: datetime | None) -> int | None:
     return None if at is None else int(at.timestamp() * 1_000_000) * 1000
 
 
-def begin() -> None:
+def begin_tracing() -> None:
     tracer = OpenTelemetryTracer()
     traces.trace_with(tracer)
     at_process_end(tracer.end)

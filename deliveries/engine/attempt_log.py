@@ -19,12 +19,12 @@ DELIVERED, GIVEN_UP = State.DELIVERED, State.GIVEN_UP
 OUTCOMES = {State.WAITING: "retry", DELIVERED: "delivered", GIVEN_UP: "given_up"}
 
 
-def tell(results: Sequence[AttemptResult]) -> None:
+def tell_of_attempts(results: Sequence[AttemptResult]) -> None:
     """Log those attempts that LOG_ATTEMPTS says, and trace those whose request is traced."""
     which = settings.LOG_ATTEMPTS
     if which != "none":
         for result in results:
-            if which == "all" or (result.state != DELIVERED and BOUND.may_say(reason(result))):
+            if which == "all" or (result.state != DELIVERED and BOUND.may_say(reason_of(result))):
                 say_attempt(result)
     if traces.are_on():
         for result in results:
@@ -32,7 +32,7 @@ def tell(results: Sequence[AttemptResult]) -> None:
                 trace_attempt(result)
 
 
-def reason(result: AttemptResult) -> str:
+def reason_of(result: AttemptResult) -> str:
     """In a word or two: the status, or what came instead of an answer."""
     return f"answered {result.status}" if result.status is not None else result.error
 
@@ -54,11 +54,11 @@ def say_attempt(result: AttemptResult) -> None:
         result.company_id,
         host_of(result.url),
         result.number,
-        reason(result),
+        reason_of(result),
         result.duration_ms,
         "; given up" if result.state == GIVEN_UP else then,
         extra={
-            **facts(result),
+            **attempt_facts(result),
             "outcome": OUTCOMES[result.state],
             "duration_ms": result.duration_ms,
             "retry_in_seconds": round(result.wait) if waits else None,
@@ -66,7 +66,7 @@ def say_attempt(result: AttemptResult) -> None:
     )
 
 
-def facts(result: AttemptResult) -> dict[str, Any]:
+def attempt_facts(result: AttemptResult) -> dict[str, Any]:
     return {
         "request_id": result.request_id,
         "delivery_id": result.delivery_id,
@@ -81,11 +81,11 @@ def facts(result: AttemptResult) -> dict[str, Any]:
 
 
 def trace_attempt(result: AttemptResult) -> None:
-    traces.record(
+    traces.record_call(
         "attempt",
         parent=result.traceparent,
         started_at=result.started_at,
         ended_at=result.started_at + timedelta(milliseconds=result.duration_ms),
         failed=result.state != DELIVERED,
-        facts=facts(result),
+        facts=attempt_facts(result),
     )

@@ -183,7 +183,7 @@ class Database:
                 logger.warning("%d results arrived after their claim had ended", late)
             self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
-            attempt_log.tell(turn.results)
+            attempt_log.tell_of_attempts(turn.results)
             turn.results = []
         for webhook_id in tuple(turn.gone):
             pausing.pause_gone(webhook_id)

@@ -71,11 +71,10 @@ DELIVERIES = (
     Mutant(
         "rest-without-wakeup",
         RECORDING,
-        "  RETURNING webhook_id, resting_until\n)\n"
-        "INSERT INTO deliveries_wakeup (webhook_id, due_at) "
+        "  INSERT INTO deliveries_wakeup (webhook_id, due_at) "
         "SELECT webhook_id, resting_until FROM rest",
-        "  RETURNING webhook_id, resting_until\n)\n"
-        "INSERT INTO deliveries_wakeup (webhook_id, due_at) TABLE rest LIMIT 0",
+        "  INSERT INTO deliveries_wakeup (webhook_id, due_at) "
+        "SELECT webhook_id, resting_until FROM rest LIMIT 0",
         "A webhook is not looked at when its rest ends.",
     ),
     Mutant(

@@ -38,7 +38,7 @@ def transport(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[K
     settings.SENTRY_DSN = "https://key@sentry.example.com/7"
     monkeypatch.setattr(error_reports, "at_process_end", lambda work: None)
     transport = Kept()
-    error_reports.begin(transport=transport)
+    error_reports.begin_reporting(transport=transport)
     yield transport
     sentry_sdk.get_client().close()
     sentry_sdk.get_global_scope().set_client(None)

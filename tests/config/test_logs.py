@@ -34,7 +34,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What goes to standard error, as JSON."""
     stream = io.StringIO()
     (handler,) = [
-        each for each in logging.getLogger().handlers if isinstance(each.formatter, logs.Line)
+        each for each in logging.getLogger().handlers if isinstance(each.formatter, logs.TextLines)
     ]
     monkeypatch.setattr(handler, "stream", stream)
     monkeypatch.setattr(handler, "formatter", logs.formatter("json"))

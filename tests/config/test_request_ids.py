@@ -63,7 +63,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What is logged to standard error."""
     written = io.StringIO()
     for handler in logging.getLogger().handlers:
-        if isinstance(handler.formatter, logs.Line):
+        if isinstance(handler.formatter, logs.TextLines):
             monkeypatch.setattr(handler, "stream", written)
     return written
 
@@ -90,7 +90,7 @@ def test_its_log_lines_name_it(lines: io.StringIO, monkeypatch: pytest.MonkeyPat
 def test_gunicorn_s_lines_name_it_too() -> None:
     logger, written = logging.getLogger("gunicorn.of.a.test"), io.StringIO()
     logger.addHandler(logging.StreamHandler(written))
-    logs.take_over(logger.name, "text")
+    logs.write_our_lines(logger.name, "text")
 
     with request_ids.named(OWN):
         logger.warning("Invalid request")

@@ -52,13 +52,13 @@ def test_spans_lie_in_each_other_and_in_the_caller_s_trace(
     assert inner.parent_span_id == outer.span_id
     assert facts(inner) == {"parceldesk.ticket_id": 7}
     assert (alone.parent_span_id, alone.trace_id == outer.trace_id) == (b"", False)
-    assert traces.current() is None
+    assert traces.current_parent() is None
 
 
 def test_what_is_over_has_its_own_times(collected: Callable[[], list[Any]]) -> None:
     began = datetime(2026, 1, 2, tzinfo=UTC)
 
-    traces.record(
+    traces.record_call(
         "attempt",
         parent=GIVEN,
         started_at=began,
@@ -76,15 +76,15 @@ def test_what_is_over_has_its_own_times(collected: Callable[[], list[Any]]) -> N
 
 def test_what_the_caller_does_not_sample_is_not_sent(collected: Callable[[], list[Any]]) -> None:
     with traces.span("unsampled", parent=GIVEN[:-2] + "00"):
-        assert (traces.current() or "").endswith("-00")
+        assert (traces.current_parent() or "").endswith("-00")
 
     assert collected() == []
 
 
 @pytest.mark.parametrize("given", ["", "00-0-0-01", GIVEN.upper(), GIVEN + "\n", f"00-{'0' * 32}-"])
 def test_what_is_no_traceparent_is_left_aside(given: str) -> None:
-    assert traces.accepted(given) is None
-    assert traces.accepted(GIVEN) == GIVEN
+    assert traces.accepted_parent(given) is None
+    assert traces.accepted_parent(GIVEN) == GIVEN
 
 
 def test_an_exception_s_words_stay_here(collected: Callable[[], list[Any]]) -> None:
