@@ -2,6 +2,7 @@
 
 from faults.broken import Mutant
 from faults.broken.engine import ENGINE
+from faults.broken.logs import LOGS_OF_DELIVERIES
 from faults.broken.loop import LOOP_AND_ROOMS
 
 PUBLISHING = "deliveries/publishing.py"
@@ -12,6 +13,7 @@ RENDERING = "deliveries/engine/rendering.py"
 DELIVERIES = (
     *ENGINE,
     *LOOP_AND_ROOMS,
+    *LOGS_OF_DELIVERIES,
     Mutant(
         "events-to-every-company",
         PUBLISHING,
