@@ -19,7 +19,8 @@ def ring(task: str, *arguments: Any, expires: int = 30) -> None:
     try:
         current_app.send_task(task, arguments, expires=expires, headers=ring_headers())
     except Exception as error:  # a client whose broker answers errors may raise whatever it likes
-        logger.warning("cannot reach the broker, the next sweep will run %s: %s", task, error)
+        text = "cannot reach the broker, the next sweep will run %s: %s"
+        logger.warning(text, task, error, extra={"task": task})
 
 
 def ring_headers() -> dict[str, str]:

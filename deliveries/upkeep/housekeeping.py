@@ -92,7 +92,8 @@ def start_runs(tasks: Collection[str], running: dict[int, str]) -> None:
         if name not in running.values():
             # A child must not inherit a connection: both would speak on it.
             connection.close()
-            logger.info("running %s, for which nobody has rung", name)
+            text = "running %s, for which nobody has rung"
+            logger.info(text, name, extra={"task": name})
             running[fork_into(partial(run_task, name))] = name
 
 
@@ -115,4 +116,4 @@ def reap(running: dict[int, str]) -> None:
         if ended:
             name = running.pop(child)
             if status:
-                logger.error("%s ended with status %d", name, status)
+                logger.error("%s ended with status %d", name, status, extra={"task": name})

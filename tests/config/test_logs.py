@@ -23,7 +23,7 @@ from config import access_log, celery, logs
 from deliveries import publishing
 from desk.live.asking import ADDRESS
 from tests import builders as build
-from tests.test_architecture import ROOT
+from tests.test_architecture import LINE, ROOT, sources
 
 OWN = "order-7.A_b"
 DOCUMENT = ROOT / "docs" / "operations" / "logs.md"
@@ -83,6 +83,14 @@ def test_the_document_has_every_member_of_a_line() -> None:
         setattr(record, name, "x")
 
     assert rows == list(json.loads(logs.formatter("json").format(record)))
+
+
+def test_somebody_writes_each_member() -> None:
+    code = "".join(
+        path.read_text() for app in LINE for path in sources(app) if path.name != "logs.py"
+    )
+
+    assert [name for name in logs.FIELDS if f'"{name}": ' not in code] == []
 
 
 def test_each_request_has_a_line(
