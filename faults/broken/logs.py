@@ -66,9 +66,9 @@ LOGS_OF_CONFIG = (
     ),
     Mutant(
         "task-without-its-request",
-        "companies/doorbell.py",
-        "request_ids.CELERY_HEADER: request_ids.current(),",
-        "request_ids.CELERY_HEADER: None,",
+        "config/celery.py",
+        'str(rung_with.get(request_ids.CELERY_HEADER) or "")',
+        '""',
         "What a task does for a call cannot be told from what it does for others.",
     ),
     Mutant(
