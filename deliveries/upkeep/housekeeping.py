@@ -19,7 +19,7 @@ from typing import cast
 from celery import current_app
 from django.db import InterfaceError, OperationalError, connection
 
-from companies import request_ids
+from companies import request_ids, traces
 from companies.deployments import deployment_id
 from companies.process_kinds import become_kind
 from deliveries.engine.bell import Bell
@@ -106,8 +106,10 @@ def run_task(name: str) -> None:
     more = True
     while more:
         signal.alarm(task.time_limit or 0)
-        with request_ids.named():
-            more = task.has_more(task())
+        with request_ids.named() as request_id:
+            facts = {"task": name, "request_id": request_id}
+            with traces.span(name, kind="consumer", **facts):
+                more = task.has_more(task())
 
 
 def reap(running: dict[int, str]) -> None:

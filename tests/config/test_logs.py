@@ -3,6 +3,8 @@
 import io
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -23,6 +25,7 @@ from config import access_log, celery, logs
 from deliveries import publishing
 from desk.live.asking import ADDRESS
 from tests import builders as build
+from tests.config.test_settings import variables
 from tests.test_architecture import LINE, ROOT, sources
 
 OWN = "order-7.A_b"
@@ -91,6 +94,28 @@ def test_somebody_writes_each_member() -> None:
     )
 
     assert [name for name in logs.FIELDS if f'"{name}": ' not in code] == []
+
+
+def test_celery_says_things_our_way_and_at_our_level() -> None:
+    """Beat, which sets up no Django, has the most to get wrong."""
+    program = (
+        "import logging; from config.timer import app; app.log.setup(loglevel='ERROR');"
+        "logging.getLogger('celery.beat').warning('late'); logging.getLogger('x').info('said')"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=variables(DJANGO_SETTINGS_MODULE="config.settings", LOG_FORMAT="json"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    lines = [json.loads(line) for line in ran.stderr.splitlines()]
+    assert [(line["level"], line["message"]) for line in lines] == [
+        ("WARNING", "late"),
+        ("INFO", "said"),
+    ]
 
 
 def test_each_request_has_a_line(
