@@ -78,13 +78,14 @@ def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) 
 
 
 def shown_path(path: str) -> str:
-    """Without what may be a secret: parts that are signed, or long and no UUID, are left out."""
+    """Without what may be a secret, or would make a second line of one: parts that are signed, long
+    and no UUID, or not all printable are left out."""
     return "/".join(part if is_harmless(part) else "…" for part in path.split("/"))
 
 
 def is_harmless(part: str) -> bool:
     if len(part) <= LONGEST_PART:
-        return SIGNED not in part
+        return SIGNED not in part and part.isprintable()
     return bool(UUID.fullmatch(part))
 
 

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import ExitStack
+from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery
@@ -15,7 +16,6 @@ from celery.signals import (
     worker_process_shutdown,
 )
 from django.conf import settings
-from django.utils.log import configure_logging
 
 from companies import request_ids, traces
 from companies.process_kinds import become_kind, end_process
@@ -43,7 +43,7 @@ app.on_configure.connect(before_configuring)
 @setup_logging.connect
 def log_as_we_do(**_: object) -> None:
     """Celery has a format and a level of its own otherwise, and beat has not set up Django."""
-    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+    dictConfig(settings.LOGGING)
 
 
 @celeryd_init.connect

@@ -46,8 +46,8 @@ LOGS_OF_CONFIG = (
     Mutant(
         "path-with-what-opens-it",
         ACCESS,
-        "return SIGNED not in part",
-        "return True",
+        "return SIGNED not in part and",
+        "return",
         "Who reads the log can open a company's file for an hour.",
     ),
     Mutant(

@@ -149,11 +149,15 @@ def test_a_line_says_the_route_and_no_text_that_opens_something(
     client.get(f"/deliveries/{delivery_id}")
     client.get("/files/7:1tkYaz:Jq7mJq2nKqX4lXo0b9v")
     client.get(f"/nowhere/{'x' * 40}/at-all")
+    client.get("/guide/TEST%0A2026-01-02 ERROR")
+    client.get("/guide/TEST4101")
 
     assert [(line.get("route"), line["path"]) for line in lines(written)] == [
         ("/deliveries/<uuid:delivery_id>", f"/deliveries/{delivery_id}"),
         ("/files/<str:signed>", "/files/…"),
         (None, "/nowhere/…/at-all"),
+        ("/guide/<text:tracking_number>", "/guide/…"),
+        ("/guide/<text:tracking_number>", "/guide/TEST4101"),
     ]
 
 
