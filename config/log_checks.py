@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from companies.checks import SETTINGS
+from companies.log_bound import WHICH_ATTEMPTS
 from config.logs import FORMATS
-from deliveries.engine.log_bound import WHICH
 
 INSTALL = "Install requirements-tracing.txt, or unset it."
 
@@ -25,11 +25,11 @@ def log_words(**_: Any) -> list[CheckMessage]:
                 id="config.E040",
             )
         )
-    if settings.LOG_ATTEMPTS not in WHICH:
+    if settings.LOG_ATTEMPTS not in WHICH_ATTEMPTS:
         found.append(
             Error(
                 f"LOG_ATTEMPTS is {settings.LOG_ATTEMPTS!r}.",
-                hint=f"Set it to one of {', '.join(WHICH)}.",
+                hint=f"Set it to one of {', '.join(WHICH_ATTEMPTS)}.",
                 id="config.E041",
             )
         )

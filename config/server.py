@@ -20,6 +20,7 @@ from django.db import close_old_connections
 from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
+from companies.log_bound import REFUSALS
 from companies.process_kinds import become_kind
 from companies.request_ids import named
 from config import database, logs
@@ -92,6 +93,7 @@ class Worker(ThreadWorker):
         self.wait_for_and_dispatch_events(seconds)
         self.clients.close_overdue()
         self.patient.turn()
+        REFUSALS.say_left_out()
 
     def finish(self, crowd: Crowd) -> None:
         """Answer what has begun, for as long as gunicorn's graceful timeout."""

@@ -15,6 +15,7 @@ LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "
 # They decide without a database, a framework or a broker, and can be read as tables.
 PURE = [
     "companies/ids",
+    "companies/log_bound",
     "companies/process_kinds",
     "companies/request_ids",
     "companies/strict_json",
@@ -23,7 +24,6 @@ PURE = [
     "companies/tokens",
     "companies/traces",
     "deliveries/engine/loans",
-    "deliveries/engine/log_bound",
     "deliveries/engine/pace",
     "deliveries/engine/rooms",
     "deliveries/engine/schedule",

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from companies import traces
-from deliveries.engine.log_bound import BOUND, logger
+from companies.log_bound import ATTEMPTS
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rendering import host_of
 from deliveries.http.answers import Failure
@@ -24,7 +24,8 @@ def tell_of_attempts(results: Sequence[AttemptResult]) -> None:
     which = settings.LOG_ATTEMPTS
     if which != "none":
         for result in results:
-            if which == "all" or (result.state != DELIVERED and BOUND.may_say(reason_of(result))):
+            failed = result.state != DELIVERED
+            if which == "all" or (failed and ATTEMPTS.may_say(reason_of(result))):
                 say_attempt(result)
     if traces.are_on():
         for result in results:
@@ -46,7 +47,7 @@ def level_of(result: AttemptResult) -> int:
 def say_attempt(result: AttemptResult) -> None:
     waits = result.state == State.WAITING
     then = f"; again in {result.wait:.0f} s" if waits else ""
-    logger.log(
+    ATTEMPTS.logger.log(
         level_of(result),
         "delivery %s to webhook %d of company %d, %s, attempt %d: %s after %d ms%s",
         result.delivery_id,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from companies.log_bound import ATTEMPTS
 from deliveries import statements
-from deliveries.engine.log_bound import BOUND, logger
 from deliveries.models import State
 
 # After so many failures to connect or to answer in time, in a row, a webhook rests: one second,
@@ -237,5 +237,6 @@ def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> No
 
 def say_webhooks(level: int, rows: Iterable[tuple[int]], what: str) -> None:
     for (webhook_id,) in rows:
-        if BOUND.may_say(f"that a webhook {what}"):
-            logger.log(level, "webhook %d %s", webhook_id, what, extra={"webhook_id": webhook_id})
+        if ATTEMPTS.may_say(f"that a webhook {what}"):
+            about = {"webhook_id": webhook_id}
+            ATTEMPTS.logger.log(level, "webhook %d %s", webhook_id, what, extra=about)

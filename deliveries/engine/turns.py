@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
+from companies.log_bound import ATTEMPTS
 from deliveries import statements
 from deliveries.catching_up import Walks
 from deliveries.engine import (
@@ -28,7 +29,6 @@ from deliveries.engine import (
 )
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
-from deliveries.engine.log_bound import BOUND
 from deliveries.engine.portions import Portion
 from deliveries.engine.recording import AttemptResult
 
@@ -145,7 +145,7 @@ class Database:
             statements.settle_plans()
             self._tuned = True
         wakeups = self._keep_lease()
-        BOUND.say_left_out()
+        ATTEMPTS.say_left_out()
         self._write(turn)
         if self.loop_id is None:
             return

@@ -2,10 +2,10 @@
 
 from faults.broken import Mutant
 
-BOUND = "deliveries/engine/log_bound.py"
+BOUND = "companies/log_bound.py"
 ACCESS = "config/access_log.py"
 
-LOGS_OF_DELIVERIES = (
+LOGS_OF_COMPANIES = (
     Mutant(
         "flood-without-a-bound",
         BOUND,
@@ -20,11 +20,13 @@ LOGS_OF_DELIVERIES = (
         "        if not self.left_out:\n",
         "An operator believes that fifty deliveries failed, and it was a million.",
     ),
+)
+LOGS_OF_DELIVERIES = (
     Mutant(
         "successes-are-logged-as-failures",
         "deliveries/engine/attempt_log.py",
-        "result.state != DELIVERED and BOUND",
-        "BOUND",
+        "(failed and ATTEMPTS",
+        "(ATTEMPTS",
         "The log is as long as the traffic.",
     ),
     Mutant(

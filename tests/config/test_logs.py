@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -19,9 +20,10 @@ from django.urls import reverse
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import doorbell, request_ids
+from companies import doorbell, log_bound, request_ids
 from companies.models import Company
 from config import access_log, celery, logs
+from config.door import refusals
 from deliveries import publishing
 from desk.live.asking import ADDRESS
 from tests import builders as build
@@ -169,6 +171,22 @@ def test_what_machines_ask_all_day_has_none(
     client.get("/nowhere")
 
     assert [line["path"] for line in lines(written) if "path" in line] == ["/nowhere"]
+
+
+def test_what_is_answered_at_the_door_has_a_bounded_line(
+    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = log_bound.LogBound(log_bound.REFUSALS.logger.name)
+    monkeypatch.setattr(refusals, "REFUSALS", bound)
+
+    for _ in range(log_bound.MOST_LINES + 1):
+        refusals.write_error(SimpleNamespace(sendall=bytes), 429, "Too Many Requests", "Token x")
+
+    line, *others = lines(written)
+    assert (line["status"], line["message"]) == (429, "answered at the door: 429 Too Many Requests")
+    assert len(line["request_id"]) == 32
+    assert len(others) == log_bound.MOST_LINES - 1
+    assert bound.left_out == {"answered 429": 1}
 
 
 def test_asking_who_uses_the_desk_costs_no_query(

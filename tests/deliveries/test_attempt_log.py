@@ -8,10 +8,9 @@ from uuid import UUID
 import pytest
 from pytest_django import Settings
 
-from companies import request_ids
+from companies import log_bound, request_ids
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import log_bound
 from deliveries.engine.recording import FAILURES_BEFORE_REST
 from deliveries.models import Delivery, Event
 from faults.receiver import Answer, Receiver
@@ -26,7 +25,7 @@ OWN = "order-7"
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[log_bound.LogBound]:
     """As of a loop that has just begun; its clock stands still."""
-    bound = log_bound.BOUND
+    bound = log_bound.ATTEMPTS
     monkeypatch.setattr(bound, "clock", lambda: bound.since, raising=False)
     bound.since, bound.lines = 0.0, 0
     yield bound
@@ -35,7 +34,7 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[log_bound.LogBound]:
 
 @pytest.fixture
 def said(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.DEBUG, log_bound.logger.name)
+    caplog.set_level(logging.DEBUG, log_bound.ATTEMPTS.logger.name)
     return caplog
 
 
@@ -43,7 +42,7 @@ def lines(said: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     return [
         (each.levelname, each.getMessage())
         for each in said.records
-        if each.name == log_bound.logger.name
+        if each.name == log_bound.ATTEMPTS.logger.name
     ]
 
 
@@ -61,7 +60,7 @@ def test_a_failed_attempt_has_a_line(
 
     deliver(loopback)
 
-    (line,) = [each for each in said.records if each.name == log_bound.logger.name]
+    (line,) = [each for each in said.records if each.name == log_bound.ATTEMPTS.logger.name]
     facts: dict[str, Any] = line.__dict__
     delivery = Delivery.objects.get()
     assert UUID(facts["delivery_id"]) == delivery.pk

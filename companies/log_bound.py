@@ -1,4 +1,4 @@
-"""How many lines a process logs of attempts and of webhooks that fail: a flood fills no disk. Pure.
+"""How many lines a process logs of what comes in floods: none fills a disk. Pure.
 
 So many are written in a while, and then one that says what was left out.
 """
@@ -7,21 +7,18 @@ import logging
 import time
 from collections import Counter
 
-logger = logging.getLogger("parceldesk.attempts")
-
-# Of LOG_ATTEMPTS.
-WHICH = ("failed", "all", "none")
-# Five a second: 200 MB a day of a loop at worst, as JSON.
+# Five a second: 200 MB a day at worst, as JSON.
 MOST_LINES = 50
 WHILE_SECONDS = 10.0
 
 
 class LogBound:
-    """Counts lines. `say_left_out` is to be called every second or so."""
+    """Counts lines of a logger. `say_left_out` is to be called every second or so."""
 
     clock = staticmethod(time.monotonic)
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.logger = logging.getLogger(name)
         self.since = self.clock()
         self.lines = 0
         self.left_out: Counter[str] = Counter()
@@ -44,10 +41,14 @@ class LogBound:
             kinds = ", ".join(f"{count} {kind}" for kind, count in self.left_out.most_common(10))
             count = self.left_out.total()
             text = "%d more lines were left out in %.0f s: %s"
-            logger.warning(text, count, now - self.since, kinds, extra={"left_out": count})
+            self.logger.warning(text, count, now - self.since, kinds, extra={"left_out": count})
             self.left_out.clear()
         self.since, self.lines = now, 0
 
 
-# A loop has its process to itself.
-BOUND = LogBound()
+# Of LOG_ATTEMPTS.
+WHICH_ATTEMPTS = ("failed", "all", "none")
+# Of an engine loop, which has its process to itself.
+ATTEMPTS = LogBound("parceldesk.attempts")
+# Of a web process: what is answered before it is a request.
+REFUSALS = LogBound("parceldesk.access")
