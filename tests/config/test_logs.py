@@ -50,8 +50,11 @@ def lines(written: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in written.getvalue().splitlines()]
 
 
-def test_a_line_is_one_object_whatever_it_says(written: io.StringIO) -> None:
-    logger = logging.getLogger("companies")
+def test_a_line_is_one_object_whatever_it_says() -> None:
+    logger, stream = logging.Logger("companies"), io.StringIO()
+    logger.addHandler(logging.StreamHandler(stream))
+    logger.handlers[0].setFormatter(logs.formatter("json"))
+    logger.handlers[0].addFilter(logs.name_request)
 
     try:
         raise ValueError("two\nlines, \ud800 and \u2028")
@@ -59,8 +62,8 @@ def test_a_line_is_one_object_whatever_it_says(written: io.StringIO) -> None:
         with request_ids.named(OWN):
             logger.exception("cannot \u202e\n%s", "go on", extra={"company_id": 7, "request": "x"})
 
-    (line,) = lines(written)
-    assert written.getvalue().isascii()
+    (line,) = lines(stream)
+    assert stream.getvalue().isascii()
     at = datetime.fromisoformat(line.pop("time"))
     assert at.utcoffset() is not None
     assert line.pop("exception").endswith("ValueError: two\nlines, \ud800 and \u2028")
