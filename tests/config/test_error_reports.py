@@ -10,6 +10,7 @@ from django.db import IntegrityError
 from pytest_django import Settings
 
 from companies import request_ids
+from companies.process_kinds import ProcessKind
 from tests.canary import Canaries
 
 pytest.importorskip("sentry_sdk", reason="requirements-tracing.txt is not installed")
@@ -37,6 +38,7 @@ class Kept(Transport):
 def transport(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     settings.SENTRY_DSN = "https://key@sentry.example.com/7"
     monkeypatch.setattr(error_reports, "at_process_end", lambda work: None)
+    monkeypatch.setattr(ProcessKind, "name", "engine")
     transport = Kept()
     error_reports.begin_reporting(transport=transport)
     yield transport
@@ -75,7 +77,7 @@ def test_an_error_is_reported_without_what_is_nobody_s_business(transport: Kept)
     event = report(transport)
     canaries.look("Sentry", transport.sent[0])
     assert canaries.found() == set()
-    assert event["tags"] == {"process": "command", "request_id": "order-7"}
+    assert event["tags"] == {"process": "engine", "request_id": "order-7"}
     assert event["logentry"] == {"message": "cannot write:"}
     (raised,) = event["exception"]["values"]
     assert (raised["type"], raised["value"]) == ("IntegrityError", "null value in a column")

@@ -22,6 +22,7 @@ from rest_framework.test import APIClient
 
 from companies import doorbell, log_bound, request_ids
 from companies.models import Company
+from companies.process_kinds import ProcessKind
 from config import access_log, celery, logs
 from config.door import refusals
 from deliveries import publishing
@@ -50,7 +51,8 @@ def lines(written: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in written.getvalue().splitlines()]
 
 
-def test_a_line_is_one_object_whatever_it_says() -> None:
+def test_a_line_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProcessKind, "name", "engine")
     logger, stream = logging.Logger("companies"), io.StringIO()
     logger.addHandler(logging.StreamHandler(stream))
     logger.handlers[0].setFormatter(logs.formatter("json"))
@@ -73,7 +75,7 @@ def test_a_line_is_one_object_whatever_it_says() -> None:
         "logger": "companies",
         "message": "cannot \u202e\ngo on",
         "request_id": OWN,
-        "process": "command",
+        "process": "engine",
         "company_id": 7,
     }
 
