@@ -5,6 +5,7 @@ from typing import Any
 
 from celery import current_app
 
+from companies import request_ids, traces
 from companies.deployments import own_headers
 
 logger = logging.getLogger(__name__)
@@ -16,6 +17,16 @@ def ring(task: str, *arguments: Any, expires: int = 30) -> None:
     Never raises: if the broker cannot be reached, the next sweep does the work.
     """
     try:
-        current_app.send_task(task, arguments, expires=expires, headers=own_headers())
+        current_app.send_task(task, arguments, expires=expires, headers=ring_headers())
     except Exception as error:  # a client whose broker answers errors may raise whatever it likes
-        logger.warning("cannot reach the broker, the next sweep will run %s: %s", task, error)
+        text = "cannot reach the broker, the next sweep will run %s: %s"
+        logger.warning(text, task, error, extra={"task": task})
+
+
+def ring_headers() -> dict[str, str]:
+    """Which deployment rings, for which request, and in which trace."""
+    cause = {
+        request_ids.CELERY_HEADER: request_ids.current(),
+        traces.TRACEPARENT: traces.current_parent(),
+    }
+    return own_headers() | {name: value for name, value in cause.items() if value}

@@ -133,7 +133,9 @@ class FailingRows:
             task=self.task, kind=kind, key=row[1], defaults={"error": text[:LONGEST_ERROR]}
         )
         if made:
-            logger.error("%s goes on without %s %s", self.task, *row, exc_info=error)
+            about = {"task": self.task}
+            text = "%s goes on without %s %s"
+            logger.error(text, self.task, *row, exc_info=error, extra=about)
         else:
             again = {"last_at": timezone.now(), "times": F("times") + 1}
             FailedRow.objects.filter(pk=kept.pk).update(error=text[:LONGEST_ERROR], **again)

@@ -1,6 +1,6 @@
 """The id of the request at work: in its answer, in its log lines, in what it writes. Pure.
 
-Commands have one as well (decision page config-a-request-has-an-id).
+Commands and runs of tasks have one as well (decision page config-a-request-has-an-id).
 """
 
 import re
@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from uuid import uuid4
 
 HEADER = "X-Request-Id"
+# Of a message that rings for a task.
+CELERY_HEADER = "request_id"
 LONGEST = 128
 GIVEN = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST}}}")
 
@@ -33,7 +35,7 @@ def new() -> str:
 
 
 def current() -> str | None:
-    """The id of the request or command at work; None where none is, as in workers."""
+    """The id of the request, command or task at work; None where none is, as in engine loops."""
     return at_work.get()
 
 

@@ -1,7 +1,10 @@
+from contextlib import suppress
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db.backends.signals import connection_created
+from django.utils.module_loading import import_string
 
 from config.database import prepare_connection
 from config.startup import load_checks
@@ -16,3 +19,11 @@ class ConfigConfig(AppConfig):
         load_checks()
         import_module("config.upgrades")
         connection_created.connect(prepare_connection)
+        # Where their packages are missing, the checks of settings say so.
+        for address, begin in (
+            (settings.OTEL_EXPORTER_OTLP_ENDPOINT, "config.tracing.begin_tracing"),
+            (settings.SENTRY_DSN, "config.error_reports.begin_reporting"),
+        ):
+            if address:
+                with suppress(ImportError, ValueError):
+                    import_string(begin)()

@@ -1,10 +1,24 @@
 """The Celery app of workers."""
 
 import os
+from contextlib import ExitStack
+from logging.config import dictConfig
+from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init, worker_init, worker_process_init
+from celery.signals import (
+    celeryd_init,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+)
+from django.conf import settings
 
+from companies import request_ids, traces
+from companies.process_kinds import become_kind, end_process
 from config import database
 from config.memory import settle
 from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
@@ -26,8 +40,15 @@ def before_configuring(**_: object) -> None:
 app.on_configure.connect(before_configuring)
 
 
+@setup_logging.connect
+def log_as_we_do(**_: object) -> None:
+    """Celery has a format and a level of its own otherwise, and beat has not set up Django."""
+    dictConfig(settings.LOGGING)
+
+
 @celeryd_init.connect
 def before_start(**_: object) -> None:
+    become_kind("worker")
     refuse_unsafe_settings()
 
 
@@ -44,3 +65,32 @@ def before_fork(**_: object) -> None:
 @worker_process_init.connect
 def after_fork(**_: object) -> None:
     settle()
+
+
+running: dict[str, ExitStack] = {}
+
+
+@task_prerun.connect
+def begin_run(task_id: str, task: Any, **_: object) -> None:
+    """A run belongs to the request that has rung for it; what beat rings for has an id of its own.
+
+    Whatever it writes and logs bears the id.
+    """
+    rung_with = task.request.headers or {}
+    running[task_id] = stack = ExitStack()
+    given = str(rung_with.get(request_ids.CELERY_HEADER) or "")
+    request_id = stack.enter_context(request_ids.named(given))
+    parent = traces.accepted_parent(str(rung_with.get(traces.TRACEPARENT) or ""))
+    facts = {"task": task.name, "request_id": request_id}
+    stack.enter_context(traces.span(task.name, kind="consumer", parent=parent, **facts))
+
+
+@task_postrun.connect
+def end_run(task_id: str, **_: object) -> None:
+    if task_id in running:
+        running.pop(task_id).close()
+
+
+@worker_process_shutdown.connect
+def before_end(**_: object) -> None:
+    end_process()

@@ -1,12 +1,72 @@
-"""What is logged: one line each, to standard error, for whoever collects them."""
+"""What is logged: one line each, to standard error, for whoever collects them.
 
-from logging import Formatter, Logger, LogRecord
+As text for people, or as a JSON object for programs (`LOG_FORMAT`). docs/operations/logs.md says
+what a line has.
+"""
+
+import json
+from datetime import UTC, datetime
+from logging import Formatter, LogRecord, getLogger
 from typing import Any
 
 from companies import request_ids
+from companies.process_kinds import ProcessKind
 
+FORMATS = ("text", "json")
 # The request that the line belongs to stands between brackets, or a hyphen.
 LINE = "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"
+# What a line may have besides: nothing else that a library hangs on it gets out, as a whole
+# request with its headers would.
+FIELDS = (
+    "method",
+    "route",
+    "path",
+    "status",
+    "duration_ms",
+    "bytes",
+    "address",
+    "company_id",
+    "webhook_id",
+    "delivery_id",
+    "event_id",
+    "ticket_id",
+    "attempt",
+    "outcome",
+    "error",
+    "host",
+    "retry_in_seconds",
+    "left_out",
+    "task",
+)
+
+
+class TextLines(Formatter):
+    """For people."""
+
+    def __init__(self) -> None:
+        super().__init__(LINE)
+
+
+class JsonLines(Formatter):
+    """A JSON object in ASCII on one line, whatever the message holds."""
+
+    def format(self, record: LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        request_id = getattr(record, "request_id", None)
+        line: dict[str, Any] = {
+            "time": at.replace("+00:00", "Z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": None if request_id == "-" else request_id,
+            "process": ProcessKind.name,
+            "pid": record.process,
+        }
+        more = record.__dict__
+        line |= {name: more[name] for name in FIELDS if more.get(name) is not None}
+        if record.exc_info and record.exc_info[0]:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
 
 
 def is_news(record: LogRecord) -> bool:
@@ -16,27 +76,34 @@ def is_news(record: LogRecord) -> bool:
 
 
 def name_request(record: LogRecord) -> bool:
-    record.request_id = request_ids.current() or "-"
+    """Say which request is at work, unless whoever logs has said of which one it tells."""
+    record.request_id = getattr(record, "request_id", None) or request_ids.current() or "-"
     return True
 
 
-def name_requests_in(logger: Logger) -> None:
-    """Give the handlers that gunicorn made our line."""
-    for handler in logger.handlers:
+def formatter(form: str) -> Formatter:
+    """What writes lines of one of FORMATS."""
+    return JsonLines() if form == "json" else TextLines()
+
+
+def write_our_lines(name: str, form: str) -> None:
+    """Give the handlers that a library has made for its logger our lines."""
+    for handler in getLogger(name).handlers:
         handler.addFilter(name_request)
-        handler.setFormatter(Formatter(LINE))
+        handler.setFormatter(formatter(form))
 
 
-def logging(level: str) -> dict[str, Any]:
+def logging(level: str, form: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "line": {"format": LINE},
+            "line": {"()": formatter, "form": form},
         },
         "filters": {
-            "news": {"()": "django.utils.log.CallbackFilter", "callback": is_news},
-            "request": {"()": "django.utils.log.CallbackFilter", "callback": name_request},
+            # Django's own kind would bring its mail and its pages into beat.
+            "news": {"()": lambda: is_news},
+            "request": {"()": lambda: name_request},
         },
         "handlers": {
             "stderr": {
@@ -47,14 +114,16 @@ def logging(level: str) -> dict[str, Any]:
         },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
-            # A line for each doorbell would drown what matters.
-            "celery.worker.strategy": {"level": "WARNING"},
-            "celery.app.trace": {"level": "WARNING"},
+            # Its comings and goings, and a line for each doorbell, would drown what matters.
+            "celery": {"level": "WARNING"},
+            "kombu": {"level": "WARNING"},
             # Failures and locks, not each sign-in with all that was looked up for it.
             "axes": {"level": "WARNING"},
             # Refusals are answers, not incidents; only failures of our own are worth a line.
             "django.request": {"level": "ERROR", "filters": ["news"]},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
+            # Says of each batch that a collector is away; config.tracing says it once.
+            "opentelemetry": {"level": "CRITICAL"},
             # The body of an answer to HEAD is left to the server, which drops it and says so.
             "gunicorn.http.wsgi": {"level": "ERROR"},
         },

@@ -22,7 +22,9 @@ from django.db import close_old_connections, connections
 from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
+from companies.log_bound import REFUSALS
 from companies.measures import catalogue, counting, sums
+from companies.process_kinds import become_kind
 from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
@@ -55,13 +57,14 @@ class Worker(ThreadWorker):
     def setup(cls) -> None:
         """Called by gunicorn before it forks: what is refused here is said once."""
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+        become_kind("web")
         refuse_unsafe_settings()
+        logs.write_our_lines("gunicorn.error", settings.LOG_FORMAT)
         database.wait_at_most(PATIENCE_SECONDS)
 
     def init_process(self) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-        logs.name_requests_in(self.log.error_log)
         super().init_process()
 
     def get_thread_pool(self) -> ThreadPoolExecutor:
@@ -100,6 +103,7 @@ class Worker(ThreadWorker):
         self.wait_for_and_dispatch_events(seconds)
         self.clients.close_overdue()
         self.patient.turn()
+        REFUSALS.say_left_out()
         if sums.are_due() and (self.writing is None or self.writing.done()):
             self.writing = self.tpool.submit(self.keep_sums)
 

@@ -20,6 +20,7 @@ CHECKS = (
     "deliveries.checks",
     "tickets.checks",
     "config.checks",
+    "config.log_checks",
     "config.mail_checks",
 )
 

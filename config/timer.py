@@ -9,6 +9,7 @@ from celery import Celery
 from celery.beat import Service
 from celery.signals import beat_init
 
+from companies.process_kinds import become_kind
 from config import beat
 from config.celery import before_configuring
 from config.startup import refuse_unsafe_settings
@@ -22,6 +23,7 @@ app.on_configure.connect(before_configuring)
 
 @beat_init.connect
 def check_before_beat(**_: object) -> None:
+    become_kind("beat")
     refuse_unsafe_settings()
 
 

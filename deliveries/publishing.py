@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from companies import request_ids
+from companies import request_ids, traces
 from deliveries import doorbell, statements
 from webhooks.models import Webhook
 
@@ -75,9 +75,10 @@ WITH newest AS MATERIALIZED ({NEWEST}), fence AS MATERIALIZED (
   WHERE (SELECT up FROM fence) IS NOT NULL
 ), event AS (
   INSERT INTO deliveries_event (id, company_id, type_id, shipment_id, ticket_id,
-    tracking_number, body, created_at, fact_id, sequence, request_id)
+    tracking_number, body, created_at, fact_id, sequence, request_id, traceparent)
   SELECT id, company_id, type_id, shipment_id, ticket_id, tracking_number,
-    convert_to(body, 'UTF8'), now(), fact_id, min(id) OVER (PARTITION BY fact_id), %s::varchar
+    convert_to(body, 'UTF8'), now(), fact_id, min(id) OVER (PARTITION BY fact_id), %s::varchar,
+    %s::varchar
   FROM numbered ORDER BY id
   RETURNING id, company_id, type_id, coalesce(-ticket_id, shipment_id) AS subject, created_at
 ), wakeup AS (
@@ -143,10 +144,11 @@ def publish(news: Sequence[News]) -> int:
         }
         for position, item in enumerate(news)
     ]
-    with statements.cursor() as cursor:
+    with traces.span("publish", kind="producer"), statements.cursor() as cursor:
         # One JSON text costs a fraction of arrays, which are quoted word by word.
         companies = list({item.company_id for item in news})
-        cursor.execute(PUBLISH, [json.dumps(rows), companies, request_ids.current()])
+        cause = request_ids.current(), traces.current_parent()
+        cursor.execute(PUBLISH, [json.dumps(rows), companies, *cause])
         made = cursor.rowcount
     if made:
         transaction.on_commit(doorbell.ring_engine, robust=True)

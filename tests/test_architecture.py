@@ -15,11 +15,14 @@ LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "
 # They decide without a database, a framework or a broker, and can be read as tables.
 PURE = [
     "companies/ids",
+    "companies/log_bound",
+    "companies/process_kinds",
     "companies/request_ids",
     "companies/strict_json",
     "companies/texts",
     "companies/times",
     "companies/tokens",
+    "companies/traces",
     "deliveries/engine/loans",
     "deliveries/engine/pace",
     "deliveries/engine/rooms",

@@ -25,6 +25,7 @@ from rest_framework.test import APIClient
 from companies import encryption, services
 from companies.api import idempotency
 from companies.models import Company
+from config import logs
 from deliveries import publishing
 from deliveries.models import Delivery
 from desk.people import second_factor
@@ -225,6 +226,8 @@ def look_everywhere(
     for address in ("/metrics", "/readyz", "/schema"):
         canaries.look(address, client.get(address).content)
     canaries.look("log", log.text)
+    as_json = logs.formatter("json")
+    canaries.look("log as JSON", "\n".join(map(as_json.format, log.records)))
     canaries.look_at_emails(emails)
     canaries.look_at_tables()
 
@@ -265,7 +268,7 @@ def test_no_secret_is_found_where_it_does_not_belong(
         "recovery code",
     }
     places = {place for place, text in canaries.seen if text}
-    assert places >= {"log", "error mail", "/metrics", "table companies_keptanswer"}
+    assert places >= {"log", "log as JSON", "error mail", "/metrics", "table companies_keptanswer"}
     assert Webhook.objects.exists()
     assert Delivery.objects.exists()
 

@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from gunicorn import util
 
 from companies import request_ids
+from companies.log_bound import REFUSALS
 from companies.measures import catalogue, counting
 from config.error_bodies import body
 
@@ -29,15 +31,20 @@ def write_error(sock: Any, status_int: int, reason: str, mesg: str, request: Any
     text = json.dumps(body(request.path if request else "", status, mesg or reason))
     # Gunicorn names no request; its worker has set the one at work.
     request_id = request_ids.accepted(given_id(request)) or request_ids.current()
+    request_id = request_id or request_ids.new()
     head = (
         f"HTTP/1.1 {status} {reason}\r\n"
         f"{PASSING.get(status, '')}"
         "Connection: close\r\n"
         "Content-Type: application/json\r\n"
-        f"{request_ids.HEADER}: {request_id or request_ids.new()}\r\n"
+        f"{request_ids.HEADER}: {request_id}\r\n"
         f"Content-Length: {len(text)}\r\n\r\n"
     )
     sock.sendall((head + text).encode("ascii"))
+    if settings.ACCESS_LOG and REFUSALS.may_say(f"answered {status}"):
+        # Without the words, which may hold what the client has sent.
+        told = {"status": status, "request_id": request_id}
+        REFUSALS.logger.info("answered at the door: %d %s", status, reason, extra=told)
 
 
 # The one place where gunicorn makes its page; which status goes with which fault stays its own.

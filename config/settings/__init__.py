@@ -3,6 +3,7 @@
 from config.settings.api import *
 from config.settings.base import *
 from config.settings.files import *
+from config.settings.logs import *
 from config.settings.mail import *
 from config.settings.people import *
 from config.settings.security import *

@@ -1,10 +1,10 @@
-"""What we are, database, broker and cache, apps, templates, language, logging."""
+"""What we are, database, broker and cache, apps, templates, language."""
 
 from pathlib import Path
 
 from django.utils.translation import gettext_lazy
 
-from config import beat, caches, database, deployments, logs, look, queues
+from config import beat, caches, database, deployments, look, queues
 from config.environment import Environment
 
 env = Environment()
@@ -83,6 +83,8 @@ MIDDLEWARE = [
     # The first, so that no answer is without one.
     "config.requests.RequestIds",
     "config.requests.CountRequests",
+    "config.access_log.AccessLines",
+    "config.request_traces.RequestSpans",
     "django.middleware.security.SecurityMiddleware",
     "config.static_files.StaticFiles",
     "config.compression.GzipDesk",
@@ -137,7 +139,5 @@ APPEND_SLASH = False
 
 UNFOLD = look.UNFOLD
 
-LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
-LOGGING = logs.logging(LOG_LEVEL)
 # Where beat keeps its schedule (Procfile).
 DATA_DIR = env.str("DATA_DIR", default="/tmp")  # noqa: S108 - as the Procfile says

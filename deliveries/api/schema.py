@@ -34,6 +34,10 @@ class DeliveryRow(serializers.Serializer[Any]):
         allow_null=True, help_text="The ticket that the event tells of, if it tells of one."
     )
     tracking_number = serializers.CharField(allow_null=True, allow_blank=True)
+    request_id = serializers.CharField(
+        allow_null=True,
+        help_text="The X-Request-Id of the request that caused the event, if one did.",
+    )
     created_at = Time()
     finished_at = Time(allow_null=True)
 
@@ -64,10 +68,6 @@ AttemptRow = shape(
 
 class DeliveryDetailRow(DeliveryRow):
     webhook_id = serializers.IntegerField()
-    request_id = serializers.CharField(
-        allow_null=True,
-        help_text="The X-Request-Id of the request that caused the event, if one did.",
-    )
     body = serializers.CharField(allow_null=True, help_text="The exact body that we send.")
     log = AttemptRow(many=True)
 
@@ -126,6 +126,7 @@ ROW = {
     "shipment_id": 4101,
     "ticket_id": None,
     "tracking_number": "TEST0004101",
+    "request_id": "0b8f6f1d3c5e4b7a9d2c1e0f8a7b6c5d",
     "created_at": "2026-01-02 00:00:00",
     "finished_at": "2026-01-06 03:00:05",
 }
@@ -185,7 +186,6 @@ one_delivery = extend_schema_view(
             "data": {
                 **ROW,
                 "webhook_id": 7,
-                "request_id": "0b8f6f1d3c5e4b7a9d2c1e0f8a7b6c5d",
                 "body": '{"type":"tracking.simple","created_at":"2026-01-02T00:00:00.000Z"}',
                 "log": [ATTEMPT],
             }

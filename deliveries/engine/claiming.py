@@ -108,9 +108,9 @@ SELECT found.webhook_id, found.n, found.suspects, delivery.*
 FROM found LEFT JOIN (
   SELECT taken.webhook_id AS id_of_webhook, taken.id::text AS id, taken.shipment_id,
     taken.attempts, taken.step, taken.crashes, taken.pulled, event.type_id, event.body,
-    event.fact_id, event.sequence, taken.event_id
+    event.fact_id, event.sequence, event.request_id, event.traceparent, taken.event_id
   FROM taken CROSS JOIN LATERAL (
-    SELECT type_id, body, coalesce(sequence, id) AS sequence,
+    SELECT type_id, body, request_id, traceparent, coalesce(sequence, id) AS sequence,
       coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id
     FROM deliveries_event
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
@@ -148,11 +148,11 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspect: bool = True) -> Claim
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
-        for webhook_id, found, suspects, _, id, subject, attempts, step, *rest, _ in cursor:
+        for webhook_id, found, suspects, _, id, subject, attempts, step, *rest in cursor:
             if suspects or found >= rooms[webhook_id]:
                 more.add(webhook_id)
             if id is not None:
-                crashes, pulled, type_id, body, fact_id, sequence = rest
+                crashes, pulled, type_id, body, fact_id, sequence, *cause, event_id = rest
                 claimed.append(
                     Claimed(
                         id,
@@ -168,6 +168,8 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspect: bool = True) -> Claim
                         loop_id,
                         claimed_at,
                         crashes,
+                        event_id,
+                        *cause,
                     )
                 )
     return Claims(claimed, more)

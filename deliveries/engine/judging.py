@@ -61,6 +61,10 @@ def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
         asked=asked,
         keeps_place=delivery.pulled,
         number=delivery.attempts + 1,
+        company_id=sent.flight.lane.company_id,
+        event_id=delivery.event_id,
+        request_id=delivery.request_id,
+        traceparent=delivery.traceparent,
     )
 
 

@@ -8,7 +8,8 @@ from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import Pace
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Host, Lane, Rooms
-from deliveries.engine.turns import CLAIMS_AT_ONCE, Turn
+from deliveries.engine.turn import Turn
+from deliveries.engine.turns import CLAIMS_AT_ONCE
 from deliveries.models import State
 
 # No more is claimed while so many are claimed and not yet sent.

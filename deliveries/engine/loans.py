@@ -11,7 +11,8 @@ class Claimed(NamedTuple):
 
     `subject`: what it tells of, in order. `crashes`: loops in a row that were lost with it.
     `pulled`: it is sent before its own next try.
-    `claimed_at` is of this process's monotonic clock.
+    `claimed_at` is of this process's monotonic clock. `request_id` and `traceparent` say what has
+    caused the event.
     """
 
     id: str
@@ -27,6 +28,9 @@ class Claimed(NamedTuple):
     claim: str
     claimed_at: float
     crashes: int = 0
+    event_id: int | None = None
+    request_id: str | None = None
+    traceparent: str | None = None
 
 
 class Address(NamedTuple):

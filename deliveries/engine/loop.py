@@ -21,7 +21,8 @@ from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
-from deliveries.engine.turns import Database, Turn
+from deliveries.engine.turn import Turn
+from deliveries.engine.turns import Database
 from deliveries.http.answers import Failure, Reply
 from deliveries.http.transport import Transport
 
@@ -30,8 +31,7 @@ logger = logging.getLogger(__name__)
 # Between two looks at the network no more are started, so that no answer waits for many requests.
 STARTS_AT_ONCE = 64
 RECORD_AFTER_SECONDS = 0.02
-# While it finds something, and for a while afterwards, a loop looks at the database at this pace;
-# then once a second.
+# While it finds something, and for a while afterwards, a loop looks so often; then once a second.
 LOOK_EVERY_SECONDS = 0.01
 LINGER_SECONDS = 2.0
 IDLE_SECONDS = 1.0

@@ -59,7 +59,8 @@ def pause_and_notify(webhook_id: int, reason: str) -> bool:
         if address := webhook.company.contact_email:
             with translation.override(webhook.company.written_language):
                 mailing.keep_mail(address, *pause_letter(webhook, reason))
-    logger.info("webhook %d is paused: %s", webhook_id, reason)
+    text = "webhook %d is paused: %s"
+    logger.info(text, webhook_id, reason, extra={"webhook_id": webhook_id})
     return True
 
 

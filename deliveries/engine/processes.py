@@ -19,6 +19,7 @@ from functools import partial
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from companies.process_kinds import become_kind, end_process
 from deliveries.engine.bell import Bell
 from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
@@ -91,6 +92,7 @@ def fork_into(work: Callable[[], None]) -> int:
     except BaseException:
         logger.exception("an engine process ended with an error")
     finally:
+        end_process()
         logging.shutdown()
         os._exit(status)
 
@@ -121,6 +123,7 @@ def keep_working(works: Sequence[Callable[[], None]]) -> None:
 
 def run_loop(bell: Bell) -> None:
     """In a child: an engine loop, until SIGTERM; another one where that has yielded its place."""
+    become_kind("engine")
     stopping = threading.Event()
 
     def stop(*_: object) -> None:

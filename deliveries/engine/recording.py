@@ -1,11 +1,13 @@
 """What became of attempts, written in bulk: one statement for a few hundred of them."""
 
 import json
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from companies.log_bound import ATTEMPTS
 from deliveries import statements
 from deliveries.models import State
 
@@ -26,7 +28,8 @@ class AttemptResult:
 
     `rest`: seconds for which the receiver asked to be left alone. `asked`: seconds for which it
     asked to wait with this delivery. `keeps_place`: it was pulled forward, so it waits for its own
-    next try, at the same place on the ladder. `number`: 1 for the first attempt.
+    next try, at the same place on the ladder. `number`: 1 for the first attempt. What follows is
+    for logs and traces alone.
     """
 
     delivery_id: str
@@ -46,6 +49,10 @@ class AttemptResult:
     asked: float = 0.0
     keeps_place: bool = False
     number: int = 0
+    company_id: int = 0
+    event_id: int | None = None
+    request_id: str | None = None
+    traceparent: str | None = None
 
 
 # Only a row that this claim still holds is changed: a worker that comes back late is too late.
@@ -117,10 +124,13 @@ WITH well AS (
     asked_until = NULL, catch_up_before = CASE WHEN rests > 0 OR failures >= %s
       THEN statement_timestamp() ELSE catch_up_before END,
     last_success_at = statement_timestamp()
-  WHERE webhook_id = ANY(%s) AND failures > 0 RETURNING webhook_id
+  WHERE webhook_id = ANY(%s) AND failures > 0
+  RETURNING webhook_id, coalesce(catch_up_before = statement_timestamp(), false) AS mended
+), woken AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT webhook_id, statement_timestamp() FROM well
 )
-INSERT INTO deliveries_wakeup (webhook_id, due_at)
-SELECT webhook_id, statement_timestamp() FROM well
+SELECT webhook_id FROM well WHERE mended
 """
 
 FAILING = """
@@ -139,9 +149,11 @@ WITH rest AS (
       + make_interval(secs => least(%s, power(2, least(rests, 10))))
   WHERE webhook_id = ANY(%s) AND failures >= %s
     AND coalesce(resting_until <= statement_timestamp(), true)
-  RETURNING webhook_id, resting_until
+  RETURNING webhook_id, resting_until, rests
+), woken AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest
 )
-INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM rest
+SELECT webhook_id FROM rest WHERE rests = 1
 """
 
 # A receiver that says when to come back is left alone until then, with all that waits for it.
@@ -214,9 +226,18 @@ def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> No
     with statements.cursor() as cursor:
         if better:
             cursor.execute(WELL, [FAILURES_BEFORE_CATCHING_UP, sorted(better)])
+            say_webhooks(logging.INFO, cursor.fetchall(), "is well again")
         if failing:
             cursor.execute(FAILING, [list(failing), list(failing.values())])
         if unreachable:
             cursor.execute(REST, [LONGEST_REST_SECONDS, sorted(unreachable), FAILURES_BEFORE_REST])
+            say_webhooks(logging.WARNING, cursor.fetchall(), "rests: its requests get no answer")
         if asked:
             cursor.execute(ASKED, [list(asked), list(asked.values())])
+
+
+def say_webhooks(level: int, rows: Iterable[tuple[int]], what: str) -> None:
+    for (webhook_id,) in rows:
+        if ATTEMPTS.may_say(f"that a webhook {what}"):
+            about = {"webhook_id": webhook_id}
+            ATTEMPTS.logger.log(level, "webhook %d %s", webhook_id, what, extra=about)

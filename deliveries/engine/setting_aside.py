@@ -103,7 +103,8 @@ def set_crashed_aside(claimed: Sequence[Claimed]) -> tuple[list[Claimed], str | 
 
 
 def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail: str) -> int:
-    logger.error("delivery %s is set aside: %s", delivery_id, detail)
+    text = "delivery %s is set aside: %s"
+    logger.error(text, delivery_id, detail, extra={"delivery_id": delivery_id})
     with statements.cursor() as cursor:
         cursor.execute(SET_ASIDE, [delivery_id, claim, started_at, detail[:MAX_DETAIL]])
         (kept,) = cursor.fetchone() or (0,)

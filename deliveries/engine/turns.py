@@ -8,17 +8,18 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
+from companies.log_bound import ATTEMPTS
 from companies.measures import sums
 from deliveries import statements
 from deliveries.catching_up import Walks
 from deliveries.engine import (
+    attempt_log,
     claiming,
     lanes,
     leases,
@@ -27,10 +28,9 @@ from deliveries.engine import (
     setting_aside,
     tallying,
 )
-from deliveries.engine.lanes import Woken
-from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
-from deliveries.engine.recording import AttemptResult
+from deliveries.engine.turn import Turn
 
 logger = logging.getLogger(__name__)
 
@@ -44,39 +44,6 @@ PAUSE_SECONDS = 0.5
 STOP_TRIES = 6
 FIND_MISSED_EVERY_SECONDS = 5.0
 FIND_MISSED_AT_ONCE = 500
-
-
-@dataclass(slots=True)
-class Turn:
-    """What is to be done, and what came of it.
-
-    `given`: webhooks for other loops. `lanes`: how many this one has. `claims`: how many to claim,
-    by webhook. `addresses`: of those that may be sent to. `more`: webhooks of which there may be
-    more. `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
-    """
-
-    results: list[AttemptResult] = field(default_factory=list)
-    failing: set[int] = field(default_factory=set)
-    gone: set[int] = field(default_factory=set)
-    back: list[Claimed] = field(default_factory=list)
-    released: list[int] = field(default_factory=list)
-    unfinished: list[int] = field(default_factory=list)
-    given: list[int] = field(default_factory=list)
-    lanes: int = 0
-    claims: dict[int, int] = field(default_factory=dict)
-    listening: bool = False
-
-    addresses: dict[int, Address] = field(default_factory=dict)
-    claimed: list[Claimed] = field(default_factory=list)
-    more: set[int] = field(default_factory=set)
-    woken: list[Woken] = field(default_factory=list)
-    plenty: bool = False
-    recorded: int = 0
-    surplus: int = 0
-
-    @property
-    def writes(self) -> bool:
-        return bool(self.results or self.back or self.released or self.given)
 
 
 class Database:
@@ -153,6 +120,7 @@ class Database:
             statements.settle_plans()
             self._tuned = True
         wakeups = self._keep_lease()
+        ATTEMPTS.say_left_out()
         self._write(turn)
         sums.write_if_due()
         if self.loop_id is None:
@@ -193,6 +161,7 @@ class Database:
             self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
             tallying.tally_attempts(turn.results)
+            attempt_log.tell_of_attempts(turn.results)
             turn.results = []
         for webhook_id in tuple(turn.gone):
             pausing.pause_gone(webhook_id)

@@ -43,6 +43,8 @@ class Event(models.Model):
     fact_id = models.UUIDField(null=True)
     sequence = models.BigIntegerField(null=True)
     request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: none caused it
+    # The span that published it, where requests are traced (companies.traces).
+    traceparent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: it is not traced
 
     class Meta:
         db_table = "deliveries_event"

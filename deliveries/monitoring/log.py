@@ -99,6 +99,7 @@ def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
         "shipment_id": shipment_id,
         "ticket_id": ticket_id,
         "tracking_number": event.tracking_number if event else None,
+        "request_id": event.request_id if event else None,
         "created_at": format_time(delivery.created_at),
         "finished_at": format_time(delivery.finished_at),
     }
@@ -119,7 +120,6 @@ def delivery_detail(delivery: Delivery) -> dict[str, Any]:
     return {
         **delivery_row(delivery, event),
         "webhook_id": delivery.webhook_id,
-        "request_id": event.request_id if event else None,
         "body": bytes(event.body).decode() if event else None,
         "log": [
             {

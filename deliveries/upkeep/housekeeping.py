@@ -19,7 +19,9 @@ from typing import cast
 from celery import current_app
 from django.db import InterfaceError, OperationalError, connection
 
+from companies import request_ids, traces
 from companies.deployments import deployment_id
+from companies.process_kinds import become_kind
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import fork_into
 from deliveries.upkeep.periodic import PeriodicTask, database_time, scheduled_tasks
@@ -35,6 +37,7 @@ AT_START = ("deliveries.tasks.make_partitions",)
 
 def keep_house() -> None:
     """In a child: look, and run what is overdue, until SIGTERM."""
+    become_kind("housekeeping")
     stopping, bell = False, Bell()
     running: dict[int, str] = {}
 
@@ -89,7 +92,8 @@ def start_runs(tasks: Collection[str], running: dict[int, str]) -> None:
         if name not in running.values():
             # A child must not inherit a connection: both would speak on it.
             connection.close()
-            logger.info("running %s, for which nobody has rung", name)
+            text = "running %s, for which nobody has rung"
+            logger.info(text, name, extra={"task": name})
             running[fork_into(partial(run_task, name))] = name
 
 
@@ -102,7 +106,10 @@ def run_task(name: str) -> None:
     more = True
     while more:
         signal.alarm(task.time_limit or 0)
-        more = task.has_more(task())
+        with request_ids.named() as request_id:
+            facts = {"task": name, "request_id": request_id}
+            with traces.span(name, kind="consumer", **facts):
+                more = task.has_more(task())
 
 
 def reap(running: dict[int, str]) -> None:
@@ -111,4 +118,4 @@ def reap(running: dict[int, str]) -> None:
         if ended:
             name = running.pop(child)
             if status:
-                logger.error("%s ended with status %d", name, status)
+                logger.error("%s ended with status %d", name, status, extra={"task": name})

@@ -84,7 +84,9 @@ def fetch_files(claim: ClaimFacts, folder: Path) -> None:
         try:
             (folder / str(file.pk)).write_bytes(read_file(file.stored_as))
         except FileMissing:
-            logger.warning("file %s of ticket %s is not in the storage", file.pk, claim.ticket.pk)
+            text = "file %s of ticket %s is not in the storage"
+            ticket_id = claim.ticket.pk
+            logger.warning(text, file.pk, ticket_id, extra={"ticket_id": ticket_id})
 
 
 def make_pdf(claim: ClaimFacts, folder: Path, language: str) -> Path:

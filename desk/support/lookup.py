@@ -16,6 +16,7 @@ from webhooks.models import Webhook
 MOST_EVENTS = 1_000
 MOST_DELIVERIES = 1_000
 NEWEST = 25
+SECRETS = ("auth_token", "secret", "next_secret")
 
 # The newest of each webhook through its log, and of these the newest.
 NEWEST_OF_MANY = """
@@ -45,11 +46,14 @@ def find_events(
     shipment_id: int | None = None,
     tracking_number: str = "",
     delivery_id: UUID | None = None,
+    request_id: str = "",
     type_id: int | None = None,
 ) -> EventMatches:
     """Deliveries by one of these, of a company where one is given, newest first."""
     if delivery_id is not None:
         return by_id(delivery_id, company)
+    if request_id:
+        return by_request(request_id, company, type_id)
     if shipment_id is not None:
         shipment = Shipment.objects.select_related("company").filter(pk=shipment_id).first()
         if shipment is None or company not in (None, shipment.company):
@@ -92,6 +96,36 @@ def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
     if row["shipment_id"] is not None:
         own = Shipment.objects.filter(pk=row["shipment_id"], company=found.company)
         found.shipment = own.first()
+    return found
+
+
+def by_request(request_id: str, company: Company | None, type_id: int | None) -> EventMatches:
+    """What a request has caused, of every company that heard of it: a batch of the feed's has many.
+
+    Without an order: of a million events that one batch has caused, some are read and no more.
+    """
+    events = Event.objects.defer("body").filter(request_id=request_id)
+    some = list(events[: MOST_EVENTS + 1])
+    chosen = [
+        event
+        for event in some[:MOST_EVENTS]
+        if (company is None or event.company_id == company.pk) and type_id in (None, event.type_id)
+    ]
+    heard = {event.company_id for event in chosen}
+    webhooks = Webhook.objects.filter(company__in=heard).defer(*SECRETS).order_by("pk")
+    deliveries = deliveries_of(chosen, [one.pk for one in webhooks])
+    found = EventMatches(company, deliveries[:MOST_DELIVERIES])
+    if company is None and len(heard) == 1:
+        found.company = Company.objects.filter(pk__in=heard).first()
+    if found.company:
+        found.webhooks = webhooks_of(found.company)
+    found.cut = len(some) > MOST_EVENTS or len(deliveries) > MOST_DELIVERIES
+    if not chosen:
+        text = gettext(
+            "No event that request %(request)s caused is stored: it caused none, they are past"
+            " their retention, or no webhook of the type was registered."
+        )
+        found.says.append(text % {"request": request_id})
     return found
 
 
@@ -166,5 +200,4 @@ def newest_deliveries(webhook_ids: list[int]) -> list[Delivery]:
 
 def webhooks_of(company: Company) -> list[Webhook]:
     """Deleted ones too: they keep their log. Never with secrets."""
-    hidden = ("auth_token", "secret", "next_secret")
-    return list(company.webhooks.defer(*hidden).order_by("pk"))
+    return list(company.webhooks.defer(*SECRETS).order_by("pk"))

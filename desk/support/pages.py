@@ -50,6 +50,12 @@ class MissingEventForm(forms.Form):
     delivery_id = forms.UUIDField(
         required=False, label="X-Webhook-Id", widget=UnfoldAdminTextInputWidget
     )
+    request_id = forms.CharField(
+        required=False,
+        label="X-Request-Id",
+        max_length=128,
+        widget=UnfoldAdminTextInputWidget,
+    )
     type_id = forms.TypedChoiceField(
         required=False,
         label=gettext_lazy("Event"),

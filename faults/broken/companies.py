@@ -1,6 +1,7 @@
 """Who a request is from, how many it may send, and what a body may hold."""
 
 from faults.broken import Mutant
+from faults.broken.logs import LOGS_OF_COMPANIES
 
 AUTHENTICATION = "companies/api/authentication.py"
 BODIES = "companies/api/bodies.py"
@@ -12,6 +13,7 @@ SERVICES = "companies/services.py"
 TOKENS = "companies/tokens.py"
 
 COMPANIES = (
+    *LOGS_OF_COMPANIES,
     Mutant(
         "statements-not-prepared",
         "companies/statements.py",

@@ -1,6 +1,7 @@
 """The defaults, what connections are told, and what an error says."""
 
 from faults.broken import Mutant
+from faults.broken.logs import LOGS_OF_CONFIG
 
 BASE = "config/postgresql/base.py"
 BEAT = "config/beat.py"
@@ -17,6 +18,7 @@ HTTPS = "config/settings/security.py"
 WEBHOOKS = "config/settings/webhooks.py"
 
 CONFIG = (
+    *LOGS_OF_CONFIG,
     Mutant(
         "hundred-times-the-test-sends",
         API,

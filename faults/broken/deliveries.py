@@ -2,6 +2,7 @@
 
 from faults.broken import Mutant
 from faults.broken.engine import ENGINE
+from faults.broken.logs import LOGS_OF_DELIVERIES
 from faults.broken.loop import LOOP_AND_ROOMS
 
 PUBLISHING = "deliveries/publishing.py"
@@ -12,6 +13,7 @@ RENDERING = "deliveries/engine/rendering.py"
 DELIVERIES = (
     *ENGINE,
     *LOOP_AND_ROOMS,
+    *LOGS_OF_DELIVERIES,
     Mutant(
         "events-to-every-company",
         PUBLISHING,
@@ -71,11 +73,10 @@ DELIVERIES = (
     Mutant(
         "rest-without-wakeup",
         RECORDING,
-        "  RETURNING webhook_id, resting_until\n)\n"
-        "INSERT INTO deliveries_wakeup (webhook_id, due_at) "
+        "  INSERT INTO deliveries_wakeup (webhook_id, due_at) "
         "SELECT webhook_id, resting_until FROM rest",
-        "  RETURNING webhook_id, resting_until\n)\n"
-        "INSERT INTO deliveries_wakeup (webhook_id, due_at) TABLE rest LIMIT 0",
+        "  INSERT INTO deliveries_wakeup (webhook_id, due_at) "
+        "SELECT webhook_id, resting_until FROM rest LIMIT 0",
         "A webhook is not looked at when its rest ends.",
     ),
     Mutant(

@@ -63,7 +63,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What is logged to standard error."""
     written = io.StringIO()
     for handler in logging.getLogger().handlers:
-        if handler.formatter and handler.formatter._fmt == logs.LINE:
+        if isinstance(handler.formatter, logs.TextLines):
             monkeypatch.setattr(handler, "stream", written)
     return written
 
@@ -79,22 +79,23 @@ def test_its_log_lines_name_it(lines: io.StringIO, monkeypatch: pytest.MonkeyPat
     logging.getLogger("companies").warning("nobody's")
 
     ours = [line for line in lines.getvalue().splitlines() if "[" in line.partition(" File")[0]]
-    assert [line.partition("[")[2] for line in ours] == [
+    assert [line.partition("[")[2].partition(" 500 ")[0] for line in ours] == [
         f"{OWN}] about to fail",
         f"{OWN}] Internal Server Error: /webhooks",
+        f"{OWN}] GET /webhooks",
         "-] nobody's",
     ]
 
 
 def test_gunicorn_s_lines_name_it_too() -> None:
-    logger, written = logging.Logger("gunicorn.error"), io.StringIO()
+    logger, written = logging.getLogger("gunicorn.of.a.test"), io.StringIO()
     logger.addHandler(logging.StreamHandler(written))
-    logs.name_requests_in(logger)
+    logs.write_our_lines(logger.name, "text")
 
     with request_ids.named(OWN):
         logger.warning("Invalid request")
 
-    assert f"gunicorn.error [{OWN}] Invalid request" in written.getvalue()
+    assert f"gunicorn.of.a.test [{OWN}] Invalid request" in written.getvalue()
 
 
 def test_a_request_that_is_over_is_at_work_no_more(client: Client) -> None:

@@ -79,6 +79,10 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"FILE_STORAGE": "acme.storage.Bucket"}, "config.E031"),
     ({"FILE_SCANNER": "acme.scanner.scan"}, "config.E032"),
     ({"FILE_SCANNER": "tickets.relevance.COURTESY"}, "config.E032"),
+    ({"LOG_FORMAT": "xml"}, "config.E040"),
+    ({"LOG_ATTEMPTS": "some"}, "config.E041"),
+    ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector.internal:4318"}, "config.E042"),
+    ({"SENTRY_DSN": "https://sentry.example.com/7"}, "config.E043"),
     ({"DELIVERY_LOOPS": 0}, "config.E023"),
     ({"DELIVERY_LOOPS": 1000}, "config.E023"),
 ]

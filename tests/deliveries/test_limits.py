@@ -14,7 +14,7 @@ from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import Pace
 from deliveries.engine.rooms import Rooms
 from deliveries.engine.schedule import next_wait
-from deliveries.engine.turns import Turn
+from deliveries.engine.turn import Turn
 from deliveries.http.answers import Incoming, retry_after
 from deliveries.models import Delivery, Health, Loop
 from tests import builders as build

@@ -46,6 +46,7 @@ def test_lists_the_newest_first(api: APIClient, company: Company) -> None:
         "shipment_id": 0,
         "ticket_id": None,
         "tracking_number": "TRACK0",
+        "request_id": None,
         "created_at": delivery.created_at.strftime("%Y-%m-%d %H:%M:%S"),
         "finished_at": delivery.finished_at.strftime("%Y-%m-%d %H:%M:%S"),
     }

@@ -15,7 +15,8 @@ from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
 from deliveries.engine.rooms import Rooms
-from deliveries.engine.turns import Database, Turn
+from deliveries.engine.turn import Turn
+from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State
 from tests.deliveries.test_rooms import lane

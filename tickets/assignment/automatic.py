@@ -69,8 +69,9 @@ def give_to_least_busy(ticket: Ticket, excluding: int | None) -> LeastBusy:
         if connection.needs_rollback:
             # The connection is lost, and all that its transaction has done.
             raise
-        logger.warning("ticket %s stays where it is: %s", ticket.pk, error)
         count_try(NotAssigned.LOCK_TIMEOUT)
+        text = "ticket %s stays where it is: %s"
+        logger.warning(text, ticket.pk, error, extra={"ticket_id": ticket.pk})
         return LeastBusy(NotAssigned.LOCK_TIMEOUT, {})
 
 

@@ -1,0 +1,79 @@
+"""Errors of ours, reported to the Sentry of SENTRY_DSN.
+
+Its package is one of requirements-tracing.txt: nothing else imports this module. What leaves the
+house is the line that was logged, the traceback and the request's id. No request, no headers, no
+bodies, no variables, and of an exception the first line: in those below it PostgreSQL shows rows.
+"""
+
+import logging
+from functools import partial
+from typing import Any
+
+import sentry_sdk
+from django.conf import settings
+from sentry_sdk.integrations.dedupe import DedupeIntegration
+from sentry_sdk.integrations.excepthook import ExcepthookIntegration
+from sentry_sdk.integrations.logging import LoggingIntegration, ignore_logger
+
+from companies import request_ids
+from companies.process_kinds import ProcessKind, at_process_end
+
+# What of an event may leave. Whatever a later version of the package adds stays here.
+KEPT = (
+    "event_id",
+    "timestamp",
+    "platform",
+    "level",
+    "logger",
+    "logentry",
+    "exception",
+    "release",
+    "environment",
+    "server_name",
+    "sdk",
+)
+LONGEST_WORDS = 300
+
+
+def begin_reporting(**options: Any) -> None:
+    # Nothing of people unless asked for: send_default_pii is off where nobody sets it.
+    sentry_sdk.init(
+        dsn=settings.SENTRY_DSN,
+        release=f"{settings.PRODUCT}@{settings.VERSION}",
+        environment=settings.ENVIRONMENT,
+        include_local_variables=False,
+        include_source_context=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+        send_client_reports=False,
+        auto_session_tracking=False,
+        default_integrations=False,
+        auto_enabling_integrations=False,
+        integrations=[
+            LoggingIntegration(level=None, event_level=logging.ERROR),
+            DedupeIntegration(),
+            ExcepthookIntegration(),
+        ],
+        before_send=cleaned,
+        shutdown_timeout=2,
+        **options,
+    )
+    # Strangers cause these.
+    ignore_logger("django.security.DisallowedHost")
+    at_process_end(partial(sentry_sdk.flush, timeout=2))
+
+
+def cleaned(event: Any, hint: Any) -> Any:
+    """The event with nothing but what may leave."""
+    kept = {name: event[name] for name in KEPT if name in event}
+    kept["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
+    if words := kept.get("logentry"):
+        text = words.get("formatted") or words.get("message") or ""
+        kept["logentry"] = {"message": without_rows(text)}
+    for each in kept.get("exception", {}).get("values", ()):
+        each["value"] = without_rows(str(each.get("value") or ""))
+    return kept
+
+
+def without_rows(text: str) -> str:
+    return text.partition("\n")[0][:LONGEST_WORDS]

@@ -1,0 +1,40 @@
+"""What a loop has done for it in one turn at the database."""
+
+from dataclasses import dataclass, field
+
+from deliveries.engine.lanes import Woken
+from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.recording import AttemptResult
+
+
+@dataclass(slots=True)
+class Turn:
+    """What is to be done, and what came of it.
+
+    `given`: webhooks for other loops. `lanes`: how many this one has. `claims`: how many to claim,
+    by webhook. `addresses`: of those that may be sent to. `more`: webhooks of which there may be
+    more. `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
+    """
+
+    results: list[AttemptResult] = field(default_factory=list)
+    failing: set[int] = field(default_factory=set)
+    gone: set[int] = field(default_factory=set)
+    back: list[Claimed] = field(default_factory=list)
+    released: list[int] = field(default_factory=list)
+    unfinished: list[int] = field(default_factory=list)
+    given: list[int] = field(default_factory=list)
+    lanes: int = 0
+    claims: dict[int, int] = field(default_factory=dict)
+    listening: bool = False
+
+    addresses: dict[int, Address] = field(default_factory=dict)
+    claimed: list[Claimed] = field(default_factory=list)
+    more: set[int] = field(default_factory=set)
+    woken: list[Woken] = field(default_factory=list)
+    plenty: bool = False
+    recorded: int = 0
+    surplus: int = 0
+
+    @property
+    def writes(self) -> bool:
+        return bool(self.results or self.back or self.released or self.given)

@@ -1,0 +1,79 @@
+"""Why did we not get the event: by the request that should have caused it."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from companies import request_ids
+from companies.models import Company
+from deliveries import publishing
+from deliveries.models import Delivery, Event
+from desk.support import lookup
+from tests import builders as build
+
+FIND = "/admin/tickets/ticket/events/"
+OWN = "order-7"
+
+
+def shown(client: Client, **asked: str) -> tuple[set[str], str]:
+    """The deliveries on the page, and the page."""
+    html = client.get(FIND, asked).content.decode()
+    return {str(one.pk) for one in Delivery.objects.all() if str(one.pk) in html}, html
+
+
+@pytest.fixture
+def caused(company: Company, birch: Company) -> list[str]:
+    """What one batch of the feed has caused for two companies; another request caused more."""
+    for each in (company, birch):
+        build.webhook(each, auth_token="delivery-token-nobody-sees")
+    with request_ids.named(OWN):
+        publishing.publish([build.news(company, 1), build.news(birch, 2)])
+    found = [str(one.pk) for one in Delivery.objects.order_by("webhook__company_id")]
+    with request_ids.named("order-8"):
+        publishing.publish([build.news(company, 3)])
+    return found
+
+
+def test_finds_what_a_request_has_caused(
+    desk: Client, caused: list[str], company: Company, birch: Company
+) -> None:
+    assert shown(desk, request_id=OWN)[0] == set(caused)
+    assert shown(desk, request_id=OWN, company=str(birch.pk))[0] == {caused[1]}
+    assert shown(desk, request_id=OWN, type_id="5")[0] == set()
+    assert "delivery-token" not in shown(desk, request_id=OWN)[1]
+
+
+def test_says_where_a_request_has_caused_nothing(desk: Client, caused: list[str]) -> None:
+    found, html = shown(desk, request_id="order-9")
+
+    assert found == set()
+    assert "No event that request" in html
+    assert "order-9" in html
+
+
+def test_of_very_much_some_is_shown(
+    desk: Client, caused: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "MOST_EVENTS", 1)
+
+    found, html = shown(desk, request_id=OWN)
+
+    assert len(found) == 1
+    assert "Only some are shown." in html
+
+
+def test_a_delivery_leads_to_what_its_request_has_caused(
+    admin_client: Client, caused: list[str]
+) -> None:
+    page = admin_client.get(f"/admin/deliveries/delivery/{caused[0]}/change/")
+
+    assert f"{FIND}?request_id={OWN}" in page.content.decode()
+
+
+def test_an_index_finds_the_events_of_a_request(caused: list[str]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    plan = Event.objects.filter(request_id=OWN)[:10].explain()
+
+    assert "Index Cond: ((request_id)::text = 'order-7'::text)" in plan
+    assert "Seq Scan" not in plan
