@@ -2,24 +2,30 @@
 
 import json
 from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from companies import audit
 from companies.models import AuditEntry
+
+LONGEST_DAYS = 36_500
 
 
 class Said(NamedTuple):
     """What a command says: `text` to people, `data` to programs with --json.
 
-    `noted` is what the audit says of it; it must hold no secret. With `failed` it exits with 1.
+    Long ones are iterators: of lines, and of objects, each of which becomes a line of JSON.
+    `noted` is what the audit says of it; it must hold no secret. With `failed` it exits with 1; a
+    sentence there goes to standard error.
     """
 
-    text: str
+    text: str | Iterator[str]
     data: Any
     noted: str = audit.DONE
-    failed: bool = False
+    failed: bool | str = False
 
 
 class OperatorCommand(BaseCommand):
@@ -34,7 +40,7 @@ class OperatorCommand(BaseCommand):
     changes = True
     # Whether --dry-run is offered.
     rehearses = False
-    # Arguments that the audit leaves out: secrets, names and addresses of people.
+    # Arguments that the audit leaves out: secrets, names and addresses of people, what they write.
     private: frozenset[str] = frozenset()
 
     def run(self, *args: Any, **options: Any) -> Said:
@@ -67,20 +73,23 @@ class OperatorCommand(BaseCommand):
             answer = self.audited(own)
         finally:
             self.show("")
-        self.stdout.write(
-            json.dumps(answer.data, indent=2, ensure_ascii=False, default=str)
-            if as_json
-            else answer.text
-        )
+        for text in json_lines(answer.data) if as_json else text_lines(answer.text):
+            self.stdout.write(text)
+        if isinstance(answer.failed, str) and answer.failed:
+            raise CommandError(answer.failed)
         if answer.failed:
             raise SystemExit(1)
 
+    def acts(self, options: dict[str, Any]) -> bool:
+        """Whether a run with these options changes anything."""
+        return self.changes and not options.get("dry_run")
+
     def audited(self, options: dict[str, Any]) -> Said:
-        if not self.changes or options.get("dry_run"):
+        if not self.acts(options):
             return self.run(**options)
         about, company_id = self.about(options)
         given = {
-            name: value if isinstance(value, bool | int | float) else str(value)
+            name: value if isinstance(value, bool | int) else str(value)
             for name, value in options.items()
             if value not in (None, "", [], False) and name not in self.private
         }
@@ -91,6 +100,7 @@ class OperatorCommand(BaseCommand):
             about=about,
             company_id=company_id,
             details=given,
+            private=[str(options[name]) for name in self.private if options.get(name)],
         ) as entry:
             answer = self.run(**options)
             entry.outcome = answer.noted
@@ -105,6 +115,36 @@ class OperatorCommand(BaseCommand):
         if self.stdout.isatty():
             self.stdout.write(f"\r\033[K{text}", ending="")
             self.stdout.flush()
+
+
+def text_lines(text: str | Iterator[str]) -> Iterable[str]:
+    return [text] if isinstance(text, str) else text
+
+
+def json_lines(data: Any) -> Iterable[str]:
+    """One text, or of an iterator a line for each."""
+    if isinstance(data, Iterator):
+        return (json.dumps(each, ensure_ascii=False, default=json_value) for each in data)
+    return [json.dumps(data, indent=2, ensure_ascii=False, default=json_value)]
+
+
+def json_value(value: Any) -> str:
+    """What JSON has no way to write: times in ISO 8601, everything else as a text."""
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def for_terminal(text: str) -> str:
+    """Foreign text that can move no cursor and colour no line of a terminal."""
+    return "".join(each if each.isprintable() else "�" for each in text)
+
+
+def days_given(days: float | None, option: str = "--expires-in") -> timedelta | None:
+    """A lifetime from an argument. Raises CommandError for what is none."""
+    if days is None:
+        return None
+    if not 0 < days <= LONGEST_DAYS:
+        raise CommandError(f"{option} takes a number of days between 0 and {LONGEST_DAYS}.")
+    return timedelta(days=days)
 
 
 # Options that Django gives every command.
