@@ -56,16 +56,6 @@ def test_a_company_is_seen_at_a_glance(company: Company) -> None:
     assert head.split()[:2] == ["id", "active"]
     assert acme.split()[1:6] == ["yes", "1", "(1", "paused)", "1"]
     assert acme.split()[6:] == ["4", "2026-01-02", "03:04", "Acme"]
-        "yes",
-        "1",
-        "(1",
-        "paused)",
-        "1",
-        "2",
-        "2026-01-02",
-        "03:04",
-        "Acme",
-    ]
     assert birch.endswith("never             Birch")
 
 
