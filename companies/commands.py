@@ -1,17 +1,24 @@
 """What commands for operators share: an example, --json, --dry-run, progress, the audit."""
 
 import json
-from argparse import RawDescriptionHelpFormatter
+import os
+import re
+import sys
+from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from companies import audit
 from companies.models import AuditEntry
+from companies.times import read_time
 
 LONGEST_DAYS = 36_500
+AGO = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class Said(NamedTuple):
@@ -73,8 +80,13 @@ class OperatorCommand(BaseCommand):
             answer = self.audited(own)
         finally:
             self.show("")
-        for text in json_lines(answer.data) if as_json else text_lines(answer.text):
-            self.stdout.write(text)
+        try:
+            for text in json_lines(answer.data) if as_json else text_lines(answer.text):
+                self.stdout.write(text)
+                self.stdout.flush()
+        except BrokenPipeError:
+            # Whoever reads has seen enough, as behind `| head`. Nothing is left to say at the exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(answer.failed, str) and answer.failed:
             raise CommandError(answer.failed)
         if answer.failed:
@@ -145,6 +157,19 @@ def days_given(days: float | None, option: str = "--expires-in") -> timedelta | 
     if not 0 < days <= LONGEST_DAYS:
         raise CommandError(f"{option} takes a number of days between 0 and {LONGEST_DAYS}.")
     return timedelta(days=days)
+
+
+def moment_given(text: str) -> datetime:
+    """An argument: an ISO 8601 time, in UTC without an offset, or how long ago: 90m, 24h, 7d."""
+    if found := AGO.fullmatch(text):
+        try:
+            return timezone.now() - timedelta(**{UNITS[found[2]]: int(found[1])})
+        except OverflowError as error:
+            raise ArgumentTypeError("That is too long ago.") from error
+    try:
+        return read_time(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{error} Or how long ago: 90m, 24h, 7d.") from error
 
 
 # Options that Django gives every command.
