@@ -1,4 +1,4 @@
-"""Django's log of the admin in the order of time: of everybody, of one user, of one kind, of one object."""
+"""Django's log of the admin in the order of time: all of it, of a user, of a kind, of an object."""
 
 from django.db import migrations
 

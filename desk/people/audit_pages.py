@@ -18,7 +18,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from companies.ids import LARGEST_ID
 from deliveries.monitoring.log import BadCursor
 from desk.common import csv_files
-from desk.people.audit_trail import Act, Asked, acts, known, place_of
+from desk.people.audit_trail import Act, Asked, act_place, acts, known
 
 VIEW = "companies.view_auditentry"
 ON_A_PAGE = 50
@@ -67,7 +67,9 @@ class AuditForm(forms.Form):
 
 
 def day_start(day: date | None) -> datetime | None:
-    return day and datetime.combine(day, time.min, timezone.get_current_timezone())
+    if day is None:
+        return None
+    return datetime.combine(day, time.min, timezone.get_current_timezone())
 
 
 def audit_page(request: HttpRequest) -> HttpResponse:
@@ -87,7 +89,7 @@ def audit_page(request: HttpRequest) -> HttpResponse:
         "first": "before" not in request.GET,
     }
     if len(found) > ON_A_PAGE:
-        query["before"] = place_of(shown[-1])
+        query["before"] = act_place(shown[-1])
         context["older"] = query.urlencode()
     status = 200 if asked is not None else 400
     return TemplateResponse(request, "desk/audit.html", context, status=status)
@@ -108,11 +110,13 @@ def audit_file(request: HttpRequest) -> HttpResponseBase:
         gettext("Outcome"),
         gettext("Request"),
     ]
-    rows = (
-        [one.at, one.actor, one.via, one.act, one.about, details(one), one.outcome, one.request_id]
-        for one in all_of(asked)
-    )
+    rows = map(file_row, audit_rows(asked))
     return csv_files.download("audit", columns, rows)
+
+
+def file_row(one: Act) -> list[object]:
+    given = details_text(one)
+    return [one.at, one.actor, one.via, one.act, one.about, given, one.outcome, one.request_id]
 
 
 def what_is_asked(request: HttpRequest) -> tuple[Asked | None, AuditForm]:
@@ -129,7 +133,7 @@ def page_from(asked: Asked, before: str, limit: int) -> list[Act]:
         return acts(asked, limit=limit)
 
 
-def all_of(asked: Asked) -> Iterator[Act]:
+def audit_rows(asked: Asked) -> Iterator[Act]:
     """Up to now: what is written while the file is read is not in it."""
     asked = replace(asked, until=asked.until or timezone.now())
     before, left = "", MOST_IN_FILE
@@ -138,8 +142,8 @@ def all_of(asked: Asked) -> Iterator[Act]:
         yield from found
         if len(found) < AT_ONCE:
             return
-        before, left = place_of(found[-1]), left - len(found)
+        before, left = act_place(found[-1]), left - len(found)
 
 
-def details(one: Act) -> str:
+def details_text(one: Act) -> str:
     return " ".join(f"{name}={value}" for name, value in one.details.items())

@@ -65,7 +65,7 @@ class Asked:
 
 def acts(asked: Asked, *, before: str = "", limit: int = 50) -> list[Act]:
     """The newest of them, newest first, or those behind the place of one. Raises BadCursor."""
-    place = read_place(before) if before else None
+    place = read_act_place(before) if before else None
     found: list[Act] = []
     for source, time, rows in sources(asked):
         if asked.since is not None:
@@ -158,12 +158,12 @@ def as_act(row: AuditEntry | LogEntry) -> Act:
     )
 
 
-def place_of(one: Act) -> str:
+def act_place(one: Act) -> str:
     microseconds = (one.at - EPOCH) // timedelta(microseconds=1)
     return f"{microseconds}-{one.source}-{one.id}"
 
 
-def read_place(text: str) -> tuple[datetime, int, int]:
+def read_act_place(text: str) -> tuple[datetime, int, int]:
     found = PLACE.fullmatch(text)
     if found is None:
         raise BadCursor("This is not a place in the audit.")

@@ -18,7 +18,7 @@ from companies import audit
 from companies.models import AuditEntry, Company
 from desk.management.commands import audit as command
 from desk.people import audit_trail
-from desk.people.audit_trail import Asked, acts, place_of
+from desk.people.audit_trail import Asked, act_place, acts
 from tests import builders as build
 from tests.plans import offer_only
 from tickets import roles
@@ -104,7 +104,7 @@ def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company:
     seen, before = [], ""
     while page := acts(Asked(), before=before, limit=3):
         seen += page
-        before = place_of(page[-1])
+        before = act_place(page[-1])
     assert len(seen) == 10
     assert seen == acts(Asked(), limit=100)
 

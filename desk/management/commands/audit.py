@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone, translation
 
 from companies.commands import OperatorCommand, Said, for_terminal, moment_given
-from desk.people.audit_trail import DESK, Act, Asked, acts, place_of
+from desk.people.audit_trail import DESK, Act, Asked, act_place, acts
 
 AT_ONCE = 500
 FOLLOW_SECONDS = 1.0
@@ -60,14 +60,14 @@ def pages(asked: Asked, limit: int) -> Iterator[Act]:
     left, before = limit or None, ""
     while left is None or left > 0:
         step = AT_ONCE if left is None else min(AT_ONCE, left)
-        found = named(asked, before, step)
+        found = acts_in_english(asked, before, step)
         yield from found
         if len(found) < step:
             return
-        before, left = place_of(found[-1]), None if left is None else left - step
+        before, left = act_place(found[-1]), None if left is None else left - step
 
 
-def named(asked: Asked, before: str, step: int) -> list[Act]:
+def acts_in_english(asked: Asked, before: str, step: int) -> list[Act]:
     # As operators know them, whatever language the desk is in.
     with translation.override("en"):
         return acts(asked, before=before, limit=step)
