@@ -49,6 +49,8 @@ class OperatorCommand(BaseCommand):
     rehearses = False
     # Arguments that the audit leaves out: secrets, names and addresses of people, what they write.
     private: frozenset[str] = frozenset()
+    # Whether this run was asked for JSON.
+    as_json = False
 
     def run(self, *args: Any, **options: Any) -> Said:
         """Do the work. Raises CommandError for what the operator has to correct."""
@@ -75,13 +77,13 @@ class OperatorCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         own = {name: value for name, value in options.items() if name not in DJANGO_S}
-        as_json = own.pop("json")
+        self.as_json = own.pop("json")
         try:
             answer = self.audited(own)
         finally:
             self.show("")
         try:
-            for text in json_lines(answer.data) if as_json else text_lines(answer.text):
+            for text in json_lines(answer.data) if self.as_json else text_lines(answer.text):
                 self.stdout.write(text)
                 self.stdout.flush()
         except BrokenPipeError:

@@ -110,11 +110,11 @@ def audit_file(request: HttpRequest) -> HttpResponseBase:
         gettext("Outcome"),
         gettext("Request"),
     ]
-    rows = map(file_row, audit_rows(asked))
+    rows = map(audit_file_row, audit_rows(asked))
     return csv_files.download("audit", columns, rows)
 
 
-def file_row(one: Act) -> list[object]:
+def audit_file_row(one: Act) -> list[object]:
     given = details_text(one)
     return [one.at, one.actor, one.via, one.act, one.about, given, one.outcome, one.request_id]
 
