@@ -104,6 +104,7 @@ def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company:
     seen, before = [], ""
     while page := acts(Asked(), before=before, limit=3):
         seen += page
+        assert len(seen) <= 10
         before = act_place(page[-1])
     assert len(seen) == 10
     assert seen == acts(Asked(), limit=100)
