@@ -8,7 +8,7 @@ Why: decision page audit-is-written-before-the-act.
 import getpass
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -19,6 +19,7 @@ from companies import request_ids
 from companies.models import AuditEntry
 
 DONE = "done"
+SHORTEST_PRIVATE = 2
 LONGEST = {"actor": 200, "about": 300, "outcome": 300}
 
 
@@ -61,10 +62,11 @@ def record_act(act: str, **about: Any) -> AuditEntry:
 
 
 @contextmanager
-def noted(act: str, **about: Any) -> Iterator[AuditEntry]:
+def noted(act: str, *, private: Iterable[str] = (), **about: Any) -> Iterator[AuditEntry]:
     """Write down what is done meanwhile and how it ended. Takes what `begin_entry` takes.
 
-    Set `outcome` on the entry to say more than that it is done.
+    Set `outcome` on the entry to say more than that it is done. The texts of `private` are blanked
+    in what it says of a failure.
     """
     entry = begin_entry(act, **about)
     try:
@@ -72,9 +74,19 @@ def noted(act: str, **about: Any) -> Iterator[AuditEntry]:
     except BaseException as error:
         # The database itself may be what failed. The entry is left without an outcome then.
         with suppress(DatabaseError):
-            end_entry(entry, f"failed: {error or type(error).__name__}".partition("\n")[0])
+            end_entry(entry, blanked(f"failed: {error or type(error).__name__}", private))
         raise
     end_entry(entry, entry.outcome or DONE)
+
+
+def blanked(text: str, private: Iterable[str]) -> str:
+    """The first line of it, without these."""
+    line = text.partition("\n")[0]
+    for each in sorted(private, key=len, reverse=True):
+        # A letter or two name nobody, and stand in every word.
+        if len(each) > SHORTEST_PRIVATE:
+            line = line.replace(each, "…")
+    return line
 
 
 def shell_user() -> str:

@@ -4,9 +4,11 @@ import time
 from secrets import token_hex
 
 from django.core.cache import cache
+from django.db.models import Count
 
 from companies.doctor import Concern, register
 from companies.files import storage
+from companies.models import FailedRow
 from companies.reencryption import take_census
 
 # A million secrets take half a minute; `reencrypt --dry-run` looks at all of them.
@@ -52,3 +54,11 @@ def takes_files() -> str:
     finally:
         storage.remove_file(name)
     return "the storage takes files and gives them back"
+
+
+@register("Look under Failed rows at the desk for what each fails on; they are tried at each run.")
+def failed_rows() -> str:
+    found = FailedRow.objects.order_by("task").values_list("task").annotate(rows=Count("pk"))
+    if told := ", ".join(f"{rows} of {task}" for task, rows in found):
+        raise Concern(told)
+    return "there are none"

@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from companies import tokens
 from companies.models import ApiToken, Company, PlatformToken, Token
+from companies.models.tokens import lives
 
 T = TypeVar("T", bound=Token)
 
@@ -109,9 +110,22 @@ def platform_last_seen() -> datetime | None:
     return last
 
 
-def revoke_token(prefix_or_token: str) -> ApiToken:
+def revoke_token(prefix_or_token: str, *, dry_run: bool = False) -> ApiToken:
     """Revoke the token with this prefix or text. Raises UnknownToken unless exactly one matches."""
-    return revoke_one(ApiToken, prefix_or_token)
+    return revoke_one(ApiToken, prefix_or_token, dry_run=dry_run)
+
+
+@transaction.atomic
+def revoke_tokens_of(company_id: int, *, dry_run: bool = False) -> list[ApiToken]:
+    """Revoke all of a company's tokens that were live, and return them. Raises UnknownCompany."""
+    if not Company.objects.filter(pk=company_id).exists():
+        raise UnknownCompany(f"There is no company {company_id}.")
+    now = timezone.now()
+    locked = ApiToken.objects.select_for_update(no_key=True).order_by("pk")
+    found = list(locked.filter(lives(now), company_id=company_id))
+    if not dry_run:
+        ApiToken.objects.filter(pk__in=[token.pk for token in found]).update(revoked_at=now)
+    return found
 
 
 def revoke_platform_token(prefix_or_token: str) -> PlatformToken:
@@ -120,7 +134,7 @@ def revoke_platform_token(prefix_or_token: str) -> PlatformToken:
 
 
 @transaction.atomic
-def revoke_one(kind: type[T], prefix_or_token: str) -> T:
+def revoke_one(kind: type[T], prefix_or_token: str, *, dry_run: bool = False) -> T:
     matching = list(
         kind._default_manager.select_for_update(no_key=True)
         .filter(revoked_at=None)
@@ -132,6 +146,8 @@ def revoke_one(kind: type[T], prefix_or_token: str) -> T:
         found = "are several tokens that begin" if matching else "is no live token that begins"
         raise UnknownToken(f"There {found} with {tokens.token_prefix(prefix_or_token)}.")
     token = matching[0]
+    if dry_run:
+        return token
     token.revoked_at = timezone.now()
     token.save(update_fields=["revoked_at"])
     return token

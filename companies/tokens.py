@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from datetime import datetime
 
 PREFIX_LENGTH = 13
 # What the platform's tokens begin with: they open its feed and nothing else (decision N25).
@@ -27,3 +28,10 @@ def token_digest(token: str) -> str:
 def token_prefix(token: str) -> str:
     """The part that is shown, so that an operator can tell tokens apart."""
     return token[: PREFIX_LENGTH + (len(FEED) if token.startswith(FEED) else 0)]
+
+
+def token_state(revoked_at: datetime | None, expires_at: datetime | None, now: datetime) -> str:
+    """`live`, `expired` or `revoked`."""
+    if revoked_at is not None:
+        return "revoked"
+    return "expired" if expires_at is not None and expires_at <= now else "live"

@@ -5,6 +5,7 @@ import shutil
 import time
 from typing import Any
 
+from celery import current_app
 from django.conf import settings
 from django.core.checks import run_checks
 from django.core.mail import get_connection
@@ -13,13 +14,17 @@ from django.db.utils import ConnectionHandler
 
 from companies.checks import SETTINGS
 from companies.doctor import Concern, register
-from config import health
+from config import (
+    database_checks,  # noqa: F401 - registers its own, before those of this module
+    health,
+)
 from config.startup import load_checks, problem_line
 
 OLDEST_POSTGRESQL = 140_000
 # Receivers refuse timestamps that are minutes off.
 SKEW_SECONDS, WRONG_SECONDS = 2.0, 60.0
 MAIL_SECONDS = 5.0
+NEARLY_FULL = 0.9
 LITTLE_ROOM, NO_ROOM = 1024**3, 64 * 1024**2
 INVALID_INDEXES = """
 SELECT string_agg(indexrelid::regclass::text, ', ') FROM pg_index WHERE NOT indisvalid
@@ -86,6 +91,26 @@ register(
     "Start the broker, give it room, or correct BROKER_URL; deliveries go on meanwhile.",
     name="broker",
 )(health.broker)
+
+
+@register("Raise the broker's maxmemory, and set its maxmemory-policy to noeviction.")
+def broker_memory() -> str:
+    """One that is full may throw away whole queues. RabbitMQ says by itself what it lacks."""
+    with current_app.connection_for_write() as link:
+        client = getattr(link.default_channel, "client", None)
+        if client is None:
+            return "no Redis: look at its own page"
+        memory = client.info("memory")
+    used, most = int(memory["used_memory"]), int(memory.get("maxmemory") or 0)
+    policy = memory.get("maxmemory_policy", "noeviction")
+    if most and policy.startswith("allkeys"):
+        raise Concern(f"its policy {policy} throws doorbells away; deliveries then start late")
+    said = f"{used // 1024**2} MiB" + (f" of {most // 1024**2}" if most else ", without a bound")
+    if most and used > NEARLY_FULL * most:
+        raise Concern(said)
+    return said
+
+
 register("Start beat, and a worker; workers run the tasks by themselves meanwhile.", name="beat")(
     health.beat
 )

@@ -2,11 +2,12 @@
 
 import resource
 import ssl
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import certifi
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from companies.doctor import Concern, register
 from deliveries.engine.rooms import SLOTS
@@ -18,6 +19,19 @@ LOOPS = """
 SELECT count(*) FILTER (WHERE lease_until > statement_timestamp()), count(DISTINCT host)
 FROM deliveries_loop WHERE NOT lost
 """
+RECEIVERS = """
+SELECT (SELECT count(*) FROM deliveries_health
+    WHERE failures > 0 AND failing_since > statement_timestamp() - interval '1 day'),
+  (SELECT count(*) FROM webhooks_webhook
+    WHERE active AND deleted_at IS NULL AND url <> '')
+"""
+MANY_RECEIVERS = 5
+MOST_LIVE = 0.9
+LATE_MAIL = """
+SELECT count(*) FROM (SELECT FROM deliveries_mail WHERE created_at < %s LIMIT %s) AS counted
+"""
+MAIL_MAY_WAIT = timedelta(minutes=30)
+MOST_COUNTED = 1_000
 
 
 @register("Start a worker, or look in its log for why its loops end.")
@@ -41,7 +55,7 @@ def open_files() -> str:
     return "unlimited" if hard == resource.RLIM_INFINITY else f"{hard} may be open at once"
 
 
-@register("Set DELIVERY_CA_BUNDLE to a PEM file of authorities, or leave it out.")
+@register("Set DELIVERY_CA_BUNDLE to a current PEM file of authorities, or leave it out.")
 def outgoing_tls() -> str:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(settings.DELIVERY_CA_BUNDLE or certifi.where())
@@ -52,4 +66,30 @@ def outgoing_tls() -> str:
     living = [each for each in authorities if ssl.cert_time_to_seconds(str(each["notAfter"])) > now]
     if not living:
         raise RuntimeError("the certificates of all authorities have expired")
+    if len(living) < MOST_LIVE * len(authorities):
+        expired = len(authorities) - len(living)
+        raise Concern(f"{expired} of {len(authorities)} authorities have expired: an old bundle")
     return f"{len(living)} authorities, {ssl.OPENSSL_VERSION}"
+
+
+@register("Look in the worker's log for what the mail server says, and at the check mail_server.")
+def emails() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(LATE_MAIL, [timezone.now() - MAIL_MAY_WAIT, MOST_COUNTED])
+        (count,) = cursor.fetchone()
+    if count:
+        more = "+" if count == MOST_COUNTED else ""
+        raise Concern(f"{count}{more} have waited for more than {MAIL_MAY_WAIT}")
+    return "none has waited for long"
+
+
+@register("Try one with curl from a worker's host: what most have in common is on our side.")
+def receivers() -> str:
+    """That a few fail is their affair. That most do is ours: the network, names, certificates."""
+    with connection.cursor() as cursor:
+        cursor.execute(RECEIVERS)
+        failing, working = cursor.fetchone()
+    said = f"{failing} of {working} began to fail within a day"
+    if failing >= MANY_RECEIVERS and 2 * failing > working:
+        raise Concern(said)
+    return said

@@ -8,7 +8,7 @@ from desk.first_run import pages as first_run_pages
 from desk.joining import pages as joining_pages
 from desk.live import asking, notification_pages
 from desk.palette import pages as palette_pages
-from desk.people import language, second_factor_pages
+from desk.people import audit_pages, language, second_factor_pages
 from desk.reports import dashboard, report_pages
 
 guarded = admin.site.admin_view
@@ -25,6 +25,8 @@ urlpatterns = [
     path("reports/", guarded(report_pages.report_page), name="desk_report"),
     path("reports/<slug:slug>.csv", guarded(report_pages.report_file), name="desk_report_file"),
     path("figures/<slug:slug>.csv", guarded(dashboard.export_table), name="desk_export"),
+    path("audit/", guarded(audit_pages.audit_page), name="desk_audit"),
+    path("audit.csv", guarded(audit_pages.audit_file), name="desk_audit_file"),
     path("preferences/", guarded(language.preferences_page), name="desk_preferences"),
     path("live/", asking.live_page, name="desk_live"),
     path("live/mine/", guarded(notification_pages.mine_page), name="desk_live_mine"),

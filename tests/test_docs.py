@@ -124,6 +124,8 @@ DJANGO_S_OPTIONS = {
     "--no-color",
     "--force-color",
     "--skip-checks",
+    # Every command of ours has it (tests/test_commands.py), as the manual says once.
+    "--json",
 }
 
 

@@ -59,7 +59,7 @@ AUDITOR = {
 # Not the tickets: what companies write there is none of their work.
 OPERATOR = {
     *each("view add change", "companies", "company"),
-    *each("view", "companies", "apitoken failedrow"),
+    *each("view", "companies", "apitoken failedrow auditentry"),
     *each("view", "shipments", "shipment incidence surcharge trackingupdate"),
     *each("view add change", "tickets", "tickettype"),
     "webhooks.view_webhook",

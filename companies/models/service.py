@@ -51,6 +51,8 @@ class AuditEntry(models.Model):
         indexes = [
             models.Index(fields=["at"], name="audit_by_time"),
             models.Index(fields=["company_id", "at"], name="audit_by_company"),
+            models.Index(fields=["actor", "at"], name="audit_by_actor"),
+            models.Index(fields=["act", "at"], name="audit_by_act"),
         ]
 
     def __str__(self) -> str:

@@ -76,11 +76,12 @@ def look_at(
     return looked_at
 
 
-def waiting_longest(before: datetime) -> dict[int, datetime]:
+def waiting_longest(before: datetime, most: int = MOST_SHOWN) -> dict[int, datetime]:
+    """Of the `most` webhooks whose oldest waiting deliveries are the oldest: since when, by id."""
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:
-            cursor.execute(WAITING_LONGEST, {"before": before, "most": MOST_SHOWN})
+            cursor.execute(WAITING_LONGEST, {"before": before, "most": most})
             return dict(cursor.fetchall())
 
 

@@ -89,6 +89,7 @@ OTHERS = (
         "companies.view_failedrow",
     ),
     (gettext_noop("Users"), "group", "admin:auth_user_changelist", "auth.view_user"),
+    (gettext_noop("Audit"), "policy", "desk_audit", "companies.view_auditentry"),
 )
 
 

@@ -2,15 +2,19 @@ import json
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from companies import services
+from companies.commands import OperatorCommand, Said
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Create a company. Prints it as one line of JSON."
+    example = 'python manage.py create_company "Acme" --contact-email dev@acme.example'
+    private = frozenset({"name", "contact_email"})
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("name")
         parser.add_argument(
             "--contact-email",
@@ -30,7 +34,7 @@ class Command(BaseCommand):
             help="send it no emails about tickets",
         )
 
-    def handle(
+    def run(
         self,
         *args: Any,
         name: str,
@@ -38,7 +42,7 @@ class Command(BaseCommand):
         language: str,
         ticket_emails: bool,
         **options: Any,
-    ) -> None:
+    ) -> Said:
         try:
             company = services.create_company(
                 name, contact_email=contact_email, language=language, ticket_emails=ticket_emails
@@ -46,4 +50,4 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error)) from error
         made = {"company_id": company.pk, "name": company.name}
-        self.stdout.write(json.dumps(made, ensure_ascii=False))
+        return Said(json.dumps(made, ensure_ascii=False), made, f"created company {company.pk}")

@@ -1,28 +1,30 @@
-from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from companies import services
+from companies import services, tokens
+from companies.commands import OperatorCommand, Said, days_given
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Issue a token for the shipping platform, which opens POST /platform/feed and nothing "
         "else. Prints only the token; it cannot be shown again."
     )
+    example = "python manage.py issue_platform_token --name warehouse"
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("--name", default="", help="who uses it; shown by list_platform_tokens")
         parser.add_argument(
             "--expires-in", type=float, metavar="DAYS", help="default: never expires"
         )
 
-    def handle(self, *args: Any, name: str, expires_in: float | None, **options: Any) -> None:
-        if expires_in is not None and not 0 < expires_in <= 36500:
-            raise CommandError("--expires-in takes a number of days between 0 and 36500.")
-        lifetime = timedelta(days=expires_in) if expires_in is not None else None
+    def run(self, *args: Any, name: str, expires_in: float | None, **options: Any) -> Said:
+        lifetime = days_given(expires_in)
         try:
-            self.stdout.write(services.issue_platform_token(name=name, expires_in=lifetime))
+            token = services.issue_platform_token(name=name, expires_in=lifetime)
         except ValueError as error:
             raise CommandError(str(error)) from error
+        prefix = tokens.token_prefix(token)
+        return Said(token, {"name": name, "token": token, "prefix": prefix}, f"issued {prefix}…")

@@ -1,25 +1,28 @@
-from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from companies import services
+from companies import services, tokens
+from companies.commands import OperatorCommand, Said, days_given
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Issue an API token for a company. Prints only the token; it cannot be shown again."
+    example = "python manage.py issue_token 1 --expires-in 90"
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("company_id", type=int)
         parser.add_argument(
             "--expires-in", type=float, metavar="DAYS", help="default: never expires"
         )
 
-    def handle(self, *args: Any, company_id: int, expires_in: float | None, **options: Any) -> None:
-        if expires_in is not None and not 0 < expires_in <= 36500:
-            raise CommandError("--expires-in takes a number of days between 0 and 36500.")
-        lifetime = timedelta(days=expires_in) if expires_in is not None else None
+    def run(self, *args: Any, company_id: int, expires_in: float | None, **options: Any) -> Said:
+        lifetime = days_given(expires_in)
         try:
-            self.stdout.write(services.issue_token(company_id, expires_in=lifetime))
+            token = services.issue_token(company_id, expires_in=lifetime)
         except services.UnknownCompany as error:
             raise CommandError(str(error)) from error
+        prefix = tokens.token_prefix(token)
+        made = {"company_id": company_id, "token": token, "prefix": prefix}
+        return Said(token, made, f"issued {prefix}…")

@@ -4,21 +4,49 @@ from django.core.management.base import CommandError, CommandParser
 
 from companies import services
 from companies.commands import OperatorCommand, Said
+from companies.models import ApiToken
 
 
 class Command(OperatorCommand):
-    help = "Revoke an API token, given in full or by the prefix that the admin shows."
-    example = "python manage.py revoke_token live_3fK9aQ"
+    help = (
+        "Revoke an API token, given in full or by the prefix that list_tokens shows; or every live"
+        " token of a company, which then needs a new one."
+    )
+    example = (
+        "python manage.py revoke_token live_3fK9aQ\n"
+        "python manage.py revoke_token --company 7 --dry-run"
+    )
     private = frozenset({"prefix_or_token"})
+    rehearses = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("prefix_or_token")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("prefix_or_token", nargs="?")
+        which.add_argument(
+            "--company", type=int, dest="company_id", metavar="ID", help="all tokens of this one"
+        )
 
-    def run(self, *args: Any, prefix_or_token: str, **options: Any) -> Said:
+    def run(
+        self,
+        *args: Any,
+        prefix_or_token: str | None,
+        company_id: int | None,
+        dry_run: bool,
+        **options: Any,
+    ) -> Said:
         try:
-            token = services.revoke_token(prefix_or_token)
-        except services.UnknownToken as error:
+            if company_id is not None:
+                return revoked_all(services.revoke_tokens_of(company_id, dry_run=dry_run), dry_run)
+            token = services.revoke_token(prefix_or_token or "", dry_run=dry_run)
+        except (services.UnknownToken, services.UnknownCompany) as error:
             raise CommandError(str(error)) from error
-        revoked = f"revoked {token} of company {token.company_id}"
-        return Said(revoked, {"prefix": token.prefix, "company_id": token.company_id}, revoked)
+        said = f"{'would revoke' if dry_run else 'revoked'} {token} of company {token.company_id}"
+        return Said(said, {"prefix": token.prefix, "company_id": token.company_id}, said)
+
+
+def revoked_all(tokens: list[ApiToken], dry_run: bool) -> Said:
+    did = "would revoke" if dry_run else "revoked"
+    lines = [f"{did} {token}" for token in tokens] or ["there is no live token"]
+    data = [{"prefix": token.prefix, "company_id": token.company_id} for token in tokens]
+    return Said("\n".join(lines), data, f"revoked {len(tokens)} tokens")

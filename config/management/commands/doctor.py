@@ -1,12 +1,11 @@
-import json
-import sys
 from importlib import import_module
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.module_loading import autodiscover_modules
 
 from companies import doctor
+from companies.commands import OperatorCommand, Said
 from companies.doctor import Finding, Grade
 from config import database
 
@@ -14,21 +13,35 @@ from config import database
 PATIENCE_SECONDS = 6.0
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = """Examine every part that the service stands on, all at once, and say what to do about
 those that are not well. Exits with 1 if one of them fails. It changes nothing."""
+    example = "python manage.py doctor\npython manage.py doctor --only broker clock --json"
+    changes = False
     # They are the first check of all, and one that fails is a line like the others.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print the results as JSON")
+        super().add_arguments(parser)
+        parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these checks")
 
-    def handle(self, *args: Any, json: bool, **options: Any) -> None:
+    def run(self, *args: Any, only: list[str], **options: Any) -> Said:
         database.wait_at_most(PATIENCE_SECONDS)
-        results = doctor.examine_all(all_checks())
-        self.stdout.write(findings_as_json(results) if json else findings_as_table(results))
-        if any(result.grade is Grade.FAIL for result in results):
-            sys.exit(1)
+        results = doctor.examine_all(chosen_checks(only))
+        failed = any(result.grade is Grade.FAIL for result in results)
+        checks = [result._asdict() for result in results]
+        return Said(findings_as_table(results), {"ok": not failed, "checks": checks}, failed=failed)
+
+
+def chosen_checks(only: list[str]) -> list[doctor.Check]:
+    """Those of these names, or all. Raises CommandError for a name that none has."""
+    checks = all_checks()
+    names = {check.name for check in checks}
+    if unknown := sorted(set(only) - names):
+        raise CommandError(
+            f"There is no check {unknown[0]}. There are: {', '.join(sorted(names))}."
+        )
+    return [check for check in checks if not only or check.name in only]
 
 
 def all_checks() -> list[doctor.Check]:
@@ -46,9 +59,3 @@ def findings_as_table(results: list[Finding]) -> str:
         if result.cure:
             lines.append(f"{'':<{width + 8}}{result.cure}")
     return "\n".join(lines)
-
-
-def findings_as_json(results: list[Finding]) -> str:
-    fails = sum(result.grade is Grade.FAIL for result in results)
-    checks = [result._asdict() for result in results]
-    return json.dumps({"ok": not fails, "checks": checks}, indent=2)

@@ -7,9 +7,10 @@ from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
+from companies.commands import OperatorCommand, Said
 from shipments.feed import ingesting
 from shipments.feed.ingesting import Stopped, Tally
 
@@ -17,18 +18,20 @@ INTERRUPTED = 130
 COUNTS = ("read", "changed", "events", "bad", "known")
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Import the shipping platform's feed: JSON lines of shipments, tracking updates, "
         "surcharges and incidences. The same line twice changes nothing, so a file can be "
         "imported again. Bad lines are reported on stderr, counts on stdout; exits with 1 if any "
-        "line was bad."
+        "line was bad. The counts are JSON, with --json or without."
     )
+    example = "python manage.py ingest feed.jsonl"
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("file", help="path of a file; - reads standard input")
 
-    def handle(self, *args: Any, file: str, **options: Any) -> None:
+    def run(self, *args: Any, file: str, **options: Any) -> Said:
         tally = Tally()
         try:
             with open_input(file) as stream:
@@ -43,9 +46,9 @@ class Command(BaseCommand):
         except KeyboardInterrupt as error:
             self.tell(tally)
             raise CommandError(stopped(tally), returncode=INTERRUPTED) from error
-        self.tell(tally)
-        if tally.bad:
-            raise CommandError(f"{tally.bad} of {tally.read} lines were bad.")
+        counts = counts_of(tally)
+        bad = f"{tally.bad} of {tally.read} lines were bad." if tally.bad else False
+        return Said(one_line(counts), iter([counts]), one_line(counts), bad)
 
     def ingest(self, stream: BufferedIOBase, tally: Tally) -> None:
         progress = tqdm(
@@ -67,8 +70,15 @@ class Command(BaseCommand):
             ingesting.ingest(stream, tally, report=report, advance=advance)
 
     def tell(self, tally: Tally) -> None:
-        counts = {name: getattr(tally, name) for name in COUNTS}
-        self.stdout.write(json.dumps(counts, separators=(",", ":")))
+        self.stdout.write(one_line(counts_of(tally)))
+
+
+def counts_of(tally: Tally) -> dict[str, int]:
+    return {name: getattr(tally, name) for name in COUNTS}
+
+
+def one_line(counts: dict[str, int]) -> str:
+    return json.dumps(counts, separators=(",", ":"))
 
 
 def open_input(file: str) -> AbstractContextManager[BufferedIOBase]:

@@ -1,10 +1,9 @@
-import json
-from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone, translation
 
+from companies.commands import OperatorCommand, Said
 from tickets.automations.due import MOST_COUNTED, due, order_of
 from tickets.automations.switching import automations
 from tickets.models import Automation
@@ -17,35 +16,27 @@ WAITS = {
 LINE = "{kind:<9} {type:<18} {state:<4} {waits}"
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = """List the automations of every ticket type: which are on, and how long they wait.
 
 With --dry-run also which tickets each that is on would touch now, at most a thousand, without
-touching any; with --all those of the others too. Leads switch automations on and off at the desk.
-
-Example:
-  python manage.py automations --dry-run --json
-"""
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        kwargs["formatter_class"] = RawDescriptionHelpFormatter
-        return super().create_parser(prog_name, subcommand, **kwargs)
+touching any; with --all those of the others too. Leads switch them on and off at the desk."""
+    example = "python manage.py automations --dry-run --json"
+    changes = False
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("--dry-run", action="store_true", help="say what they would touch now")
         parser.add_argument("--all", action="store_true", help="also what is off would touch")
-        parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
-    def handle(self, *args: Any, dry_run: bool, json: bool, **options: Any) -> None:
+    def run(self, *args: Any, dry_run: bool, **options: Any) -> Said:
         # Names as operators know them, whatever language the desk is in.
         with translation.override("en"):
             found = [
                 described(one, tickets=dry_run and (one.active or options["all"]))
                 for one in automations()
             ]
-        self.stdout.write(
-            automations_json(found) if json else "\n".join(map(automation_lines, found))
-        )
+        return Said("\n".join(map(automation_lines, found)), found)
 
 
 def described(one: Automation, *, tickets: bool) -> dict[str, Any]:
@@ -57,10 +48,6 @@ def described(one: Automation, *, tickets: bool) -> dict[str, Any]:
     order = order_of(one)
     would = due(one, timezone.now()).order_by(order, "pk").values_list("pk", flat=True)
     return {**about, **settings, "would_touch": list(would[:MOST_COUNTED])}
-
-
-def automations_json(found: list[dict[str, Any]]) -> str:
-    return json.dumps(found, indent=2)
 
 
 def automation_lines(one: dict[str, Any]) -> str:

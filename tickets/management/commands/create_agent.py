@@ -2,18 +2,22 @@ import os
 from getpass import getpass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from companies.commands import OperatorCommand, Said
 from tickets import agents
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Create an agent who can sign in to the desk. The password comes from AGENT_PASSWORD or a "
         "prompt."
     )
+    example = "AGENT_PASSWORD=… python manage.py create_agent ada --email ada@desk.example --lead"
+    private = frozenset({"email"})
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("username")
         parser.add_argument("--email", default="")
         parser.add_argument(
@@ -32,7 +36,7 @@ class Command(BaseCommand):
             help="make the agent a lead",
         )
 
-    def handle(self, *args: Any, username: str, **options: Any) -> None:
+    def run(self, *args: Any, username: str, **options: Any) -> Said:
         try:
             agent = agents.create_agent(
                 username,
@@ -44,7 +48,8 @@ class Command(BaseCommand):
             )
         except agents.BadAgent as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"created agent {agent}")
+        made = {"agent_id": agent.pk, "username": username}
+        return Said(f"created agent {agent}", made, f"created agent {agent.pk}")
 
 
 def ask_password(username: str) -> str:

@@ -1,38 +1,34 @@
-from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from companies.commands import OperatorCommand, Said
 from tickets.changes.search_entries import count_left, fill_all
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = """Write what older tickets are found by: the service does it by itself after an upgrade,
 20,000 tickets a minute and more, the newest first. This does it at once.
 
 It works in short steps, each committed by itself, so it may be stopped and started again, and runs
-while the service works.
-
-Example:
-  python manage.py fill_search"""
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        kwargs["formatter_class"] = RawDescriptionHelpFormatter
-        return super().create_parser(prog_name, subcommand, **kwargs)
+while the service works."""
+    example = "python manage.py fill_search"
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument(
             "--progress", action="store_true", help="say how far it is, and no more"
         )
 
-    def handle(self, *args: Any, progress: bool, **options: Any) -> None:
-        if not progress:
-            fill_all(self.show if self.stdout.isatty() else lambda left: None)
-        if self.stdout.isatty():
-            self.stdout.write("\r\033[K", ending="")
-        left = count_left()
-        self.stdout.write(f"left: tickets up to {left}" if left else "every ticket can be found")
+    def acts(self, options: dict[str, Any]) -> bool:
+        return not options["progress"]
 
-    def show(self, left: int) -> None:
-        self.stdout.write(f"\r\033[Kleft: tickets up to {left}", ending="")
-        self.stdout.flush()
+    def run(self, *args: Any, progress: bool, **options: Any) -> Said:
+        if not progress:
+            fill_all(lambda left: self.show(upto(left)))
+        left = count_left()
+        return Said(upto(left) if left else "every ticket can be found", {"left": left})
+
+
+def upto(left: int) -> str:
+    return f"left: tickets up to {left}"

@@ -1,7 +1,8 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from companies.commands import OperatorCommand, Said
 from tickets import working
 from tickets.changes.actors import NotAllowed, user_named
 from tickets.changes.decisions import Decision
@@ -11,10 +12,16 @@ from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, ASKING, TERMINAL, Status, joined, listed
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Move a ticket on behalf of an agent. Prints the new status."
+    example = 'python manage.py move_ticket 41 3 --agent ada --reason "The scale was checked."'
+    private = frozenset({"reason", "request"})
+
+    def about(self, options: dict[str, Any]) -> tuple[str, int | None]:
+        return f"ticket {options['ticket_id']}", None
 
     def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("ticket_id", type=int)
         parser.add_argument(
             "status_id",
@@ -39,7 +46,7 @@ class Command(BaseCommand):
             help=f"the reason code of a decision ({listed(TERMINAL)}); other where none is given",
         )
 
-    def handle(
+    def run(
         self,
         *args: Any,
         ticket_id: int,
@@ -49,7 +56,7 @@ class Command(BaseCommand):
         request: list[str],
         code: str,
         **options: Any,
-    ) -> None:
+    ) -> Said:
         if status_id not in set(Status):
             raise CommandError(f"There is no status {status_id}. There are {listed(Status)}.")
         if request and status_id not in ASKING:
@@ -68,4 +75,5 @@ class Command(BaseCommand):
             raise CommandError(f"There is no ticket {ticket_id}.") from error
         except (NotAllowed, MoveRefused, BadDocumentName) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{ticket.status} {Status(ticket.status).label}")
+        moved = f"{ticket.status} {Status(ticket.status).label}"
+        return Said(moved, {"ticket_id": ticket_id, "ticket_status_id": ticket.status}, moved)

@@ -1,0 +1,149 @@
+"""Who did what, for auditors and operators: a page to look at, and the same as a file."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from companies.ids import LARGEST_ID
+from deliveries.monitoring.log import BadCursor
+from desk.common import csv_files
+from desk.people.audit_trail import Act, Asked, act_place, acts, known
+
+VIEW = "companies.view_auditentry"
+ON_A_PAGE = 50
+AT_ONCE = 500
+MOST_IN_FILE = 50_000
+
+
+class AuditForm(forms.Form):
+    """What is asked of the audit; every field narrows it. Days are of the reader's zone."""
+
+    since = forms.DateField(
+        required=False,
+        label=gettext_lazy("From"),
+        widget=UnfoldAdminTextInputWidget(attrs={"type": "date"}),
+    )
+    until = forms.DateField(
+        required=False,
+        label=gettext_lazy("To"),
+        widget=UnfoldAdminTextInputWidget(attrs={"type": "date"}),
+    )
+    actor = forms.CharField(
+        required=False,
+        max_length=200,
+        label=gettext_lazy("Who"),
+        widget=UnfoldAdminTextInputWidget,
+    )
+    act = forms.CharField(
+        required=False,
+        max_length=50,
+        label=gettext_lazy("Act"),
+        widget=UnfoldAdminTextInputWidget(attrs={"list": "acts"}),
+    )
+    company_id = forms.IntegerField(
+        required=False,
+        label=gettext_lazy("Company ID"),
+        min_value=1,
+        max_value=LARGEST_ID,
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+    def asked(self) -> Asked:
+        given = dict(self.cleaned_data)
+        since, until = given.pop("since"), given.pop("until")
+        last = until + timedelta(days=1) if until else None
+        return Asked(since=day_start(since), until=day_start(last), **given)
+
+
+def day_start(day: date | None) -> datetime | None:
+    if day is None:
+        return None
+    return datetime.combine(day, time.min, timezone.get_current_timezone())
+
+
+def audit_page(request: HttpRequest) -> HttpResponse:
+    asked, form = what_is_asked(request)
+    found: list[Act] = []
+    if asked is not None:
+        found = page_from(asked, request.GET.get("before", ""), ON_A_PAGE + 1)
+    shown, query = found[:ON_A_PAGE], request.GET.copy()
+    query.pop("before", None)
+    context: dict[str, Any] = {
+        **admin.site.each_context(request),
+        "title": gettext("Audit"),
+        "form": form,
+        "shown": shown,
+        "known_acts": known("act"),
+        "query": query.urlencode(),
+        "first": "before" not in request.GET,
+    }
+    if len(found) > ON_A_PAGE:
+        query["before"] = act_place(shown[-1])
+        context["older"] = query.urlencode()
+    status = 200 if asked is not None else 400
+    return TemplateResponse(request, "desk/audit.html", context, status=status)
+
+
+def audit_file(request: HttpRequest) -> HttpResponseBase:
+    """What the filters choose, MOST_IN_FILE entries at most; details as the command has them."""
+    asked, _ = what_is_asked(request)
+    if asked is None:
+        return HttpResponse(gettext("This filter cannot be read."), status=400)
+    columns = [
+        gettext("When"),
+        gettext("Who"),
+        gettext("By"),
+        gettext("Act"),
+        gettext("What"),
+        gettext("Details"),
+        gettext("Outcome"),
+        gettext("Request"),
+    ]
+    rows = map(audit_file_row, audit_rows(asked))
+    return csv_files.download("audit", columns, rows)
+
+
+def audit_file_row(one: Act) -> list[object]:
+    given = details_text(one)
+    return [one.at, one.actor, one.via, one.act, one.about, given, one.outcome, one.request_id]
+
+
+def what_is_asked(request: HttpRequest) -> tuple[Asked | None, AuditForm]:
+    if not request.user.has_perm(VIEW):
+        raise PermissionDenied
+    form = AuditForm(request.GET)
+    return (form.asked() if form.is_valid() else None), form
+
+
+def page_from(asked: Asked, before: str, limit: int) -> list[Act]:
+    try:
+        return acts(asked, before=before, limit=limit)
+    except BadCursor:
+        return acts(asked, limit=limit)
+
+
+def audit_rows(asked: Asked) -> Iterator[Act]:
+    """Up to now: what is written while the file is read is not in it."""
+    asked = replace(asked, until=asked.until or timezone.now())
+    before, left = "", MOST_IN_FILE
+    while left > 0:
+        found = acts(asked, before=before, limit=min(AT_ONCE, left))
+        yield from found
+        if len(found) < AT_ONCE:
+            return
+        before, left = act_place(found[-1]), left - len(found)
+
+
+def details_text(one: Act) -> str:
+    return " ".join(f"{name}={value}" for name, value in one.details.items())

@@ -1,0 +1,234 @@
+"""The command `queue`: a picture of what waits, once for programs, over and over for people."""
+
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from datetime import timedelta
+from fcntl import ioctl
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from companies import screen
+from companies.models import Company
+from config.management.commands import queue as command
+from deliveries import publishing
+from deliveries.engine import leases
+from deliveries.models import Delivery, Health
+from deliveries.monitoring import queue_picture
+from tests import builders as build
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "MEASURED_SECONDS", 0)
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("queue", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def seen(*arguments: str) -> dict[str, Any]:
+    return json.loads(run(*arguments, "--json"))
+
+
+@pytest.fixture
+def busy(company: Company) -> list[int]:
+    """Two webhooks of one host and one of another company; what waits longest is the first's."""
+    other = build.company("Birch")
+    made = [
+        build.webhook(company, url="https://a.example/one"),
+        build.webhook(company, url="https://a.example/two"),
+        build.webhook(other, url="https://b.example:8443/hook"),
+    ]
+    publishing.publish([build.news(company, 1), build.news(other, 1)])
+    for hours, webhook in enumerate(reversed(made), start=1):
+        since = timezone.now() - timedelta(hours=hours)
+        Delivery.objects.filter(webhook=webhook).update(created_at=since)
+    return [webhook.pk for webhook in made]
+
+
+def test_an_empty_queue_is_said(db: None) -> None:
+    found = seen()
+
+    assert found["oldest"] == []
+    assert found["totals"]["waiting"] == found["totals"]["due"] == found["totals"]["loops"] == 0
+
+
+def test_what_waits_is_due_and_in_flight(busy: list[int]) -> None:
+    leases.join(2)
+    waiting = Delivery.objects.open().count()
+
+    totals = seen()["totals"]
+    assert (totals["waiting"], totals["due"], totals["in_flight"]) == (waiting, waiting, 0)
+    assert (totals["loops"], totals["slots"]) == (1, command.SLOTS)
+
+    soon = timezone.now() + timedelta(minutes=1)
+    taken = Delivery.objects.filter(webhook=busy[0]).update(claimed_until=soon)
+    found = seen()
+    assert found["totals"]["in_flight"] == found["oldest"][0]["in_flight"] == taken
+
+
+def test_who_waits_longest_stands_first(busy: list[int]) -> None:
+    found = seen()["oldest"]
+
+    assert [one["webhooks"] for one in found] == [[each] for each in busy]
+    assert found[0]["name"] == f"{busy[0]} a.example"
+    assert (
+        found[0]["waiting"] == found[0]["due"] == Delivery.objects.filter(webhook=busy[0]).count()
+    )
+
+
+def test_they_are_put_together_by_host_and_by_company(busy: list[int]) -> None:
+    hosts, companies = seen("--by", "host")["oldest"], seen("--by", "company")["oldest"]
+
+    assert [(one["name"], sorted(one["webhooks"])) for one in hosts] == [
+        ("a.example", busy[:2]),
+        ("b.example:8443", busy[2:]),
+    ]
+    assert [one["name"].split()[1] for one in companies] == ["Acme", "Birch"]
+    assert len(seen("--by", "host", "--limit", "1")["oldest"]) == 1
+
+
+def test_how_they_are_is_said(busy: list[int]) -> None:
+    soon = timezone.now() + timedelta(minutes=1)
+    Health.objects.create(webhook_id=busy[0], failures=1)
+    Health.objects.create(webhook_id=busy[1], failures=3, resting_until=soon)
+
+    assert [one["condition"] for one in seen()["oldest"]] == ["failing", "resting", "well"]
+    assert seen("--by", "host")["oldest"][0]["condition"] == "1 failing, 1 resting"
+    assert seen()["totals"]["resting_webhooks"] == 1
+
+
+def test_counts_stop_at_bounds_and_say_so(busy: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue_picture, "MOST_DUE", 1)
+    monkeypatch.setattr(queue_picture, "MOST_ROWS", 1)
+
+    found = seen()
+    assert (found["totals"]["due"], found["totals"]["due_cut"]) == (1, True)
+    assert [(one["waiting"], one["cut"]) for one in found["oldest"]] == [(1, True)] * 3
+    assert "due 1+" in run()
+
+
+def test_attempts_are_counted_between_two_looks(db: None) -> None:
+    before = queue_picture.attempts_mark()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence('deliveries_attempt', 'id'))"
+            " FROM generate_series(1, 40)"
+        )
+    now = queue_picture.attempts_mark()
+
+    assert now.attempts - before.attempts == 40
+    assert queue_picture.rate_between(before, now._replace(at=before.at + 2)) == 20
+    assert queue_picture.rate_between(None, now) is None
+
+
+@pytest.mark.parametrize("limit", ["0", "1001", "-1"])
+def test_refuses_a_limit_that_is_none(db: None, limit: str) -> None:
+    with pytest.raises(CommandError, match="--limit"):
+        run("--limit", limit)
+
+
+def test_a_database_that_is_away_is_said_and_the_picture_stays(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away() -> None:
+        raise OperationalError("connection refused\nIs the server running?")
+
+    monkeypatch.setattr(queue_picture, "queue_totals", away)
+
+    lines = command.Command().picture("host", 20, screen.SMALLEST)
+    assert lines[-1] == "no answer: connection refused"
+
+
+DRAWING = """
+from companies.screen import draw_until_enough
+frames = iter(range(1000))
+draw_until_enough(1, lambda size: [
+    f"frame {next(frames)} of {size.columns}x{size.lines} " + "x" * 300, *map(str, range(90))
+], 0.05)
+print("over")
+"""
+
+
+class Terminal:
+    """A program on a pseudo-terminal."""
+
+    def __init__(self) -> None:
+        self.ours, theirs = pty.openpty()
+        self.resize(20, 60)
+        self.before = termios.tcgetattr(theirs)
+        self.theirs = theirs
+        self.program = subprocess.Popen(
+            [sys.executable, "-c", DRAWING], stdin=theirs, stdout=theirs, stderr=theirs, cwd=ROOT
+        )
+        self.said = ""
+
+    def resize(self, lines: int, columns: int) -> None:
+        ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def until(self, text: str) -> None:
+        over = time.monotonic() + 10
+        while text not in self.said:
+            assert time.monotonic() < over, self.said[-500:]
+            if select.select([self.ours], [], [], 1)[0]:
+                self.said += os.read(self.ours, 65_536).decode()
+
+    def end(self) -> int:
+        self.until(screen.LEAVE)
+        return self.program.wait(30)
+
+    def close(self) -> None:
+        self.program.kill()
+        self.program.wait()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+def test_it_is_drawn_anew_in_the_window_s_size_and_leaves_the_terminal_as_it_was() -> None:
+    terminal = Terminal()
+    try:
+        terminal.until("frame 2 of 60x20")
+        terminal.resize(10, 40)
+        terminal.until("of 40x10")
+        os.write(terminal.ours, b"q")
+        assert terminal.end() == 0
+        terminal.until("over")
+        assert termios.tcgetattr(terminal.theirs) == terminal.before
+        # The cursor is at home before each picture, and no line is longer than the window.
+        picture = terminal.said.split(screen.HOME)[1].split(screen.CLEAR_BELOW)[0]
+        lines = picture.replace(screen.CLEAR_LINE, "").replace("\r", "").split("\n")
+        assert [max(map(len, lines)), len(lines)] == [60, 20]
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM)]
+)
+def test_signals_leave_the_terminal_as_it_was(number: int, code: int) -> None:
+    terminal = Terminal()
+    try:
+        terminal.until("frame 1")
+        terminal.program.send_signal(number)
+        assert terminal.end() == code
+        assert termios.tcgetattr(terminal.theirs) == terminal.before
+    finally:
+        terminal.close()

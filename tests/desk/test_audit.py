@@ -1,0 +1,213 @@
+"""Who did what: the audit and Django's log as one list, in the shell and at the desk."""
+
+import json
+import time
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from companies import audit
+from companies.models import AuditEntry, Company
+from desk.management.commands import audit as command
+from desk.people import audit_trail
+from desk.people.audit_trail import Asked, act_place, acts
+from tests import builders as build
+from tests.plans import offer_only
+from tickets import roles
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("audit", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def rows(*arguments: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in run(*arguments, "--json").splitlines()]
+
+
+@pytest.fixture
+def olga(db: None) -> User:
+    return roles.create_user("olga", "long-Enough-9812", "operator")
+
+
+def noted(act: str, actor: str = "olga@desk1", **about: Any) -> AuditEntry:
+    return audit.record_act(act, actor=actor, via=AuditEntry.Via.COMMAND, **about)
+
+
+def logged(user: User, thing: Any, said: str = "Changed active.") -> LogEntry:
+    return LogEntry.objects.log_actions(user.pk, [thing], CHANGE, said)
+
+
+@pytest.fixture
+def history(olga: User, company: Company) -> None:
+    noted("drain", details={"reason": "night"})
+    logged(olga, company)
+    noted("revoke_token", "paul@desk2", company_id=company.pk, about="two tokens")
+    logged(olga, build.company("Birch"))
+
+
+def test_acts_of_commands_and_of_the_desk_are_one_list(history: None, company: Company) -> None:
+    found = rows()
+
+    assert [(one["act"], one["actor"], one["log"]) for one in found] == [
+        ("change", "olga", "desk"),
+        ("revoke_token", "paul@desk2", "audit"),
+        ("change", "olga", "desk"),
+        ("drain", "olga@desk1", "audit"),
+    ]
+    assert found[2]["company_id"] == company.pk
+    assert found[2]["outcome"] == "Changed active."
+    assert "drain  reason=night  → done" in run().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["--actor", "olga"], ["change", "change", "drain"]),
+        (["--actor", "olga@desk1"], ["drain"]),
+        (["--act", "revoke_token"], ["revoke_token"]),
+        (["--act", "change"], ["change", "change"]),
+        (["--limit", "1"], ["change"]),
+        (["--since", "1h"], ["change", "revoke_token", "change", "drain"]),
+        (["--since", "2999-01-01"], []),
+        (["--until", "1h"], []),
+    ],
+)
+def test_it_is_narrowed(history: None, options: list[str], found: list[str]) -> None:
+    assert [one["act"] for one in rows(*options)] == found
+
+
+def test_what_was_done_to_a_company_is_found(history: None, company: Company) -> None:
+    assert [one["act"] for one in rows("--company", str(company.pk))] == ["revoke_token", "change"]
+
+
+def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company: Company) -> None:
+    for _ in range(5):
+        noted("drain")
+        logged(olga, company)
+    now = timezone.now()
+    LogEntry.objects.update(action_time=now)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        AuditEntry.objects.update(at=now)
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+    seen, before = [], ""
+    while page := acts(Asked(), before=before, limit=3):
+        seen += page
+        assert len(seen) <= 10
+        before = act_place(page[-1])
+    assert len(seen) == 10
+    assert seen == acts(Asked(), limit=100)
+
+
+def test_it_is_long_and_read_in_steps(
+    history: None, monkeypatch: pytest.MonkeyPatch, company: Company
+) -> None:
+    monkeypatch.setattr(command, "AT_ONCE", 1)
+
+    assert len(rows("--limit", "0")) == 4
+    assert len(rows("--limit", "3")) == 3
+
+
+def test_who_follows_hears_of_each_act_once(
+    history: None, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = iter(["resume", "hold_host", None])
+
+    def wait(seconds: float) -> None:
+        act = next(waits)
+        if act is None:
+            raise KeyboardInterrupt
+        noted(act)
+
+    monkeypatch.setattr(time, "sleep", wait)
+
+    found = rows("--follow", "--limit", "2")
+    assert [one["act"] for one in found] == ["revoke_token", "change", "resume", "hold_host"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "indexes"),
+    [
+        (Asked(), {"audit_by_time", "desk_log_by_time"}),
+        (Asked(actor="olga"), {"audit_by_actor", "desk_log_by_user"}),
+        (Asked(act="change"), {"audit_by_act", "desk_log_by_act"}),
+        (Asked(company_id=1), {"audit_by_company", "desk_log_by_object"}),
+    ],
+    ids=["all", "actor", "act", "company"],
+)
+def test_an_index_fits_each_question(history: None, asked: Asked, indexes: set[str]) -> None:
+    offer_only(*indexes)
+    plans = ""
+    for source, at, chosen in audit_trail.sources(asked):
+        place = (timezone.now(), 1, 5)
+        page = chosen.filter(audit_trail.behind(place, source, at)).order_by(f"-{at}", "-pk")[:50]
+        plans += page.explain()
+
+    assert {name for name in indexes if name in plans} == indexes
+    assert "Seq Scan on companies_auditentry" not in plans
+    assert "Seq Scan on django_admin_log" not in plans
+
+
+def test_operators_and_auditors_look_and_others_do_not(
+    history: None, desk: Client, operator: Client
+) -> None:
+    auditor = Client()
+    auditor.force_login(roles.create_user("otto", "long-Enough-9812", "auditor"))
+
+    assert desk.get("/admin/audit/").status_code == 403
+    assert desk.get("/admin/audit.csv").status_code == 403
+    for reader in (operator, auditor):
+        page = reader.get("/admin/audit/")
+        assert page.status_code == 200
+        assert "revoke_token" in page.text
+    assert 'href="/admin/audit/"' in operator.get("/admin/audit/").text
+
+
+def test_the_page_is_narrowed_and_read_in_pages(history: None, operator: Client) -> None:
+    for number in range(60):
+        noted("drain", about=f"number {number:02}")
+
+    first = operator.get("/admin/audit/?act=drain")
+    assert "number 59" in first.text
+    assert "number 09" not in first.text
+    older = operator.get(f"/admin/audit/?{first.context['older']}")
+    assert "number 09" in older.text
+    assert "number 59" not in older.text
+    assert "older" not in older.context
+    assert "number 59" not in operator.get("/admin/audit/?until=2001-01-01").text
+    assert operator.get("/admin/audit/?company_id=x").status_code == 400
+    assert operator.get("/admin/audit/?before=nonsense").status_code == 200
+
+
+def test_the_file_has_what_the_filters_choose(history: None, operator: Client) -> None:
+    noted("drain", about='=HYPERLINK("x")')
+
+    lines = b"".join(operator.get("/admin/audit.csv?act=drain")).decode().splitlines()
+
+    assert len(lines) == 3
+    assert "'=HYPERLINK" in lines[1]
+    assert "reason=night" in lines[2]
+
+
+def test_an_act_that_was_killed_says_so(operator: Client) -> None:
+    audit.begin_entry("drain", actor="olga@desk1", via=AuditEntry.Via.COMMAND)
+
+    assert "→ no outcome" in run()
+    assert "not ended, or killed" in operator.get("/admin/audit/").text
+
+
+def test_old_acts_stay_in_their_time(history: None) -> None:
+    LogEntry.objects.update(action_time=timezone.now() - timedelta(days=3))
+
+    assert [one["act"] for one in rows("--until", "2d")] == ["change", "change"]
