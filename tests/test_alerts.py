@@ -30,7 +30,7 @@ class Case(NamedTuple):
     series: dict[str, tuple[str, str]]
     after: int
     summary: str
-    labels: dict[str, str] = {}  # noqa: RUF012 - never changed
+    labels: dict[str, str] = {}
 
 
 def gauge(name: str, well: float, ill: float) -> dict[str, tuple[str, str]]:

@@ -6,13 +6,18 @@ from pathlib import Path
 
 from faults.service import ROOT, Service
 
+
+class NotMended(Exception):
+    """Who followed the page is no further."""
+
+
 RUNBOOKS = ROOT / "docs" / "operations" / "runbooks"
 
 
 def commands_of(page: Path) -> list[str]:
     """The lines of its shell blocks, those that go on in the next as one."""
     blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
-    text = re.sub(r'\\\n|\n  (?=[A-Z]|pg_)', " ", "".join(blocks))
+    text = re.sub(r"\\\n|\n  (?=[A-Z]|pg_)", " ", "".join(blocks))
     return [line for line in text.splitlines() if line]
 
 
@@ -39,7 +44,7 @@ class Page:
             return self.service.manage(name, *arguments)
         except subprocess.CalledProcessError as error:
             if not fails:
-                raise AssertionError(f"{name}: {error.stderr.decode()[-500:]}") from error
+                raise NotMended(f"{name}: {error.stderr.decode()[-500:]}") from error
             return str(error.stdout.decode())
 
     def note(self, what: str) -> None:

@@ -44,7 +44,7 @@ def patience(alert: str) -> float:
 
 
 class Watch:
-    """`with Watch(folder, target, times) as watch:`; raises NotHere where there is no Prometheus."""
+    """Use it as `with Watch(…) as watch:`. Raises NotHere where there is no Prometheus."""
 
     def __init__(self, folder: Path, target: str, times: float) -> None:
         program = shutil.which("prometheus")
@@ -111,6 +111,6 @@ class Watch:
 
     def _ask(self, what: str) -> dict[str, Any]:
         url = f"http://127.0.0.1:{self.port}/api/v1/{what}"
-        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own Prometheus
+        with urllib.request.urlopen(url, timeout=5) as answer:
             data: dict[str, Any] = json.load(answer)["data"]
             return data
