@@ -83,9 +83,9 @@ class Scene:
         return False
 
 
-def expect(holds: object, words: str) -> None:
+def expect(holds: object, words: object = "it is not as the page says") -> None:
     if not holds:
-        raise NotMended(words)
+        raise NotMended(str(words))
 
 
 def receiver_down(scene: Scene, page: Page) -> Iterator[None]:
@@ -116,9 +116,9 @@ def host_held_by_mistake(scene: Scene, page: Page) -> Iterator[None]:
         cursor.execute("UPDATE deliveries_heldhost SET held_at = held_at - interval '25 hours'")
     scene.tell(20)
     yield
-    expect("127.0.0.1" in page.manage("hold_host", "--list"), "it is not as the page says")
-    expect("hold_host" in page.manage("audit", "--act", "hold_host"), "it is not as the page says")
-    expect(not nothing_waits(), "it is not as the page says")
+    expect("127.0.0.1" in page.manage("hold_host", "--list"))
+    expect("hold_host" in page.manage("audit", "--act", "hold_host"))
+    expect(not nothing_waits())
     page.manage("release_host", "127.0.0.1")
     until(scene.all_arrived, MENDED_WITHIN_SECONDS)
 
@@ -132,10 +132,7 @@ def disk_nearly_full(scene: Scene, page: Page) -> Iterator[None]:
     page.note("df -h: another program's log takes the room; removed")
     ballast.unlink()
     page.note("doctor")
-    expect(
-        '"name": "disk"' in scene.rig.service.manage("doctor", "--json"),
-        "it is not as the page says",
-    )
+    expect('"name": "disk"' in scene.rig.service.manage("doctor", "--json"))
 
 
 def slow_database(scene: Scene, page: Page) -> Iterator[None]:
@@ -173,20 +170,16 @@ def broker_gone(scene: Scene, page: Page) -> Iterator[None]:
 def leaked_token(scene: Scene, page: Page) -> Iterator[None]:
     """A stranger has a company's token."""
     leaked = issue_token(scene.rig.company.pk)
-    expect(scene.ask("/company/tickets", leaked) == 200, "it is not as the page says")
+    expect(scene.ask("/company/tickets", leaked) == 200)
     yield
     company = str(scene.rig.company.pk)
     prefix = leaked[:12]
-    expect(
-        leaked[:8] in page.manage("list_tokens", "--company", company), "it is not as the page says"
-    )
+    expect(leaked[:8] in page.manage("list_tokens", "--company", company))
     page.manage("revoke_token", leaked)
     fresh = page.manage("issue_token", company).strip()
     expect(scene.ask("/company/tickets", leaked) == 401, f"{prefix} still opens")
-    expect(scene.ask("/company/tickets", fresh) == 200, "it is not as the page says")
-    expect(
-        "revoke_token" in page.manage("audit", "--company", company), "it is not as the page says"
-    )
+    expect(scene.ask("/company/tickets", fresh) == 200)
+    expect("revoke_token" in page.manage("audit", "--company", company))
 
 
 def wrong_field_keys(scene: Scene, page: Page) -> Iterator[None]:
@@ -197,10 +190,7 @@ def wrong_field_keys(scene: Scene, page: Page) -> Iterator[None]:
     scene.restart("web", "worker")
     scene.tell(20)
     yield
-    expect(
-        "fail" in page.manage("doctor", "--only", "secrets", fails=True),
-        "it is not as the page says",
-    )
+    expect("fail" in page.manage("doctor", "--only", "secrets", fails=True))
     page.manage("reencrypt", "--dry-run")
     page.note("put the missing key back behind the other, restarted web and worker")
     service.environment["FIELD_KEYS"] += f",{right}"
@@ -225,10 +215,7 @@ def erasure_asked_for(scene: Scene, page: Page) -> Iterator[None]:
     page.manage("erase_company", str(company.pk), "--confirm", "Cedar")
     left = Company.objects.get(pk=company.pk)
     expect("Cedar" not in left.name and not left.contact_email, left.name)
-    expect(
-        "erase_company" in page.manage("audit", "--company", str(company.pk)),
-        "it is not as the page says",
-    )
+    expect("erase_company" in page.manage("audit", "--company", str(company.pk)))
 
 
 def nobody_for_three_weeks(scene: Scene, page: Page) -> Iterator[None]:
@@ -276,7 +263,7 @@ def bad_release(scene: Scene, page: Page) -> Iterator[None]:
     page.note("git checkout of the version before; restarted web")
     service.tree = good
     scene.restart("web")
-    expect(scene.ask("/company/tickets") == 200, "it is not as the page says")
+    expect(scene.ask("/company/tickets") == 200)
 
 
 def well(scene: Scene, *checks: str) -> bool:
