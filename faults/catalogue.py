@@ -29,6 +29,7 @@ from faults import (
 )
 from faults.feeding import Feed
 from faults.hostile import scenario as hostile
+from faults.incidents import scenario as incidents
 from faults.rig import Rig
 from faults.verdict import Verdict, broken
 
@@ -199,6 +200,7 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
         {"only": "", "seconds": 10.0, "backlog": 100_000, "tickets": 100_000},
     ),
     "storm": (storm, {"shipments": 500, "updates": 10_000, "kills": 12, "seed": 1}),
+    "incidents": (incidents.incidents, {"only": "", "shortened": 20.0}),
     "stream": (
         streaming.stream,
         {"writers": 16, "seconds": 20.0, "kills": 4, "seed": 1},

@@ -1,0 +1,315 @@
+"""Each alert fires when it should and not before, and leads to a page that says what to do."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from tests import programs
+
+ROOT = Path(__file__).resolve().parent.parent
+RULES = ROOT / "docs" / "operations" / "alerts.yaml"
+RULE = {
+    rule["alert"]: rule
+    for group in yaml.safe_load(RULES.read_text())["groups"]
+    for rule in group["rules"]
+}
+
+
+class Case(NamedTuple):
+    """Series as promtool writes them, a value a minute: `well` for a start, `ill` from then on.
+
+    The alert fires `after` minutes of it with this summary, and not before half of its `for`.
+    """
+
+    alert: str
+    series: dict[str, tuple[str, str]]
+    after: int
+    summary: str
+    labels: dict[str, str] = {}
+
+
+def gauge(name: str, well: float, ill: float) -> dict[str, tuple[str, str]]:
+    return {name: (f"{well}x30", f"{ill}x300")}
+
+
+def rising(name: str, well: float, ill: float) -> dict[str, tuple[str, str]]:
+    """A counter: by how much it rises in a minute."""
+    return {name: (f"0+{well}x30", f"{31 * well}+{ill}x300")}
+
+
+ATTEMPTS = "parceldesk_delivery_attempts_total"
+REQUESTS = "parceldesk_api_requests_total"
+BUCKETS = "parceldesk_api_request_duration_seconds_bucket"
+DISK = 'mountpoint="/",instance="db1"'
+
+CASES = [
+    Case(
+        "ParceldeskAway",
+        gauge('up{job="parceldesk",instance="web1"}', 1, 0),
+        2,
+        "No web process answers",
+        {"job": "parceldesk", "instance": "web1"},
+    ),
+    Case(
+        "ParceldeskDatabaseAway",
+        gauge("parceldesk_database_up", 1, 0),
+        2,
+        "PostgreSQL does not answer; the API answers 503, deliveries wait",
+    ),
+    Case(
+        "ParceldeskDeliveriesLate",
+        gauge("parceldesk_delivery_oldest_due_seconds", 60, 180),
+        3,
+        "A delivery has been due for 3m 0s",
+    ),
+    Case(
+        "ParceldeskQueueGrows",
+        {"parceldesk_deliveries_waiting": ("90000x30", "100000+1000x300")},
+        40,
+        "140000 deliveries wait, and more come in than go out",
+    ),
+    Case(
+        "ParceldeskAttemptsFail",
+        {
+            **rising(f'{ATTEMPTS}{{outcome="delivered"}}', 600, 100),
+            **rising(f'{ATTEMPTS}{{outcome="failed",error="timeout"}}', 10, 900),
+        },
+        25,
+        "90% of all attempts fail",
+    ),
+    Case(
+        "ParceldeskReceiversDown",
+        gauge("parceldesk_webhooks_resting", 20, 21),
+        16,
+        "21 webhooks rest after failures",
+    ),
+    Case(
+        "ParceldeskHostHeld",
+        gauge("parceldesk_host_held_seconds", 86400, 90000),
+        1,
+        "An operator has held a host for 1d 1h 0m 0s",
+    ),
+    Case(
+        "ParceldeskDraining",
+        gauge("parceldesk_draining_seconds", 1800, 3600),
+        1,
+        "Nothing has been sent for 1h 0m 0s, as an operator ran drain",
+    ),
+    Case(
+        "ParceldeskLoopsMissing",
+        {
+            "parceldesk_engine_loops": ("2x30", "1x300"),
+            "parceldesk_engine_loops_wanted": ("2x30", "2x300"),
+        },
+        6,
+        "1 engine loops are alive, fewer than DELIVERY_LOOPS",
+    ),
+    Case(
+        "ParceldeskBrokerAway",
+        gauge('parceldesk_part_ok{part="broker"}', 1, 0),
+        6,
+        "The broker takes nothing; the service goes on without it",
+        {"part": "broker"},
+    ),
+    Case(
+        "ParceldeskBeatAway",
+        gauge("parceldesk_beat_age_seconds", 12, 90),
+        6,
+        "The last heartbeat of beat is 1m 30s old",
+    ),
+    Case(
+        "ParceldeskPeriodicTaskFails",
+        gauge('parceldesk_part_ok{part="periodic_tasks"}', 1, 0),
+        11,
+        "A periodic task does not succeed",
+        {"part": "periodic_tasks"},
+    ),
+    Case(
+        "ParceldeskFailedRows",
+        gauge('parceldesk_periodic_task_failed_rows{task="send_mails"}', 0, 3),
+        61,
+        "send_mails goes on without 3 rows that it fails on",
+        {"task": "send_mails"},
+    ),
+    Case(
+        "ParceldeskPartitionsRunOut",
+        gauge('parceldesk_partition_weeks_ahead{table="deliveries_event"}', 8, 1),
+        121,
+        "deliveries_event has partitions for 1 weeks",
+        {"table": "deliveries_event"},
+    ),
+    Case(
+        "ParceldeskRestRows",
+        gauge('parceldesk_partition_rest_occupied{table="deliveries_event"}', 0, 1),
+        121,
+        "Rows of deliveries_event lie outside of its weeks",
+        {"table": "deliveries_event"},
+    ),
+    Case(
+        "ParceldeskDiskFillsUp",
+        gauge('parceldesk_disk_free_ratio{folder="files"}', 0.5, 0.08),
+        11,
+        "8% of the disk of files is free",
+        {"folder": "files"},
+    ),
+    Case(
+        "ParceldeskDatabaseDiskFillsUp",
+        {
+            f"node_filesystem_avail_bytes{{{DISK}}}": ("50x30", "5x300"),
+            f"node_filesystem_size_bytes{{{DISK}}}": ("100x30", "100x300"),
+        },
+        11,
+        "5% of / on db1 is free",
+        {"mountpoint": "/", "instance": "db1"},
+    ),
+    Case(
+        "ParceldeskApiErrors",
+        {
+            **rising(f'{REQUESTS}{{code="200"}}', 1000, 900),
+            **rising(f'{REQUESTS}{{code="503"}}', 1, 100),
+        },
+        15,
+        "10% of the API's answers are 5xx",
+    ),
+    Case(
+        "ParceldeskApiSlow",
+        {
+            **rising(f'{BUCKETS}{{le="1.0"}}', 1000, 900),
+            **rising(f'{BUCKETS}{{le="5.0"}}', 1000, 1000),
+            **rising(f'{BUCKETS}{{le="+Inf"}}', 1000, 1000),
+        },
+        30,
+        "One in a hundred requests takes longer than 4.6s",
+    ),
+    Case(
+        "ParceldeskSecretsUnreadable",
+        rising("parceldesk_webhooks_held_back_total", 0, 4),
+        6,
+        "No key in FIELD_KEYS opens the secrets of some webhooks, whose deliveries wait",
+    ),
+    Case(
+        "ParceldeskTicketsUnassigned",
+        gauge("parceldesk_tickets_unassigned", 0, 7),
+        31,
+        "7 tickets have no agent",
+    ),
+    Case(
+        "ParceldeskFeedSilent",
+        gauge("parceldesk_platform_feed_age_seconds", 3600, 7200),
+        11,
+        "The platform was last heard 2h 0m 0s ago",
+    ),
+    Case(
+        "ParceldeskMailStuck",
+        gauge("parceldesk_mail_oldest_due_seconds", 60, 7200),
+        11,
+        "An email has been waiting for 2h 0m 0s",
+    ),
+]
+WELL_MINUTES = 31
+
+
+def expectation(case: Case, minute: int, *, fires: bool) -> dict[str, Any]:
+    rule = RULE[case.alert]
+    expected = {
+        "exp_labels": {**case.labels, **rule["labels"]},
+        "exp_annotations": {
+            "summary": case.summary,
+            "runbook": rule["annotations"]["runbook"],
+        },
+    }
+    return {
+        "eval_time": f"{minute}m",
+        "alertname": case.alert,
+        "exp_alerts": [expected] if fires else [],
+    }
+
+
+def trial(case: Case) -> dict[str, Any]:
+    held = int(re.sub(r"\D", "", RULE[case.alert].get("for", "0m")))
+    held *= 60 if RULE[case.alert].get("for", "").endswith("h") else 1
+    return {
+        "interval": "1m",
+        "input_series": [
+            {"series": name, "values": f"{well} {ill}"} for name, (well, ill) in case.series.items()
+        ],
+        "alert_rule_test": [
+            expectation(case, WELL_MINUTES - 1, fires=False),
+            *([expectation(case, WELL_MINUTES + held // 2, fires=False)] if held > 1 else []),
+            expectation(case, WELL_MINUTES + case.after, fires=True),
+        ],
+    }
+
+
+def promtool(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [programs.program("promtool"), *map(str, arguments)], capture_output=True, text=True
+    )
+
+
+def test_prometheus_reads_the_rules() -> None:
+    checked = promtool("check", "rules", RULES)
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_each_fires_when_it_should_and_no_sooner(tmp_path: Path) -> None:
+    trials = {"rule_files": [str(RULES)], "tests": [trial(case) for case in CASES]}
+    (tmp_path / "trials.yaml").write_text(json.dumps(trials))
+
+    tested = promtool("test", "rules", tmp_path / "trials.yaml")
+
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def test_each_is_tried() -> None:
+    assert sorted(case.alert for case in CASES) == sorted(RULE)
+
+
+@pytest.mark.parametrize("alert", RULE)
+def test_leads_to_a_page_that_knows_it(alert: str) -> None:
+    page = (ROOT / RULE[alert]["annotations"]["runbook"]).read_text()
+
+    assert f"`{alert}`" in page
+
+
+def dashboard() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RULES.parent / "dashboard.json").read_text())
+    return found
+
+
+def expressions() -> list[str]:
+    """What the panels of the dashboard ask."""
+    return [
+        target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])
+    ]
+
+
+def test_prometheus_understands_what_the_dashboard_asks(tmp_path: Path) -> None:
+    rules = [{"record": f"panel:{at}", "expr": asked} for at, asked in enumerate(expressions())]
+    (tmp_path / "panels.yaml").write_text(
+        json.dumps({"groups": [{"name": "panels", "rules": rules}]})
+    )
+
+    checked = promtool("check", "rules", tmp_path / "panels.yaml")
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_panels_do_not_lie_on_each_other() -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in dashboard()["panels"]:
+        at = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(at["x"], at["x"] + at["w"])
+            for y in range(at["y"], at["y"] + at["h"])
+        }
+        assert not cells & taken, panel["title"]
+        assert at["x"] + at["w"] <= 24
+        taken |= cells
