@@ -6,10 +6,10 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from desk.common import sessions
 from desk.joining.adding import COLUMN_OF, ROLES, add_agents, repeated, wrong_texts
 from desk.joining.agent_rows import COLUMNS, AgentRow, RowProblem
 from desk.models import Preferences
-from desk.people import sessions
 from tickets import agents
 from tickets.models import Agent, TicketType
 from tickets.roles import group
