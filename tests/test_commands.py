@@ -21,6 +21,7 @@ READING = {
     "audit",
     "automations",
     "doctor",
+    "export_agents",
     "list_companies",
     "list_platform_tokens",
     "list_tokens",

@@ -1,7 +1,7 @@
 """A file of agents, or a form for one, as rows that are not judged yet."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from django.utils.translation import gettext
@@ -35,6 +35,7 @@ SAME = {
     "idioma": "language",
     "tipos": "types",
     "capacidad": "capacity",
+    "estado": "state",
 }
 
 
@@ -76,10 +77,10 @@ def file_text(content: bytes) -> str:
         raise BadFile(gettext("The file is not UTF-8. Save it as “CSV UTF-8”.")) from error
 
 
-def read_rows(text: str) -> list[AgentRow]:
+def read_rows(text: str, known: Sequence[str] = COLUMNS) -> list[AgentRow]:
     """The rows of a CSV file with a header; commas or semicolons part the columns. Raises BadFile.
 
-    Columns that are left out are empty.
+    Columns of the `known` that are left out are empty.
     """
     if "\x00" in text:
         raise BadFile(gettext("The file is no CSV file."))
@@ -92,13 +93,16 @@ def read_rows(text: str) -> list[AgentRow]:
         raise BadFile(gettext("The file is no CSV file.")) from error
     if not rows:
         raise BadFile(gettext("The file is empty."))
-    columns = read_header(rows[0][1])
+    columns = read_header(rows[0][1], known)
     if len(rows) == 1:
         raise BadFile(gettext("There is no agent below the header."))
     if len(rows) - 1 > MOST_ROWS:
         text = gettext("The file has %(count)d agents. Add at most %(most)d at a time.")
         raise BadFile(text % {"count": len(rows) - 1, "most": MOST_ROWS})
-    return [AgentRow(line, cells_by_column(columns, line, cells)) for line, cells in rows[1:]]
+    return [
+        AgentRow(line, dict.fromkeys(known, "") | cells_by_column(columns, line, cells))
+        for line, cells in rows[1:]
+    ]
 
 
 def numbered(reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
@@ -112,17 +116,17 @@ def cells_by_column(columns: list[str], line: int, cells: list[str]) -> dict[str
     if any(cells[len(columns) :]):
         text = gettext("Line %(line)d has more columns than the header.")
         raise BadFile(text % {"line": line})
-    return dict.fromkeys(COLUMNS, "") | dict(zip(columns, cells, strict=False))
+    return dict(zip(columns, cells, strict=False))
 
 
-def read_header(cells: list[str]) -> list[str]:
+def read_header(cells: list[str], offered: Sequence[str]) -> list[str]:
     columns = []
     for cell in cells:
         name = cell.lower().replace("_", " ")
         columns.append(SAME.get(name, name))
-    known = {"columns": ", ".join(COLUMNS)}
+    known = {"columns": ", ".join(offered)}
     for name in columns:
-        if name not in COLUMNS:
+        if name not in offered:
             text = gettext("The header has the unknown column “%(name)s”. Known: %(columns)s.")
             raise BadFile(text % {"name": name, **known})
         if columns.count(name) > 1:

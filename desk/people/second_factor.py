@@ -18,7 +18,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.util import random_hex
 
 from companies.encryption import UnreadableSecret
-from desk.people import sessions
+from desk.common import sessions
 from tickets.models import Phone, PhoneKey
 
 logger = logging.getLogger(__name__)

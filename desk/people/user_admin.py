@@ -20,6 +20,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from companies.failing_rows import do_each
+from desk.common import sessions
 from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
 from desk.common.requests import StaffRequest, staff
 from desk.people import second_factor
@@ -124,6 +125,9 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
         if change and "is_active" in form.changed_data:
             # What waits with who has gone finds somebody else, and who is back takes what waits.
             wake_assignment()
+            if not obj.is_active:
+                # Who is switched on again signs in again.
+                sessions.end_others(obj, None)
             for agent in Agent.objects.filter(user=obj, user__is_active=False):
                 tell_what_is_left(request, agent)
 

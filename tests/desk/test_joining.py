@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from companies.models import AuditEntry
 from deliveries.models import Mail
 from desk.models import Invitation, Preferences
 from tests import builders as build
@@ -257,23 +259,130 @@ def test_nobody_gives_a_group_that_may_do_more_than_they(lead: Client) -> None:
     assert new_logins() == []
 
 
+def run_import(file: Path, text: str, *options: str) -> str:
+    file.write_text(text)
+    out = StringIO()
+    call_command("import_agents", file, *options, stdout=out)
+    return out.getvalue()
+
+
 def test_the_command_checks_first_and_adds_with_apply(tmp_path: Path) -> None:
     file = tmp_path / "agents.csv"
-    file.write_text(GOOD)
-    out = StringIO()
 
-    call_command("import_agents", file, stdout=out)
-    assert "2 agents can be added" in out.getvalue()
+    said = run_import(file, GOOD)
+    assert "2 added and invited, 0 changed with --apply; nothing was changed." in said
     assert not User.objects.exists()
+    assert not AuditEntry.objects.exists()
     with pytest.raises(CommandError, match="--url"):
-        call_command("import_agents", file, "--apply")
+        run_import(file, GOOD, "--apply")
 
-    call_command("import_agents", file, "--apply", "--url", "https://desk.example", stdout=out)
+    run_import(file, GOOD, "--apply", "--url", "https://desk.example")
 
     assert User.objects.count() == 2
     assert "https://desk.example/admin/invitation/" in newest().text
+    assert AuditEntry.objects.latest("pk").outcome == "2 added and invited, 0 changed"
 
+
+def test_the_same_file_again_changes_nothing_and_so_does_what_is_exported(tmp_path: Path) -> None:
+    file = tmp_path / "agents.csv"
+    run_import(file, GOOD, "--apply", "--url", "https://desk.example")
+    exported = StringIO()
+    call_command("export_agents", stdout=exported)
+
+    assert "\nmaria,María,González,maria@desk.example,lead,America/Mexico_City,es,3 5,20,on\n" in (
+        exported.getvalue()
+    )
+    for text in (GOOD, exported.getvalue()):
+        assert run_import(file, text, "--apply") == "0 added and invited, 0 changed.\n"
+    assert Mail.objects.count() == 2
+
+
+def test_a_file_changes_roles_and_more_and_leaves_what_it_does_not_name(tmp_path: Path) -> None:
+    file = tmp_path / "agents.csv"
+    run_import(file, GOOD, "--apply", "--url", "https://desk.example")
+    maria = User.objects.get(username="maria")
+    maria.groups.add(roles.group("auditor"))
+    text = "login,e-mail,group,types,capacity\nmaria,,agent,all,7\n"
+
+    said = run_import(file, text)
+    assert "maria: group, types, capacity" in said
+    assert {one.name for one in maria.groups.all()} == {"lead", "auditor"}
+
+    run_import(file, text, "--apply")
+
+    maria = User.objects.get(username="maria")
+    assert {one.name for one in maria.groups.all()} == {"agent", "auditor"}
+    assert (maria.agent.capacity, list(maria.agent.skills.all())) == (7, [])
+    assert (maria.first_name, maria.email) == ("María", "maria@desk.example")
+    assert (maria.agent.time_zone, maria.preferences.language) == ("America/Mexico_City", "es")
+    assert User.objects.get(username="juan").is_active
+
+
+def test_who_is_named_off_is_switched_off_and_signed_out(tmp_path: Path, lead: Client) -> None:
+    file = tmp_path / "agents.csv"
+    text = "login,e-mail,state\nlea,,off\nnew,new@desk.example,off\n"
+
+    run_import(file, text)
+    assert lead.get(PAGE).status_code == 200
+    run_import(file, text, "--apply")
+
+    assert not User.objects.get(username="lea").is_active
+    assert not Session.objects.exists()
+    assert lead.get(PAGE).status_code == 302
+    assert not User.objects.filter(username="new").exists()
+
+    run_import(file, text.replace("off", "on", 1), "--apply")
+    assert User.objects.get(username="lea").is_active
+    assert lead.get(PAGE).status_code == 302
+
+
+def test_one_bad_row_and_the_command_changes_nobody(tmp_path: Path) -> None:
+    build.agent("lea")
+    User.objects.create_user("audit")
     errors = StringIO()
-    with pytest.raises(CommandError, match="No agent was added"):
-        call_command("import_agents", file, stderr=errors)
-    assert "Line 2, login: A user with that username already exists." in errors.getvalue()
+    file = tmp_path / "agents.csv"
+    file.write_text(
+        "login,e-mail,group,zone,types,state,capacity\n"
+        "lea,,lead,,,,9\n"
+        "audit,,,,,,\n"
+        "ben,no address,,,,,\n"
+        "LEA,lea@desk.example,,,,gone,\n"
+    )
+
+    with pytest.raises(CommandError, match="No agent was added or changed"):
+        call_command(
+            "import_agents", file, "--apply", "--url", "https://desk.example", stderr=errors
+        )
+
+    for said in (
+        "Line 3, login: This user is no agent.",
+        "Line 4, e-mail: Enter a valid email address.",
+        "Line 5, state: Write on or off, or leave it empty.",
+        "Line 5, login: There is such a user, in upper or lower case.",
+    ):
+        assert said in errors.getvalue()
+    assert Agent.objects.get(user__username="lea").capacity != 9
+    assert User.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ("lea,,Mars/Base,,", "zone: There is no time zone Mars/Base."),
+        ("lea,,,99,", "types: There is no ticket type 99."),
+        ("lea,nobody,,,", "e-mail: Enter a valid email address."),
+        ("root,,,,off", "state: A superuser is not switched off by a file."),
+    ],
+)
+def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, said: str) -> None:
+    build.agent("lea")
+    User.objects.filter(pk=build.agent("root").user.pk).update(is_superuser=True)
+    errors = StringIO()
+    file = tmp_path / "agents.csv"
+    file.write_text(f"login,e-mail,zone,types,state\n{cells}\n")
+
+    with pytest.raises(CommandError):
+        call_command("import_agents", file, "--apply", stderr=errors)
+
+    assert f"Line 2, {said}" in errors.getvalue()
+    assert User.objects.filter(is_active=True).count() == 2

@@ -94,6 +94,17 @@ def test_switching_a_user_off_tells_what_they_leave_behind(
     assert f'href="/admin/tickets/agent/{agent.pk}/hand-over/"' in html
 
 
+def test_who_is_switched_off_and_on_again_has_to_sign_in(operator: Client, agent: Agent) -> None:
+    ada = Client()
+    ada.force_login(agent.user)
+    assert ada.get("/admin/").status_code == 200
+
+    switch_off(operator, agent)
+    User.objects.filter(pk=agent.user_id).update(is_active=True)
+
+    assert ada.get("/admin/").status_code == 302
+
+
 def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> None:
     for _ in range(2):
         build.ticket(company, agent=agent, status=Status.INCOMPLETE)

@@ -1,0 +1,20 @@
+import csv
+from io import StringIO
+from typing import Any
+
+from companies.commands import OperatorCommand, Said
+from desk.joining import agent_files
+
+
+class Command(OperatorCommand):
+    help = "Print all agents as the CSV file that import_agents reads."
+    example = "python manage.py export_agents > agents.csv"
+    changes = False
+
+    def run(self, *args: Any, **options: Any) -> Said:
+        rows = agent_files.all_agents()
+        text = StringIO()
+        writer = csv.DictWriter(text, agent_files.FILE_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return Said(text.getvalue().removesuffix("\n"), rows)
