@@ -134,8 +134,8 @@ class FailingRows:
         )
         if made:
             about = {"task": self.task}
-            text = "%s goes on without %s %s"
-            logger.error(text, self.task, *row, exc_info=error, extra=about)
+            without = "%s goes on without %s %s"
+            logger.error(without, self.task, *row, exc_info=error, extra=about)
         else:
             again = {"last_at": timezone.now(), "times": F("times") + 1}
             FailedRow.objects.filter(pk=kept.pk).update(error=text[:LONGEST_ERROR], **again)

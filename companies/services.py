@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -115,6 +115,13 @@ def revoke_token(prefix_or_token: str, *, dry_run: bool = False) -> ApiToken:
     return revoke_one(ApiToken, prefix_or_token, dry_run=dry_run)
 
 
+def company_of_token(prefix_or_token: str) -> int | None:
+    """The id of the company whose token this is; None where it is not just one company's."""
+    companies = matching_tokens(ApiToken, prefix_or_token).values_list("company_id", flat=True)
+    found = list(companies.distinct()[:2])
+    return found[0] if len(found) == 1 else None
+
+
 @transaction.atomic
 def revoke_tokens_of(company_id: int, *, dry_run: bool = False) -> list[ApiToken]:
     """Revoke all of a company's tokens that were live, and return them. Raises UnknownCompany."""
@@ -133,15 +140,16 @@ def revoke_platform_token(prefix_or_token: str) -> PlatformToken:
     return revoke_one(PlatformToken, prefix_or_token)
 
 
+def matching_tokens(kind: type[T], prefix_or_token: str) -> QuerySet[T]:
+    return kind._default_manager.filter(
+        Q(digest=tokens.token_digest(prefix_or_token)) | Q(prefix=prefix_or_token.rstrip("…")),
+        revoked_at=None,
+    )
+
+
 @transaction.atomic
 def revoke_one(kind: type[T], prefix_or_token: str, *, dry_run: bool = False) -> T:
-    matching = list(
-        kind._default_manager.select_for_update(no_key=True)
-        .filter(revoked_at=None)
-        .filter(
-            Q(digest=tokens.token_digest(prefix_or_token)) | Q(prefix=prefix_or_token.rstrip("…"))
-        )[:2]
-    )
+    matching = list(matching_tokens(kind, prefix_or_token).select_for_update(no_key=True)[:2])
     if len(matching) != 1:
         found = "are several tokens that begin" if matching else "is no live token that begins"
         raise UnknownToken(f"There {found} with {tokens.token_prefix(prefix_or_token)}.")

@@ -15,10 +15,12 @@ RUNBOOKS = ROOT / "docs" / "operations" / "runbooks"
 
 
 def commands_of(page: Path) -> list[str]:
-    """The lines of its shell blocks, those that go on in the next as one."""
-    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+    """The lines of its shell blocks, those that go on in the next as one, and commands in words."""
+    whole = page.read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", whole, re.DOTALL)
     text = re.sub(r"\\\n|\n  (?=[A-Z]|pg_)", " ", "".join(blocks))
-    return [line for line in text.splitlines() if line]
+    inline = re.findall(r"`(python manage\.py [^`]+)`", whole)
+    return [line for line in [*text.splitlines(), *inline] if line]
 
 
 class Page:

@@ -6,7 +6,7 @@ from typing import Any
 
 from faults.incidents.following import NotMended, Page
 from faults.incidents.plays import INCIDENTS, Incident, Scene, small_disk
-from faults.incidents.watching import Watch, patience
+from faults.incidents.watching import Watch, patience, shortened_for
 from faults.rig import Rig
 from faults.verdict import Verdict
 
@@ -49,7 +49,8 @@ def play(incident: Incident, scene: Scene, watch: Watch, times: float) -> dict[s
             watch.wait_for(incident.alert, SEEN_WITHIN_SECONDS)
             seen = time.monotonic() - begun
             wait = patience(incident.alert)
-            found["seen_minutes"] = round((seen + wait - wait / times) / 60, 1)
+            waited = shortened_for(wait, times) if wait else 0
+            found["seen_minutes"] = round((seen + wait - waited) / 60, 1)
         began_to_mend = time.monotonic()
         next(steps, None)
         found["mended_minutes"] = round((time.monotonic() - began_to_mend) / 60, 1)

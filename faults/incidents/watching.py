@@ -21,6 +21,8 @@ SECONDS = {"s": 1, "m": 60, "h": 3600}
 DURATION = re.compile(r"(\bfor: |\[)(\d+)([smh])")
 # As often as the processes write their counts down.
 SHORTEST_WINDOW_SECONDS = 15
+# Nor is anything waited for longer.
+LONGEST_FOR_SECONDS = 30
 STARTS_WITHIN_SECONDS = 30.0
 
 
@@ -28,11 +30,16 @@ def shortened(rules: str, times: float) -> str:
     """The rules with each `for` and window so many times shorter; thresholds stay as they are."""
 
     def shorten(found: re.Match[str]) -> str:
-        seconds = int(found[2]) * SECONDS[found[3]] / times
-        least = SHORTEST_WINDOW_SECONDS if found[1] == "[" else 1
-        return f"{found[1]}{max(least, round(seconds))}s"
+        seconds = int(found[2]) * SECONDS[found[3]]
+        if found[1] == "[":
+            return f"[{max(SHORTEST_WINDOW_SECONDS, round(seconds / times))}s"
+        return f"{found[1]}{shortened_for(seconds, times)}s"
 
     return DURATION.sub(shorten, rules)
+
+
+def shortened_for(seconds: float, times: float) -> int:
+    return min(LONGEST_FOR_SECONDS, max(1, round(seconds / times)))
 
 
 def patience(alert: str) -> float:

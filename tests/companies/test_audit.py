@@ -33,6 +33,7 @@ def test_a_command_is_written_down_without_its_secrets(
     assert answer["company_id"] == company.pk
     entry = AuditEntry.objects.get()
     assert (entry.act, entry.via) == ("revoke_token", "command")
+    assert entry.company_id == company.pk
     assert entry.actor.startswith("olga@")
     assert entry.outcome == f"revoked {answer['prefix']}… of company {company.pk}"
     assert entry.ended_at >= entry.at

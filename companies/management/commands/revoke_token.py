@@ -27,6 +27,10 @@ class Command(OperatorCommand):
             "--company", type=int, dest="company_id", metavar="ID", help="all tokens of this one"
         )
 
+    def about(self, options: dict[str, Any]) -> tuple[str, int | None]:
+        given = options["prefix_or_token"]
+        return "", services.company_of_token(given) if given else options["company_id"]
+
     def run(
         self,
         *args: Any,

@@ -8,7 +8,7 @@ from desk.joining import agent_files
 
 class Command(OperatorCommand):
     help = "Print all agents as the CSV file that import_agents reads."
-    example = "python manage.py export_agents > agents.csv"
+    example = "python manage.py export_agents"
     changes = False
 
     def run(self, *args: Any, **options: Any) -> Said:
