@@ -12,7 +12,7 @@ from companies import services
 from config import health
 from config.database import count_connections, most_connections
 from deliveries import mailing
-from deliveries.engine import leases
+from deliveries.engine import holding, leases
 from deliveries.engine.rooms import SLOTS
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
@@ -31,6 +31,7 @@ def gauges() -> Gauges:
     now = timezone.now()
     yield from of_deliveries(now)
     yield from of_engine()
+    yield from of_operators(now)
     yield from of_periodic_tasks(now)
     yield from of_partitions()
     yield from of_surroundings()
@@ -89,6 +90,21 @@ def of_engine() -> Gauges:
     yield gauge("engine_loops_wanted", "DELIVERY_LOOPS", settings.DELIVERY_LOOPS)
     yield gauge("engine_slots", "Requests that they may have in flight", running.loops * SLOTS)
     yield gauge("engine_slots_busy", "Requests that they had in flight lately", running.busy)
+
+
+def of_operators(now: datetime) -> Gauges:
+    """What operators have stopped."""
+    drain, held = holding.current_drain(), holding.held_hosts()
+    yield gauge(
+        "draining_seconds",
+        "Seconds since an operator ran drain; 0 where none did",
+        seconds_since(now, drain.since if drain else None),
+    )
+    yield gauge(
+        "host_held_seconds",
+        "For how long the host is held that an operator holds longest; 0 where none is",
+        seconds_since(now, held[0].held_at if held else None),
+    )
 
 
 def of_periodic_tasks(now: datetime) -> Gauges:

@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.doctor import Concern, register
+from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
 
 # A loop keeps a socket for each slot, a second for some of them while names are looked up, and has
@@ -45,6 +46,18 @@ def engine_loops() -> str:
     if alive < wanted:
         raise Concern(f"{alive} of {wanted} loops are alive")
     return f"{alive} alive on {hosts} host{'' if hosts == 1 else 's'}"
+
+
+@register("Run manage.py resume, or manage.py release_host, once whoever did it is ready.")
+def sending() -> str:
+    """Whether an operator has stopped some of it."""
+    drain = current_drain()
+    if drain:
+        since = f"{drain.since:%Y-%m-%d %H:%M} UTC"
+        raise Concern(f"nothing has been sent since {since}, when {drain.by} ran drain")
+    if held := held_hosts():
+        raise Concern(f"{len(held)} hosts are held, for longest {held[0].host}")
+    return "nothing is held"
 
 
 @register("Raise the limit where workers are started (LimitNOFILE of systemd, or ulimit -n).")

@@ -301,6 +301,17 @@ def test_prometheus_understands_what_the_dashboard_asks(tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def test_every_metric_is_one_that_is_shown() -> None:
+    """The page of metrics is tested against what /metrics prints."""
+    shown = set(re.findall(r"`(parceldesk_\w+)`", (RULES.parent / "metrics.md").read_text()))
+    asked = " ".join([RULES.read_text(), *expressions()])
+    named = {
+        re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"parceldesk_\w+", asked)
+    }
+
+    assert named - shown == set()
+
+
 def test_panels_do_not_lie_on_each_other() -> None:
     taken: set[tuple[int, int]] = set()
     for panel in dashboard()["panels"]:

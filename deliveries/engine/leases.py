@@ -59,7 +59,8 @@ RETURNING
     WHERE NOT other.lost AND other.id <> %(loop)s
       AND other.lease_until <= statement_timestamp()),
   EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
-  statement_timestamp(), yields
+  statement_timestamp(), yields, EXISTS (SELECT FROM deliveries_drain),
+  ARRAY(SELECT host::text FROM deliveries_heldhost)
 """
 
 LOSE = """
@@ -118,13 +119,16 @@ def join(most: int) -> str | None:
 class Renewed(NamedTuple):
     """What a heartbeat sees: loops whose lease has run out, wake-ups that are due, and the time.
 
-    `yields`: whether this loop is to give up its place for one of another worker.
+    `yields`: whether this loop is to give up its place for one of another worker. `draining`:
+    nothing is to be claimed. `held`: hosts to which nothing is to be sent.
     """
 
     silent_loops: bool
     wakeups: bool
     at: datetime
     yields: bool
+    draining: bool
+    held: list[str]
 
 
 def renew(loop_id: str, busy: int = 0) -> Renewed | None:

@@ -28,16 +28,14 @@ from deliveries.http.transport import Transport
 
 logger = logging.getLogger(__name__)
 
-# Between two looks at the network no more are started, so that no answer waits for many requests.
+# Between two looks at the network; so no answer waits for many requests.
 STARTS_AT_ONCE = 64
 RECORD_AFTER_SECONDS = 0.02
-# While it finds something, and for a while afterwards, a loop looks so often; then once a second.
-LOOK_EVERY_SECONDS = 0.01
+LOOK_EVERY_SECONDS = 0.01  # While it finds something, and for a while afterwards.
 LINGER_SECONDS = 2.0
 IDLE_SECONDS = 1.0
 OVER_TIME = (Failure.TIMEOUT, Failure.DNS)
-# After a claim of so many there is more to claim at once.
-PLENTY = 32
+PLENTY = 32  # After a claim of so many there is more to claim at once.
 
 
 class Engine:
@@ -79,14 +77,15 @@ class Engine:
         """Work until told to stop or yield or, `until_idle`, nothing is due; returns attempts."""
         while True:
             stopping = self.stop() or self.database.yields
+            quiet = stopping or self.database.draining
             now = self.presence.notice(0.0)
             if self.turn and self.turn.done():
                 self.finish_turn(now)
-            if stopping:
+            if quiet:
                 self.back += self.book.drop_all()
             if self.turn is None:
                 self.begin_turn(now, stopping)
-            more = not stopping and self.start_held(now)
+            more = not quiet and self.start_held(now)
             if self.is_over(stopping, until_idle):
                 self.let_go()
                 return self.attempts
@@ -125,7 +124,7 @@ class Engine:
         if stopping:
             return None
         turn = Turn()
-        if now >= self.claim_at:
+        if now >= self.claim_at and not self.database.draining:
             turn.claims = self.book.claims(now, self.database.claims_at_once.size)
             self.claim_at = now + LOOK_EVERY_SECONDS
         turn.listening = now >= self.look_at or bool(turn.claims)
@@ -240,7 +239,8 @@ class Engine:
 
     def patience(self, now: float) -> float:
         """For how long to wait for the network, in seconds: a bell ends it as well."""
-        busy = self.results or self.rooms.in_flight or len(self.rooms.to_claim)
+        claims = not self.database.draining and len(self.rooms.to_claim)
+        busy = self.results or self.rooms.in_flight or claims
         idle = max(0.0, min(self.look_at, self.tidy_at) - now)
         return IDLE_SECONDS if self.turn else LOOK_EVERY_SECONDS if busy else idle
 

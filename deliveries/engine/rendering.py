@@ -1,6 +1,6 @@
 """A claimed delivery as the request that its receiver gets (interface, Delivery headers)."""
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from datetime import datetime
 from functools import lru_cache
 from typing import Protocol
@@ -104,6 +104,11 @@ def address(
 def host_of(url: str) -> str:
     """The server that a URL names, with its port if it says one."""
     return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def is_held(address: Address, held: Collection[str]) -> bool:
+    """Whether it lies on one of these hosts, whatever its port."""
+    return bool(held) and urlsplit(f"//{address.host}").hostname in held
 
 
 def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = None) -> Request:

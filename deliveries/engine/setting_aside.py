@@ -60,8 +60,13 @@ def hold_back(troubles: Mapping[int, str]) -> None:
         *next(iter(troubles.items())),
     )
     counting.count(catalogue.WEBHOOKS_HELD_BACK, by=len(troubles))
+    have_wait(list(troubles))
+
+
+def have_wait(webhook_ids: list[int]) -> None:
+    """Look at webhooks again in HOLD_SECONDS; nothing is counted against their receivers."""
     with statements.cursor() as cursor:
-        cursor.execute(HOLD_BACK, [HOLD_SECONDS, list(troubles)])
+        cursor.execute(HOLD_BACK, [HOLD_SECONDS, webhook_ids])
 
 
 def record_all(results: Sequence[AttemptResult], failing: Collection[int] = ()) -> int:

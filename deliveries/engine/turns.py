@@ -55,7 +55,9 @@ class Database:
     def __init__(self, stop: Callable[[], bool]) -> None:
         self.stop = stop
         self.loop_id: str | None = None
-        self.yields = False
+        self.yields = self.draining = False
+        # Hosts that an operator holds.
+        self._held: frozenset[str] = frozenset()
         # The loop's slots that are in use.
         self.busy = 0
         # A delivery that we have, and that loops before us were lost with.
@@ -125,7 +127,7 @@ class Database:
         sums.write_if_due()
         if self.loop_id is None:
             return
-        if turn.listening and wakeups:
+        if turn.listening and wakeups and not self.draining:
             turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
         if turn.listening:
             self._find_missed()
@@ -177,8 +179,14 @@ class Database:
             turn.given = []
 
     def _find_addresses(self, webhook_ids: list[int]) -> dict[int, Address]:
-        """Those that may be sent to; what we cannot write ourselves waits, and is not claimed."""
+        """Those that may be sent to; what we cannot write ourselves waits, and is not claimed.
+
+        So does what is for a host that is held.
+        """
         found = rendering.addresses(webhook_ids)
+        if held := [id for id, each in found.items() if rendering.is_held(each, self._held)]:
+            setting_aside.have_wait(held)
+            found = {id: each for id, each in found.items() if id not in held}
         unreadable = {id: each.trouble for id, each in found.items() if each.trouble}
         if unreadable:
             setting_aside.hold_back(unreadable)
@@ -216,6 +224,7 @@ class Database:
         renewed = leases.renew(self.loop_id, self.busy) if self.loop_id else None
         if renewed:
             self._told, self.yields = (renewed.at, time.monotonic()), renewed.yields
+            self.draining, self._held = renewed.draining, frozenset(renewed.held)
         return renewed
 
     def _look_around(self, turn: Turn, loop_id: str, now: float) -> None:

@@ -1,6 +1,6 @@
 """Rows are the queue: its tables, and what the engine keeps beside them."""
 
-from deliveries.models.engine import Health, Loop, Pulse, TakenLane, Wakeup
+from deliveries.models.engine import Drain, Health, HeldHost, Loop, Pulse, TakenLane, Wakeup
 from deliveries.models.outgoing import Mail, SampleSend
 from deliveries.models.queue import OPEN, Attempt, Delivery, Event, State
 
@@ -8,8 +8,10 @@ __all__ = [
     "OPEN",
     "Attempt",
     "Delivery",
+    "Drain",
     "Event",
     "Health",
+    "HeldHost",
     "Loop",
     "Mail",
     "Pulse",

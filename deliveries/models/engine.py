@@ -79,6 +79,33 @@ class Loop(models.Model):
         return f"loop {self.process_id} on {self.host}"
 
 
+class Drain(models.Model):
+    """While its one row is there, no loop claims anything (deliveries.engine.holding)."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    since = models.DateTimeField(auto_now_add=True)
+    by = models.CharField(max_length=200)
+    reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="one_drain")]
+
+    def __str__(self) -> str:
+        return f"drained by {self.by}"
+
+
+class HeldHost(models.Model):
+    """A host to which nothing is sent until an operator releases it (deliveries.engine.holding)."""
+
+    host = models.CharField(max_length=255, primary_key=True)
+    held_at = models.DateTimeField(auto_now_add=True)
+    by = models.CharField(max_length=200)
+    reason = models.CharField(max_length=200, blank=True)
+
+    def __str__(self) -> str:
+        return self.host
+
+
 class Pulse(models.Model):
     """How a periodic task goes (deliveries.upkeep.periodic), by the name of its function."""
 

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from deliveries import statements
-from deliveries.models import Health, Loop
+from deliveries.models import Health, HeldHost, Loop
 from deliveries.monitoring import backlog
 from deliveries.monitoring.needs_attention import waiting_longest
 from webhooks.models import Webhook
@@ -103,11 +103,6 @@ class WaitingGroup:
         return asdict(self)
 
 
-def held_hosts() -> list[str]:
-    """Hosts that an operator holds: nothing is sent to them until they are released."""
-    return []
-
-
 def attempts_mark() -> Mark:
     with connection.cursor() as cursor:
         cursor.execute(ATTEMPTS)
@@ -138,7 +133,7 @@ def queue_totals() -> Totals:
         in_flight=in_flight,
         resting_webhooks=backlog.count_resting(),
         paused_webhooks=len(paused.values_list("pk", flat=True)[:MOST_PAUSED]),
-        held_hosts=len(held_hosts()),
+        held_hosts=HeldHost.objects.count(),
         loops=len(loops),
         hosts=len(set(loops)),
     )

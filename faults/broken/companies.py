@@ -87,7 +87,7 @@ COMPANIES = (
     Mutant(
         "revokes-what-is-revoked",
         SERVICES,
-        "        .filter(revoked_at=None)\n",
+        "        revoked_at=None,\n",
         "",
         "A token is said to be revoked, and another of its prefix lives.",
     ),

@@ -38,8 +38,8 @@ LOOP_AND_ROOMS = (
     Mutant(
         "held-claims-kept-at-stop",
         LOOP,
-        "if stopping:\n                self.back += self.book.drop_all()",
-        "if stopping:\n                self.book.drop_all()",
+        "if quiet:\n                self.back += self.book.drop_all()",
+        "if quiet:\n                self.book.drop_all()",
         "After a restart, what was claimed waits for 30 seconds.",
     ),
     Mutant(

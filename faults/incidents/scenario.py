@@ -16,7 +16,7 @@ OVER_WITHIN_SECONDS = 120.0
 
 
 def incidents(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Ten incidents from the alert to the end, by real rules, with the runbook's commands."""
+    """Incidents from the alert to the end, by real rules, with the runbook's commands."""
     chosen = [each for each in INCIDENTS if given.only in ("", each.name)]
     with small_disk(rig.place.files / "files") as files:
         rig.service.environment["FILES_DIR"] = str(files)

@@ -1,0 +1,52 @@
+import time
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from companies import audit
+from companies.commands import OperatorCommand, Said
+from deliveries.engine import holding
+
+# Within this time each loop has heard of it.
+HEARD_WITHIN_SECONDS = 2.5
+LOOK_EVERY_SECONDS = 0.2
+
+
+class Command(OperatorCommand):
+    help = """Have all engine loops of this database claim nothing more and end what is in flight,
+until `resume`. New events are stored and wait. The state is a row, so restarts change nothing."""
+    example = 'python manage.py drain --wait 60 --reason "new network"'
+    rehearses = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--reason", default="", help="for whoever wonders later")
+        parser.add_argument(
+            "--wait",
+            type=float,
+            default=0,
+            metavar="SECONDS",
+            help="until nothing is in flight, so long at most; exits with 1 if something still is",
+        )
+
+    def run(self, *args: Any, reason: str, wait: float, dry_run: bool, **options: Any) -> Said:
+        if dry_run:
+            busy = holding.requests_in_flight()
+            return Said(f"would drain; {busy} in flight", {"draining": False, "in_flight": busy})
+        kept = holding.drain_loops(by=audit.shell_user(), reason=reason)
+        left = self.wait_for_silence(wait) if wait else holding.requests_in_flight()
+        text = f"draining since {kept.since:%Y-%m-%d %H:%M:%S} UTC; {left} in flight"
+        data = {"draining": True, "since": kept.since, "by": kept.by, "in_flight": left}
+        return Said(text, data, text, failed=bool(wait and left))
+
+    def wait_for_silence(self, seconds: float) -> int:
+        """Requests that are still in flight when the time is over."""
+        begun = time.monotonic()
+        while True:
+            left, waited = holding.requests_in_flight(), time.monotonic() - begun
+            if waited >= max(seconds, HEARD_WITHIN_SECONDS) or (
+                not left and waited >= HEARD_WITHIN_SECONDS
+            ):
+                return left
+            self.show(f"{left} in flight")
+            time.sleep(LOOK_EVERY_SECONDS)

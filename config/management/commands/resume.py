@@ -1,0 +1,16 @@
+from typing import Any
+
+from companies.commands import OperatorCommand, Said
+from deliveries.engine import holding
+
+
+class Command(OperatorCommand):
+    help = "Have the engine loops go on after `drain`; what waited goes out, in order."
+    example = "python manage.py resume"
+
+    def run(self, *args: Any, **options: Any) -> Said:
+        since = holding.resume_sending()
+        if since is None:
+            return Said("nothing was drained", {"draining": False, "since": None})
+        text = f"sending again, after a drain since {since:%Y-%m-%d %H:%M:%S} UTC"
+        return Said(text, {"draining": False, "since": since}, text)

@@ -1,0 +1,104 @@
+"""What operators do to sending: hold a host, drain all loops, and go on.
+
+Rows say it; each loop reads them with its heartbeat, once a second, with or without a broker.
+"""
+
+from datetime import datetime
+from ipaddress import ip_address
+
+import idna
+from django.db import connection, transaction
+from django.utils import timezone
+
+from companies import doorbell
+from deliveries.models import Drain, HeldHost, Loop
+
+# Webhooks of a host that rest, with what they need to be looked at now.
+WAKE = """
+WITH woken AS (
+  UPDATE deliveries_health SET resting_until = statement_timestamp()
+  WHERE resting_until > statement_timestamp() AND failures = 0
+    AND webhook_id = ANY(ARRAY(SELECT id FROM webhooks_webhook
+      WHERE num_nulls(deleted_at) = 1 AND lower(split_part(url, '/', 3)) LIKE ANY(%(hosts)s)))
+  RETURNING webhook_id
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT webhook_id, statement_timestamp() FROM woken
+"""
+
+
+class NoHost(ValueError):
+    """It does not name a host; the message says what does."""
+
+
+def host_named(text: str) -> str:
+    """The host as URLs have it, without its port. Raises NoHost."""
+    given = text.strip()
+    try:
+        return ip_address(given.strip("[]")).compressed
+    except ValueError:
+        pass
+    try:
+        return idna.encode(given, uts46=True).decode()
+    except idna.IDNAError:
+        raise NoHost(
+            f"{text!r} is no host. Give a name such as hooks.example.com, or an address."
+        ) from None
+
+
+@transaction.atomic
+def hold_host(text: str, *, by: str, reason: str = "") -> str:
+    """Have nothing more sent to a host; returns its name. What is in flight ends. Raises NoHost.
+
+    Deliveries to it wait, in order, and use up none of their retries.
+    """
+    host = host_named(text)
+    HeldHost.objects.update_or_create(host=host, defaults={"by": by[:200], "reason": reason[:200]})
+    return host
+
+
+@transaction.atomic
+def release_host(text: str) -> bool:
+    """Have what waits for a host sent; False where it was not held. Raises NoHost."""
+    host = host_named(text)
+    released, _ = HeldHost.objects.filter(pk=host).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(WAKE, {"hosts": [host, f"{host}:%", f"%@{host}", f"[{host}]%"]})
+    transaction.on_commit(ring_loops)
+    return bool(released)
+
+
+def held_hosts() -> list[HeldHost]:
+    """All of them, the longest held first."""
+    return list(HeldHost.objects.order_by("held_at", "pk"))
+
+
+@transaction.atomic
+def drain_loops(*, by: str, reason: str = "") -> Drain:
+    """Have all loops claim nothing more and end what is in flight, until `resume_sending`."""
+    kept, _ = Drain.objects.get_or_create(pk=1, defaults={"by": by[:200], "reason": reason[:200]})
+    return kept
+
+
+@transaction.atomic
+def resume_sending() -> datetime | None:
+    """Have the loops go on; returns since when they were drained, None where they were not."""
+    kept = current_drain()
+    Drain.objects.all().delete()
+    transaction.on_commit(ring_loops)
+    return kept.since if kept else None
+
+
+def current_drain() -> Drain | None:
+    return Drain.objects.first()
+
+
+def requests_in_flight() -> int:
+    """Requests of all loops that live, as each said with its last heartbeat."""
+    running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
+    return sum(running.values_list("busy", flat=True))
+
+
+def ring_loops() -> None:
+    """So that they notice at once; without a broker they do within a second."""
+    doorbell.ring("deliveries.tasks.deliver", expires=10)
