@@ -28,7 +28,9 @@ class Answer:
 class Receiver:
     """Use it as `with Receiver() as receiver:`. Replace `answer` to change the responses."""
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, tls: ssl.SSLContext | None = None, listen: tuple[str, int] = ("127.0.0.1", 0)
+    ) -> None:
         self.log: list[Received] = []
         self.answer: Callable[[Received], Answer] = lambda received: Answer()
         # Called for each connection, before the handshake.
@@ -68,7 +70,7 @@ class Receiver:
             def handle_error(self, *_: Any) -> None:
                 """Ignore broken connections: a killed sender leaves them."""
 
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(listen, Handler)
         if tls is not None:
             # The handshake is left to the connection's own thread: a sender that stands still in
             # the middle of one must not keep the others from being accepted.

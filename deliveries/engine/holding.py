@@ -13,17 +13,16 @@ from django.utils import timezone
 from companies import doorbell
 from deliveries.models import Drain, HeldHost, Loop
 
-# Webhooks of a host that rest, with what they need to be looked at now.
+# Webhooks that rest since their host was held are looked at once all loops know that it is not.
 WAKE = """
 WITH woken AS (
-  UPDATE deliveries_health SET resting_until = statement_timestamp()
+  UPDATE deliveries_health SET resting_until = statement_timestamp() + interval '2 seconds'
   WHERE resting_until > statement_timestamp() AND failures = 0
     AND webhook_id = ANY(ARRAY(SELECT id FROM webhooks_webhook
       WHERE num_nulls(deleted_at) = 1 AND lower(split_part(url, '/', 3)) LIKE ANY(%(hosts)s)))
-  RETURNING webhook_id
+  RETURNING webhook_id, resting_until
 )
-INSERT INTO deliveries_wakeup (webhook_id, due_at)
-SELECT webhook_id, statement_timestamp() FROM woken
+INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM woken
 """
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -14,7 +15,7 @@ from deliveries.engine import holding
 from deliveries.models import Delivery, Drain, HeldHost, Loop
 from faults.receiver import Receiver
 from tests import builders as build
-from tests.sending import deliver
+from tests.sending import deliver, pass_time
 from webhooks.targets import Policy
 
 
@@ -50,6 +51,7 @@ def test_nothing_is_sent_to_a_host_that_is_held(
     assert "their outage" in run("hold_host", "--list")
 
     run("release_host", "127.0.0.1")
+    pass_time(timedelta(seconds=2))
     deliver(loopback)
 
     assert [each.path for each in receiver.log][2:] == ["/held", "/held"]
