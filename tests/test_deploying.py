@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
 
-from tests.config.test_settings import ROOT
+from tests.config.test_settings import ROOT, variables
 from tests.programs import program
 
 DEPLOY = ROOT / "deploy"
@@ -132,3 +132,26 @@ def test_files_that_the_image_and_compose_take_exist() -> None:
 
     assert [each for each in named if not (ROOT / each).exists()] == []
     assert [each for each in mounted if each != "./tls" and not (DEPLOY / each).exists()] == []
+
+
+def test_no_image_and_no_commit_takes_the_secrets_of_a_host() -> None:
+    for name in ("deploy/env", "deploy/database_password", "deploy/tls", ".env"):
+        ignored = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
+        assert name in ignored
+        asked = subprocess.run(["git", "check-ignore", "-q", f"{name}/x"], cwd=ROOT)
+        assert asked.returncode == 0, name
+
+
+def test_a_password_in_a_file_gets_into_the_address(tmp_path: Path) -> None:
+    password = tmp_path / "password"
+    password.write_text("hunter2\n")
+
+    show = "from django.conf import settings; print(settings.DATABASES['default']['PASSWORD'])"
+    ran = subprocess.run(
+        [DEPLOY / "process", "shell", "--no-imports", "-c", show],
+        env=variables(DATABASE_PASSWORD_FILE=str(password)),
+        capture_output=True,
+        text=True,
+    )
+
+    assert ran.stdout == "hunter2\n", ran.stderr
