@@ -10,9 +10,12 @@ from django.core.management import execute_from_command_line
 
 from companies import request_ids
 from companies.measures import sums
+from config import first_env_file
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if sys.argv[1:2] == ["doctor"] and "--init" in sys.argv:
+        first_env_file.be_able_to_begin()
     try:
         # Read once, so that a variable which cannot be read is said in a line.
         _ = settings.INSTALLED_APPS

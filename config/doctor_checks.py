@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import time
 from typing import Any
 
@@ -16,6 +17,7 @@ from companies.checks import SETTINGS
 from companies.doctor import Concern, register
 from config import (
     database_checks,  # noqa: F401 - registers its own, before those of this module
+    env_files,
     health,
 )
 from config.startup import load_checks, problem_line
@@ -41,6 +43,16 @@ def settings_are_safe() -> str:
     if found:
         raise Concern(lines)
     return "safe"
+
+
+@register("Let only the service's user read it: chmod 600.", name="env_file")
+def env_file_is_private() -> str:
+    path = env_files.env_file()
+    if path is None:
+        return "none: the variables come with the process"
+    if path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
+        raise Concern(f"everybody on this host may read or change {path}, and the keys in it")
+    return f"{path} is private"
 
 
 @register("Install a newer PostgreSQL, or connect without what sets jit.", name="database")

@@ -119,6 +119,7 @@ class Worker(ThreadWorker):
     def finish(self, crowd: Crowd) -> None:
         """Answer what has begun, for as long as gunicorn's graceful timeout."""
         self.set_accept_enabled(False)
+        self.close_listeners()
         self.clients.stop()
         self.patient.stop()
         until = self.clients.clock() + self.cfg.graceful_timeout
@@ -130,7 +131,16 @@ class Worker(ThreadWorker):
         self.tpool.shutdown(wait=False)
         self.poller.close()
         self.method_queue.close()
+
+    def close_listeners(self) -> None:
+        """Take who has connected already, and let nobody connect any more.
+
+        Who is refused asks another process at once. A connection that nobody accepts takes a
+        request with it, which a proxy may not send again.
+        """
         for listener in self.sockets:
+            while self.clients.accept(listener):
+                pass
             listener.close()
 
     def accept(self, listener: socket.socket) -> None:

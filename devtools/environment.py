@@ -11,6 +11,8 @@ from typing import Any
 # What `run` and `manage` say where the environment says nothing. The two webhook settings let the
 # demo's deliveries go to this machine; no other way of starting the service has them.
 DEFAULTS = {
+    # The file of variables is for production; what is set here comes from us and from the shell.
+    "ENV_FILE": "",
     "DEBUG": "false",
     "ENVIRONMENT": "test",
     "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",

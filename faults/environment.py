@@ -12,6 +12,7 @@ def environment(*, database: str, broker: str, cache: str, folder: Path) -> dict
     """Environment variables: receivers on loopback are allowed, files go into `folder`."""
     return {
         "DJANGO_SETTINGS_MODULE": "config.settings",
+        "ENV_FILE": "",
         "DATABASE_URL": database,
         "BROKER_URL": broker,
         "CACHE_URL": cache,

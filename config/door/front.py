@@ -60,13 +60,14 @@ class FrontDoor:
         self.stopping = False
         self.next_look = 0.0
 
-    def accept(self, listener: socket.socket) -> None:
+    def accept(self, listener: socket.socket) -> bool:
+        """Take one who has connected; false if there is nobody."""
         try:
             raw, client = listener.accept()
         except OSError as error:
             if error.errno in (EMFILE, ENFILE):
                 self.make_room()
-            return
+            return False
         raw.setblocking(False)
         connection = Connection(raw, client, listener.getsockname(), self.cfg)
         if self.crowd.is_full():
@@ -76,10 +77,10 @@ class FrontDoor:
                 write_error(connection.sock, 429, "Too Many Requests", TOO_MANY)
                 connection.sock.flush()
             raw.close()
-            return
+            return True
         # A proxy may open connections ahead. Of others the first bytes are due at once.
-        trusted = self.crowd.is_trusted(connection)
-        self.wait(connection, Stage.IDLE if trusted else Stage.HEAD)
+        self.wait(connection, Stage.IDLE if self.crowd.is_trusted(connection) else Stage.HEAD)
+        return True
 
     def make_room(self) -> None:
         if (connection := self.crowd.longest_waiting()) is not None:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from django.utils.translation import gettext_lazy
 
-from config import beat, caches, database, deployments, look, queues
+from config import beat, caches, database, deployments, env_files, look, queues
 from config.environment import Environment
 
+env_files.load_env_file()
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 

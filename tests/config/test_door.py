@@ -2,6 +2,7 @@
 
 import json
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -284,6 +285,27 @@ def test_a_stop_answers_what_has_begun(application: Recorder) -> None:
             client.close()
         door.thread.join(20)
         assert not door.thread.is_alive()
+
+
+def test_a_stop_answers_who_has_connected_and_refuses_who_comes_later(
+    application: Recorder,
+) -> None:
+    """A proxy sends a refused request elsewhere, but no POST that nobody has accepted."""
+    with opened(application) as door:
+        address = door.listener.getsockname()
+        busy = threading.Event()
+        held = door.connect(GET.replace(b"quick", b"held"))
+        door.has(Stage.ANSWER)
+        door.worker.method_queue.defer(busy.wait, 20)
+        waits = door.connect(GET)
+        door.worker.handle_exit(0, None)
+        busy.set()
+
+        assert read_answer(waits).startswith(b"HTTP/1.1 200 ")
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, timeout=20)
+        application.gate.set()
+        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_worker_ends_after_its_number_of_requests(application: Recorder) -> None:

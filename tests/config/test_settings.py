@@ -20,6 +20,7 @@ RANDOM_KEY = secrets.token_urlsafe(64)
 def variables(**changes: str | None) -> dict[str, str]:
     """The environment of a production process; None leaves a variable out."""
     values = {
+        "ENV_FILE": "",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "DATABASE_URL": os.environ["DATABASE_URL"],
         "BROKER_URL": os.environ["BROKER_URL"],

@@ -1,4 +1,6 @@
+import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -7,16 +9,32 @@ from django.utils.module_loading import autodiscover_modules
 from companies import doctor
 from companies.commands import OperatorCommand, Said
 from companies.doctor import Finding, Grade
-from config import database
+from config import database, first_env_file
 
 # A server that does not answer is given up before the time of a check is over.
 PATIENCE_SECONDS = 6.0
+# Of the first file of variables: all on one host, where PostgreSQL knows us by our user.
+LOCAL = {
+    "DATABASE_URL": "postgres://parceldesk@//var/run/postgresql/parceldesk",
+    "BROKER_URL": "redis://127.0.0.1:6379/0",
+    "DATA_DIR": "/var/lib/parceldesk",
+}
+HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.ASCII)
+NAME = re.compile(r"[A-Z][A-Z_0-9]*", re.ASCII)
+NEXT = """Now:
+1. Give the file to the user that the service runs as, if that is another.
+2. Keep a copy of FIELD_KEYS apart from the backups of the database; they are worthless without.
+3. Run python manage.py migrate, start web, worker and beat, and run python manage.py doctor.
+docs/operations/deploying.md has each command."""
 
 
 class Command(OperatorCommand):
     help = """Examine every part that the service stands on, all at once, and say what to do about
-those that are not well. Exits with 1 if one of them fails. It changes nothing."""
-    example = "python manage.py doctor\npython manage.py doctor --only broker clock --json"
+those that are not well. Exits with 1 if one of them fails. It changes nothing. With --init it
+writes the first file of variables instead, with fresh keys, and overwrites none."""
+    example = """python manage.py doctor
+python manage.py doctor --only broker clock --json
+python manage.py doctor --init --host desk.example.com --set EMAIL_HOST=mail.example.com"""
     changes = False
     # They are the first check of all, and one that fails is a line like the others.
     requires_system_checks = ()
@@ -24,13 +42,54 @@ those that are not well. Exits with 1 if one of them fails. It changes nothing."
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these checks")
+        init = parser.add_argument_group("the first file of variables")
+        init.add_argument("--init", action="store_true", help="write it, and examine nothing")
+        init.add_argument("--file", default=".env", type=Path, help="where (%(default)s)")
+        init.add_argument("--host", help="name under which the service is reached")
+        init.add_argument("--database-url", default=LOCAL["DATABASE_URL"], help="%(default)s")
+        init.add_argument("--broker-url", default=LOCAL["BROKER_URL"], help="%(default)s")
+        init.add_argument("--data-dir", default=LOCAL["DATA_DIR"], help="%(default)s")
+        init.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", help="any other variable"
+        )
 
     def run(self, *args: Any, only: list[str], **options: Any) -> Said:
+        if options["init"]:
+            return initial(options)
         database.wait_at_most(PATIENCE_SECONDS)
         results = doctor.examine_all(chosen_checks(only))
         failed = any(result.grade is Grade.FAIL for result in results)
         checks = [result._asdict() for result in results]
         return Said(findings_as_table(results), {"ok": not failed, "checks": checks}, failed=failed)
+
+
+def initial(options: dict[str, Any]) -> Said:
+    """Write the first file of variables. Raises CommandError where there is one, or no host."""
+    path, host = options["file"].absolute(), options["host"]
+    if not host or not HOST.fullmatch(host):
+        raise CommandError("--host is needed: the name people type, such as desk.example.com.")
+    values = first_env_file.fresh_keys() | {
+        "ENVIRONMENT": "production",
+        "ALLOWED_HOSTS": host,
+        "CSRF_TRUSTED_ORIGINS": f"https://{host}",
+        "PROXY_COUNT": "1",
+        "DATABASE_URL": options["database_url"],
+        "BROKER_URL": options["broker_url"],
+        "DATA_DIR": options["data_dir"],
+        "FILES_DIR": f"{options['data_dir'].rstrip('/')}/files",
+    }
+    for each in options["set"]:
+        name, equals, value = each.partition("=")
+        if not (equals and NAME.fullmatch(name)) or "\n" in value:
+            raise CommandError(f"--set takes NAME=value, such as LOG_FORMAT=json, and not {name}.")
+        values[name] = value
+    try:
+        first_env_file.write_first_env_file(path, values)
+    except FileExistsError as error:
+        raise CommandError(f"{path} is there already, with keys that data may need.") from error
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+    return Said(f"Wrote {path}, mode 600, with fresh keys. {NEXT}", {"file": str(path)})
 
 
 def chosen_checks(only: list[str]) -> list[doctor.Check]:
