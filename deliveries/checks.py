@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from companies.checks import SETTINGS
+from webhooks.outgoing import BadProxy, parse_proxy
 
 # An attempt that may take longer would hold back its subject, and its claim six times as long.
 LONGEST_TIMEOUT_SECONDS = 60
@@ -37,6 +38,23 @@ def authorities(**_: Any) -> list[CheckMessage]:
             id="config.E020",
         )
     ]
+
+
+@register(SETTINGS)
+def proxy_address(**_: Any) -> list[CheckMessage]:
+    """The value may hold a password, so it is not said."""
+    try:
+        parse_proxy(settings.DELIVERY_PROXY)
+    except BadProxy as bad:
+        return [
+            Error(
+                f"DELIVERY_PROXY {bad}.",
+                hint="Write http://user:password@host:port or socks5://host:port, percent-encode"
+                " the login, or leave it out.",
+                id="config.E024",
+            )
+        ]
+    return []
 
 
 @register(SETTINGS)

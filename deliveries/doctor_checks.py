@@ -12,6 +12,7 @@ from django.utils import timezone
 from companies.doctor import Concern, register
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
+from deliveries.engine.way_out import probe_proxy
 
 # A loop keeps a socket for each slot, a second for some of them while names are looked up, and has
 # files of its own.
@@ -66,6 +67,11 @@ def open_files() -> str:
     if hard != resource.RLIM_INFINITY and hard < OPEN_FILES:
         raise Concern(f"{hard} may be open at once, and a loop with much to do needs {OPEN_FILES}")
     return "unlimited" if hard == resource.RLIM_INFINITY else f"{hard} may be open at once"
+
+
+@register("Start the proxy, or correct DELIVERY_PROXY: nothing is delivered until it works.")
+def outgoing_proxy() -> str:
+    return probe_proxy()
 
 
 @register("Set DELIVERY_CA_BUNDLE to a current PEM file of authorities, or leave it out.")

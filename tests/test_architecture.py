@@ -266,6 +266,7 @@ def test_only_the_transport_and_its_resolver_talk_to_strangers() -> None:
     }
     assert talkers == {
         "deliveries/http/name_servers.py": ["pycares"],
+        "deliveries/http/proxies.py": ["pycurl"],
         "deliveries/http/transfers.py": ["pycurl"],
         "deliveries/http/transport.py": ["pycurl"],
     }

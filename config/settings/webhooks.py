@@ -10,6 +10,8 @@ SENDER_ADDRESSES = env.networks("SENDER_ADDRESSES", default=())
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS", default=())
 WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)
 DELIVERY_CA_BUNDLE = env.str("DELIVERY_CA_BUNDLE", default="")
+# Decision N23: http:// or socks5://, with a login or without; checked by config.E024.
+DELIVERY_PROXY = env.str("DELIVERY_PROXY", default="")
 DELIVERY_TIMEOUT_SECONDS = env.float("DELIVERY_TIMEOUT_SECONDS", default=5.0)
 # Decision W19: waits after the first, second, … failure.
 DELIVERY_RETRY_SECONDS = tuple(

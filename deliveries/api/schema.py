@@ -13,7 +13,7 @@ from deliveries.redelivery import MOST_A_DAY
 from webhooks.api.shapes import TypeName
 
 TAG = "Deliveries"
-ERRORS = [failure.value for failure in Failure if failure is not Failure.NOT_SENT]
+ERRORS = [failure.value for failure in Failure if failure not in (Failure.NOT_SENT, Failure.PROXY)]
 ID = "6f1c1e0a-6c1f-4d2b-9a39-8f6f1c7d0b11"
 
 

@@ -19,6 +19,10 @@ DELIVERED, GONE = State.DELIVERED, HTTPStatus.GONE
 ASKS_FOR_REST = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 # None is an answer, whatever its status. The others end before anybody was asked.
 NOT_THE_RECEIVERS_FAULT = (None, Failure.INTERNAL, Failure.BAD_TARGET)
+OVER_TIME = (Failure.TIMEOUT, Failure.DNS)
+NOT_ASKED = (Failure.NOT_SENT, Failure.PROXY)
+# What the proxy does not let through is tried again after so long, twice as long each time.
+PROXY_WAIT_SECONDS, LONGEST_PROXY_WAIT_SECONDS = 5.0, 900.0
 
 
 class Sent(NamedTuple):
@@ -37,8 +41,10 @@ def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
     if not reply.ok:
         if reply.status in ASKS_FOR_REST:
             asked = min(reply.retry_after or 0.0, LONGEST_RETRY_AFTER)
-        if delivery.pulled:
-            until: float | None = asked
+        if reply.error is Failure.PROXY_REFUSED:
+            until: float | None = proxy_wait(delivery)
+        elif delivery.pulled:
+            until = asked
         else:
             until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
         state = State.GIVEN_UP if until is None else State.WAITING
@@ -56,16 +62,23 @@ def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
         error=str(reply.error or ""),
         detail=reply.detail,
         answer=reply.answer,
-        unreachable=reply.error not in NOT_THE_RECEIVERS_FAULT,
+        unreachable=reply.error not in (*NOT_THE_RECEIVERS_FAULT, Failure.PROXY_REFUSED),
         rest=min(asked, recording.LONGEST_REST_SECONDS),
         asked=asked,
-        keeps_place=delivery.pulled,
+        keeps_place=delivery.pulled or reply.error is Failure.PROXY_REFUSED,
+        blameless=reply.error is Failure.PROXY_REFUSED,
         number=delivery.attempts + 1,
         company_id=sent.flight.lane.company_id,
         event_id=delivery.event_id,
         request_id=delivery.request_id,
         traceparent=delivery.traceparent,
     )
+
+
+def proxy_wait(delivery: Claimed) -> float:
+    """Seconds until the next try at the same rung: `attempts` beyond `step` were free as well."""
+    free = max(0, delivery.attempts - delivery.step)
+    return min(PROXY_WAIT_SECONDS * 2.0 ** min(free, 10), LONGEST_PROXY_WAIT_SECONDS)
 
 
 def cannot_send(sent: Sent, trouble: str) -> Reply:

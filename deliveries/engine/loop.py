@@ -23,18 +23,16 @@ from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
 from deliveries.engine.turn import Turn
 from deliveries.engine.turns import Database
-from deliveries.http.answers import Failure, Reply
+from deliveries.http.answers import Reply
 from deliveries.http.transport import Transport
 
 logger = logging.getLogger(__name__)
 
-# Between two looks at the network; so no answer waits for many requests.
-STARTS_AT_ONCE = 64
+STARTS_AT_ONCE = 64  # Between two looks at the network; so no answer waits for many.
 RECORD_AFTER_SECONDS = 0.02
 LOOK_EVERY_SECONDS = 0.01  # While it finds something, and for a while afterwards.
 LINGER_SECONDS = 2.0
 IDLE_SECONDS = 1.0
-OVER_TIME = (Failure.TIMEOUT, Failure.DNS)
 PLENTY = 32  # After a claim of so many there is more to claim at once.
 
 
@@ -61,24 +59,23 @@ class Engine:
         self.back: list[Claimed] = []
         self.turn: Future[Turn] | None = None
         self.attempts = 0
-        # Whether the last turn looked, and found something; and woke webhooks up.
-        self.looked = self.found = self.woken = False
+        # Of the last turn: it looked, found something, woke webhooks up. Halted: claim nothing.
+        self.looked = self.found = self.woken = self.halted = False
         self.look_at = self.claim_at = self.tidy_at = 0.0
         self.recorded_at = self.found_at = time.monotonic()
         self.presence = Presence()
         transport.wake_for(bell.fileno())
         transport.wake_for(self.turn_bell.fileno())
-        # Others may have taken a delivery over while we hung.
-        transport.ask_before_sending(
-            lambda key: self.database.has_lease(cast(Sent, key).delivery.claim)
-        )
+        lease = self.database.has_lease  # others may have taken it over while we hung
+        transport.ask_before_sending(lambda key: lease(cast(Sent, key).delivery.claim))
 
     def run(self, *, until_idle: bool = False) -> int:
         """Work until told to stop or yield or, `until_idle`, nothing is due; returns attempts."""
         while True:
             stopping = self.stop() or self.database.yields
-            quiet = stopping or self.database.draining
             now = self.presence.notice(0.0)
+            self.halted = self.database.draining or self.transport.outage.rests(now)
+            quiet = stopping or self.halted
             if self.turn and self.turn.done():
                 self.finish_turn(now)
             if quiet:
@@ -124,7 +121,7 @@ class Engine:
         if stopping:
             return None
         turn = Turn()
-        if now >= self.claim_at and not self.database.draining:
+        if now >= self.claim_at and not self.halted:
             turn.claims = self.book.claims(now, self.database.claims_at_once.size)
             self.claim_at = now + LOOK_EVERY_SECONDS
         turn.listening = now >= self.look_at or bool(turn.claims)
@@ -186,7 +183,8 @@ class Engine:
             return False
         stale = now - claiming.lease_seconds() / 2
         at = self.database.now()
-        for _ in range(STARTS_AT_ONCE):
+        probing = self.transport.outage.failing  # One finds out whether the proxy works again.
+        for _ in range(int(not self.rooms.in_flight) if probing else STARTS_AT_ONCE):
             started = self.rooms.next_start(now)
             if started is None:
                 return False
@@ -197,7 +195,7 @@ class Engine:
                 self.book.wake(lane)
             else:
                 self.start(lane, delivery, at, now)
-        return True
+        return not probing
 
     def start(self, lane: Lane, delivery: Claimed, at: datetime, now: float) -> None:
         address = cast(Address, lane.address)
@@ -217,8 +215,10 @@ class Engine:
             sent = cast(Sent, reply.key)
             flight, lane = sent.flight, sent.flight.lane
             self.rooms.end(flight, now)
-            unseen = reply.error in OVER_TIME and self.presence.interrupted_since(flight.started)
-            if unseen or reply.error is Failure.NOT_SENT:
+            unseen = reply.error in judging.OVER_TIME and self.presence.interrupted_since(
+                flight.started
+            )
+            if unseen or reply.error in judging.NOT_ASKED:
                 # Nobody was there to see the answer, or nobody was asked: no failure of theirs.
                 self.back.append(sent.delivery)
                 self.book.wake(lane)
@@ -239,7 +239,7 @@ class Engine:
 
     def patience(self, now: float) -> float:
         """For how long to wait for the network, in seconds: a bell ends it as well."""
-        claims = not self.database.draining and len(self.rooms.to_claim)
+        claims = not self.halted and len(self.rooms.to_claim)
         busy = self.results or self.rooms.in_flight or claims
         idle = max(0.0, min(self.look_at, self.tidy_at) - now)
         return IDLE_SECONDS if self.turn else LOOK_EVERY_SECONDS if busy else idle

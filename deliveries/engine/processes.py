@@ -25,6 +25,7 @@ from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
 from webhooks import target_policy
+from webhooks.outgoing import parse_proxy
 
 logger = logging.getLogger(__name__)
 
@@ -142,6 +143,7 @@ def run_loop(bell: Bell) -> None:
             ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
             timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
             concurrency=SLOTS,
+            proxy=parse_proxy(settings.DELIVERY_PROXY),
         )
         with closing(transport), ThreadPoolExecutor(1, "database") as executor:
             Engine(transport, stopping.is_set, executor, bell).run()

@@ -28,8 +28,8 @@ class AttemptResult:
 
     `rest`: seconds for which the receiver asked to be left alone. `asked`: seconds for which it
     asked to wait with this delivery. `keeps_place`: it was pulled forward, so it waits for its own
-    next try, at the same place on the ladder. `number`: 1 for the first attempt. What follows is
-    for logs and traces alone.
+    next try, at the same place on the ladder. `blameless`: nobody failed. What follows,
+    with `number`, 1 for the first attempt, is for logs and traces alone.
     """
 
     delivery_id: str
@@ -48,6 +48,7 @@ class AttemptResult:
     rest: float = 0.0
     asked: float = 0.0
     keeps_place: bool = False
+    blameless: bool = False
     number: int = 0
     company_id: int = 0
     event_id: int | None = None
@@ -213,7 +214,7 @@ def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> No
     better = well.intersection(unwell)
     failing: dict[int, int] = {}
     for result in results:
-        if result.webhook_id not in well:
+        if result.webhook_id not in well and not result.blameless:
             failing[result.webhook_id] = failing.get(result.webhook_id, 0) + 1
     unreachable = {result.webhook_id for result in results if result.unreachable} - well
     asked = {

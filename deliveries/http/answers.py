@@ -33,6 +33,8 @@ class Failure(StrEnum):
     RESET = "reset"  # the connection broke before the headers were complete
     PROTOCOL = "protocol"  # what came back is not HTTP that we can take
     INTERNAL = "internal"  # our own fault: descriptors, memory, configuration
+    PROXY = "proxy"  # the way out is barred for all: no attempt at all
+    PROXY_REFUSED = "proxy_refused"  # the outgoing proxy does not let this one through
     NOT_SENT = "not_sent"  # the sender thought better of it at the last moment: no attempt at all
 
 
@@ -96,6 +98,8 @@ class Incoming:
         self.started = time.monotonic()
         self._status: int | None = None
         self._complete = False
+        # Whether this request opened a connection of its own.
+        self.dialled = False
         self._fault: tuple[Failure, str] | None = None
         self._header_weight = 0
         self._waits.clear()

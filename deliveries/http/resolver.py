@@ -73,6 +73,7 @@ class Resolver(Generic[Waiter]):
     Belongs to one thread. A good answer is used at once, and asked for anew when it is older than
     `FRESH_SECONDS`. While the name servers are silent or fail, it is used for `USABLE_SECONDS`.
     A failure is the answer until the name's pause is over. Waiters are whatever the caller likes.
+    `own` is a name of the operator's, written with a last dot as no target is: not judged.
     """
 
     def __init__(
@@ -80,8 +81,10 @@ class Resolver(Generic[Waiter]):
         policy: Policy,
         name_servers: Sequence[str] = (),
         *,
+        own: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._own = own
         self._policy = policy
         self._clock = clock
         # Never looked up (RFC 6761): what the hosts file says of it must not matter.
@@ -161,7 +164,7 @@ class Resolver(Generic[Waiter]):
 
     def _learn(self, host: str, found: Found) -> list[tuple[Waiter, Answer]]:
         """Keep what came of a question; return who waited for it, and what they are told."""
-        answer = self._vetted(found)
+        answer = self._vetted(found, bool(host) and host == self._own)
         now = self._clock()
         name = self._names.setdefault(host, _Name())
         self._names.move_to_end(host)
@@ -181,7 +184,7 @@ class Resolver(Generic[Waiter]):
         question = self._questions.pop(host, None)
         return [(waiter, answer) for waiter in question.waiters] if question else []
 
-    def _vetted(self, found: Found) -> Answer:
+    def _vetted(self, found: Found, ours: bool) -> Answer:
         if not found.addresses:
             if not found.error:
                 return LATE
@@ -190,7 +193,7 @@ class Resolver(Generic[Waiter]):
             detail = f"The host name has more than {MAX_JUDGED} addresses."
             return Answer((), Failure.DNS, detail)
         for address in found.addresses:
-            if reason := self._policy.why_forbidden(address):
+            if not ours and (reason := self._policy.why_forbidden(address)):
                 # Which address stays with us: names of an inner network may tell about it.
                 detail = f"The host name resolves to an address that is not public ({reason})."
                 return Answer((), Failure.FORBIDDEN_ADDRESS, detail)

@@ -7,6 +7,8 @@ from functools import partial
 import pycurl
 
 from deliveries.http.answers import MAX_BODY, Incoming
+from deliveries.http.resolver import Answer
+from webhooks.outgoing import Proxy
 from webhooks.targets import Target
 
 # An address that swallows packets is given up before the whole time is over.
@@ -27,12 +29,16 @@ class Transfer:
         ask: Callable[..., int],
     ) -> None:
         self.incoming = Incoming()
+        # The receiver's addresses while the proxy's are looked up; where we may connect then.
+        self.vetted: Answer | None = None
+        self.proxy_address = ""
+        self.left = 0.0  # seconds that were left when libcurl began
         self.easy = pycurl.Curl()
         for option, value in options.items():
             self.easy.setopt(option, value)
         self.easy.setopt(pycurl.HEADERFUNCTION, self.incoming.take_header)
         self.easy.setopt(pycurl.WRITEFUNCTION, self.incoming.take_body)
-        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, partial(open_socket, self.incoming))
+        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, partial(open_socket, self))
         self.easy.setopt(pycurl.PREREQFUNCTION, partial(ask, self.incoming))
 
     def load(self, target: Target, headers: Sequence[tuple[str, str]], body: bytes) -> None:
@@ -41,10 +47,23 @@ class Transfer:
         joined = "".join(lines)
         if not (joined.isascii() and joined.isprintable()):
             raise ValueError("a header holds more than printable ASCII")
-        self._host = f"{target.host}:{target.port}"
+        self.vetted = None
+        self.host = target.host
+        self._host, self._port = f"{target.host}:{target.port}", target.port
         self.easy.setopt(pycurl.URL, target.url)
         self.easy.setopt(pycurl.HTTPHEADER, lines + OUR_HEADERS)
         self.easy.setopt(pycurl.POSTFIELDS, body)
+
+    def aim_through(self, at: str, proxy: Proxy, address: str | None, seconds: float) -> None:
+        """Give libcurl the proxy, and the vetted address of the receiver: the name is for TLS."""
+        self.aim((), seconds)
+        self.proxy_address = at
+        self.easy.setopt(pycurl.PROXY, proxy.at(at))
+        if address:
+            shown = f"[{address}]" if ":" in address else address
+            self.easy.setopt(pycurl.CONNECT_TO, [f"{self._host}:{shown}:{self._port}"])
+        else:
+            self.easy.unsetopt(pycurl.CONNECT_TO)
 
     def aim(self, addresses: Sequence[str], seconds: float) -> None:
         """Give libcurl the vetted addresses, and what looking them up has left of the time."""
@@ -52,7 +71,7 @@ class Transfer:
             pinned = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
             # The plus lets libcurl forget the entry after a minute.
             self.easy.setopt(pycurl.RESOLVE, [f"+{self._host}:{pinned}"])
-        left = self.incoming.started + seconds - time.monotonic()
+        left = self.left = self.incoming.started + seconds - time.monotonic()
         self.easy.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
 
 

@@ -15,14 +15,18 @@ import certifi
 import pycurl
 
 from deliveries.http.answers import Failure, Incoming, Reply
+from deliveries.http.proxies import Outage, chosen_address, proxy_options
 from deliveries.http.resolver import Answer, Resolver
 from deliveries.http.sockets import Sockets
 from deliveries.http.transfers import Transfer, options
+from webhooks.outgoing import Proxy
 from webhooks.targets import BadTarget, Policy, check_target
 
 MAX_TARGETS = 10_000
 
 NO_SOCKET: int = pycurl.SOCKET_BAD
+FORBIDDEN = (Failure.FORBIDDEN_ADDRESS, "Not a public address.")
+UNKNOWN_PROXY = "The name of the outgoing proxy cannot be resolved."
 AS_WRITTEN = Answer()  # an address in the URL needs no other
 
 
@@ -49,6 +53,7 @@ class Transport:
 
     The time allowed covers DNS, connect, TLS, headers and body. Connections are kept and used
     again. Belongs to one thread. `name_servers` ("address:port") are for tests.
+    With a `proxy`, names are judged here as ever and it is given the address (decision N23).
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class Transport:
         timeout_seconds: float = 5.0,
         concurrency: int = 256,
         name_servers: Sequence[str] = (),
+        proxy: Proxy | None = None,
     ) -> None:
         self.concurrency = concurrency
         self.in_flight = 0
@@ -66,11 +72,17 @@ class Transport:
         self._check = lru_cache(MAX_TARGETS)(partial(check_target, policy=policy))
         self._timeout = timeout_seconds
         self._options = options(ca_bundle or certifi.where(), timeout_seconds)
+        self._proxy = proxy
+        self.outage = Outage()
+        if proxy:
+            self._options |= proxy_options(proxy)
         self._transfers: dict[pycurl.Curl, Transfer] = {}
         self._free: list[Transfer] = []
         self._replies: list[Reply] = []
         self._may_send: Callable[[Hashable], bool] = lambda key: True
-        self._resolver: Resolver[Transfer] = Resolver(policy, name_servers)
+        self._resolver: Resolver[Transfer] = Resolver(
+            policy, name_servers, own=f"{proxy.host}." if proxy else ""
+        )
         self._sockets = Sockets(self._resolver.fileno())
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
@@ -145,11 +157,46 @@ class Transport:
         return transfer
 
     def _connect(self, transfer: "Transfer", answer: Answer) -> None:
-        if answer.error is not None:
+        if self._proxy and transfer.vetted is not None:
+            self._leave(transfer, self._proxy, answer)
+        elif answer.error is not None:
             self._end(transfer, transfer.incoming.failed(answer.error, answer.detail))
-        else:
+        elif self._proxy is None:
             transfer.aim(answer.addresses, self._timeout)
             self._multi.add_handle(transfer.easy)
+        else:
+            transfer.vetted = answer
+            way = Answer((self._proxy.host,))
+            if not self._proxy.is_address:
+                deadline = time.monotonic() + self._timeout
+                found = self._resolver.resolve(f"{self._proxy.host}.", transfer, deadline)
+                if found is None:
+                    return
+                way = found
+            self._leave(transfer, self._proxy, way)
+
+    def _leave(self, transfer: "Transfer", proxy: Proxy, way: Answer) -> None:
+        """Begin to send by the proxy, whose addresses `way` has, to the vetted address."""
+        if way.error is not None:
+            self.outage.failed(time.monotonic(), UNKNOWN_PROXY)
+            return self._end(transfer, transfer.incoming.failed(Failure.PROXY, UNKNOWN_PROXY))
+        address = None
+        if transfer.vetted and transfer.vetted.addresses:
+            address = self.outage.address_of(transfer.host, transfer.vetted.addresses)
+            if self._policy.why_forbidden(address):
+                return self._end(transfer, transfer.incoming.failed(*FORBIDDEN))
+        at = chosen_address(way.addresses, self.outage.turn)
+        transfer.aim_through(at, proxy, address, self._timeout)
+        self._multi.add_handle(transfer.easy)
+
+    def _conclude(self, transfer: "Transfer", code: int, text: str) -> Reply:
+        incoming = transfer.incoming
+        if self._proxy and (incoming.dialled or not code):
+            hurried = transfer.left < self._timeout / 2
+            if failure := self.outage.judge(transfer.easy, code, transfer.host, hurried):
+                return incoming.failed(*failure)
+        verification = transfer.easy.getinfo(pycurl.SSL_VERIFYRESULT) if code else 0
+        return incoming.ended(code, text, verification)
 
     def _end(self, transfer: "Transfer", reply: Reply) -> None:
         self._replies.append(reply)
@@ -172,9 +219,8 @@ class Transport:
             more, whole, broken = self._multi.info_read()
             for easy, code, text in [*((each, 0, "") for each in whole), *broken]:
                 self._multi.remove_handle(easy)
-                verification = easy.getinfo(pycurl.SSL_VERIFYRESULT) if code else 0
                 transfer = self._transfers[easy]
-                self._end(transfer, transfer.incoming.ended(code, text, verification))
+                self._end(transfer, self._conclude(transfer, code, text))
 
     def _ask(self, incoming: Incoming, *_: object) -> int:
         if self._may_send(incoming.key):
@@ -182,11 +228,15 @@ class Transport:
         incoming.refuse(Failure.NOT_SENT, "It was no longer ours to send.")
         return pycurl.PREREQFUNC_ABORT
 
-    def _open_socket(self, incoming: Incoming, purpose: int, address: Any) -> int:
+    def _open_socket(self, transfer: "Transfer", purpose: int, address: Any) -> int:
         """The second lock: whatever libcurl was told, this is where it is about to connect to."""
+        incoming = transfer.incoming
         reason: str | None = "no internet address"
         if address.family in (socket.AF_INET, socket.AF_INET6):
-            reason = self._policy.why_forbidden(address.addr[0])
+            if self._proxy is None:
+                reason = self._policy.why_forbidden(address.addr[0])
+            else:
+                reason = None if address.addr[0] == transfer.proxy_address else "not the proxy"
         if reason is not None:
             incoming.refuse(Failure.FORBIDDEN_ADDRESS, f"Not a public address ({reason}).")
             return NO_SOCKET
@@ -196,4 +246,5 @@ class Transport:
             incoming.refuse(Failure.INTERNAL, f"No socket to be had: {error.strerror}.")
             return NO_SOCKET
         self._sockets.opened(opened)
+        incoming.dialled = True
         return opened

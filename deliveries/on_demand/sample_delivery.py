@@ -28,6 +28,7 @@ from deliveries.publishing import encode
 from webhooks import target_policy, targets
 from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook
+from webhooks.outgoing import parse_proxy
 from webhooks.targets import Policy
 
 # One sentence per kind of failure and no detail. Whoever tries addresses must not learn which of
@@ -103,6 +104,7 @@ def send_request(request: Request, allowed: Policy) -> Result:
         allowed,
         ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
         timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
+        proxy=parse_proxy(settings.DELIVERY_PROXY),
     )
     outcome = "delivered" if reply.ok else "refused" if reply.error is None else "failed"
     counting.count(catalogue.SAMPLE_SENDS, outcome)

@@ -28,6 +28,9 @@ WORDS: dict[str, str] = {
     Failure.TLS_EXPIRED: gettext_noop("The certificate has expired, or is not yet valid."),
     Failure.RESET: gettext_noop("The connection broke before a response arrived."),
     Failure.PROTOCOL: gettext_noop("The response is not valid HTTP."),
+    Failure.PROXY_REFUSED: gettext_noop(
+        "The outgoing proxy refused. The receiver is not at fault."
+    ),
     Failure.INTERNAL: gettext_noop("An error on our side. The receiver is not at fault."),
 }
 # The words of `deliveries.engine.signature_check`, which has no language.

@@ -99,8 +99,8 @@ DELIVERIES = (
     Mutant(
         "failures-count-beside-a-success",
         RECORDING,
-        "if result.webhook_id not in well:",
-        "if result.state != DELIVERED:",
+        "if result.webhook_id not in well and not result.blameless:",
+        "if result.state != DELIVERED and not result.blameless:",
         "A receiver that takes nearly everything is called failing.",
     ),
     Mutant(

@@ -125,6 +125,13 @@ ENGINE = (
         "A missing key of ours has a well receiver rest.",
     ),
     Mutant(
+        "refusal-of-the-proxy-costs-a-rung",
+        JUDGING,
+        "keeps_place=delivery.pulled or reply.error is Failure.PROXY_REFUSED,",
+        "keeps_place=delivery.pulled,",
+        "What our own proxy forbids uses up the retries of a delivery.",
+    ),
+    Mutant(
         "lane-taken-by-two",
         LANES,
         "webhook_id IN (SELECT webhook_id FROM taken),",

@@ -10,8 +10,8 @@ LOOP_AND_ROOMS = (
     Mutant(
         "own-absence-is-a-failure",
         LOOP,
-        "unseen = reply.error in OVER_TIME and self.presence.interrupted_since(flight.started)",
-        "unseen = False",
+        "unseen = reply.error in judging.OVER_TIME and",
+        "unseen = False and",
         "A stall of ours counts as failures of every receiver.",
     ),
     Mutant(
@@ -24,7 +24,7 @@ LOOP_AND_ROOMS = (
     Mutant(
         "lost-deliveries-go-out",
         LOOP,
-        "lambda key: self.database.has_lease(cast(Sent, key).delivery.claim)",
+        "lambda key: lease(cast(Sent, key).delivery.claim)",
         "lambda key: True",
         "After a stall of ours, what others have sent by then is sent twice.",
     ),

@@ -71,6 +71,8 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"APPEAL_DAYS": 0}, "config.E033"),
     ({"DELIVERY_CA_BUNDLE": "/nowhere/ca.pem"}, "config.E020"),
     ({"DELIVERY_CA_BUNDLE": __file__}, "config.E020"),
+    ({"DELIVERY_PROXY": "https://proxy.example.com"}, "config.E024"),
+    ({"DELIVERY_PROXY": "http://u:secret@:80"}, "config.E024"),
     ({"DELIVERY_TIMEOUT_SECONDS": 0.0}, "config.E021"),
     ({"DELIVERY_TIMEOUT_SECONDS": float("nan")}, "config.E021"),
     ({"DELIVERY_TIMEOUT_SECONDS": 3600.0}, "config.E021"),
