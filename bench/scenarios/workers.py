@@ -197,10 +197,11 @@ def come_and_go(
 ) -> Books:
     """Two workers; a third joins after a third of the time, the first leaves after two."""
     receiver.clear()
-    published, begun = 0, time.monotonic()
+    published = 0
     steps = [("joins", given.seconds / 3), ("leaves", 2 * given.seconds / 3)]
     with team(rig, 2, 2):
         say(f"{given.rate:g} events a second while a worker joins and another leaves")
+        begun = time.monotonic()
         while (now := time.monotonic() - begun) < given.seconds:
             if steps and now >= steps[0][1]:
                 change(rig, steps.pop(0)[0])

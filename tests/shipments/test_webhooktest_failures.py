@@ -66,6 +66,8 @@ def test_an_address_that_is_forbidden_reads_like_one_that_is_not_there() -> None
         Failure.BAD_TARGET,
         Failure.INTERNAL,
         Failure.NOT_SENT,
+        Failure.PROXY,
+        Failure.PROXY_REFUSED,
     }
 
 
