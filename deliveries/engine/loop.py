@@ -137,6 +137,7 @@ class Engine:
             # A receiver that wants silence gets it once that is written, however much there is.
             count = len(self.results) if self.book.silent or stopping else at_once
             turn.results, self.results = self.results[:count], self.results[count:]
+            turn.silenced = set(self.book.silent)
         if turn.results:
             self.recorded_at = now
             turn.failing = self.book.note(turn.results)
@@ -155,8 +156,7 @@ class Engine:
         turn = cast("Future[Turn]", self.turn).result()
         self.turn = None
         self.attempts += turn.recorded
-        if turn.recorded:
-            self.book.silent.clear()
+        self.book.silent -= turn.silenced
         if self.loop_id != self.database.loop_id:
             self.loop_id = self.database.loop_id
             self.book.forget()

@@ -11,14 +11,16 @@ from deliveries.engine.recording import AttemptResult
 class Turn:
     """What is to be done, and what came of it.
 
-    `given`: webhooks for other loops. `lanes`: how many this one has. `claims`: how many to claim,
-    by webhook. `addresses`: of those that may be sent to. `more`: webhooks of which there may be
-    more. `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
+    `silenced`: webhooks whose receiver wants silence, which its results say. `given`: webhooks for
+    other loops. `lanes`: how many this one has. `claims`: how many to claim, by webhook.
+    `addresses`: of those that may be sent to. `more`: webhooks of which there may be more.
+    `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
     """
 
     results: list[AttemptResult] = field(default_factory=list)
     failing: set[int] = field(default_factory=set)
     gone: set[int] = field(default_factory=set)
+    silenced: set[int] = field(default_factory=set)
     back: list[Claimed] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
     unfinished: list[int] = field(default_factory=list)

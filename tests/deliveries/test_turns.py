@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
@@ -14,7 +15,7 @@ from deliveries.engine import claiming, leases, turns
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
-from deliveries.engine.rooms import Rooms
+from deliveries.engine.rooms import SLOTS, Rooms
 from deliveries.engine.turn import Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
@@ -121,6 +122,19 @@ def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
 
     assert sorted(last.released) == sorted(last.unfinished) == [7, 8]
     assert len(book) == 0
+
+
+def test_silence_lasts_until_it_is_written(loopback: Policy) -> None:
+    """A turn that began before the receiver asked for it has written nothing of it."""
+    with closing(Transport(loopback, concurrency=SLOTS)) as transport:
+        loop = engine(transport)
+        silenced: set[int]
+        for silenced, left in ((set(), {7}), ({7}, set())):
+            loop.book.silent.add(7)
+            loop.turn = Future()
+            loop.turn.set_result(Turn(recorded=1, silenced=silenced))
+            loop.finish_turn(0.0)
+            assert loop.book.silent == left
 
 
 def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
