@@ -6,7 +6,7 @@ from devtools.bootstrap import PYTHON, ROOT
 
 def test_finds_nothing_to_say_about_style_formatting_and_templates() -> None:
     lint = subprocess.run(
-        [ROOT / "dev", "lint"], capture_output=True, text=True, check=False, timeout=60
+        [ROOT / "dev", "lint"], capture_output=True, text=True, check=False, timeout=300
     )
 
     assert lint.returncode == 0, lint.stdout + lint.stderr
@@ -22,7 +22,7 @@ def test_a_bad_template_is_named_by_line_and_rule() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
 
     assert lint.returncode == 1

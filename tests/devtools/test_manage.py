@@ -36,7 +36,7 @@ def start(data: Path, *arguments: str, **variables: str) -> subprocess.Popen[str
 
 def test_prints_the_commands_own_output_alone_also_on_a_new_database(data: Path) -> None:
     command = start(data, "create_company", "Acme")
-    out, err = command.communicate(timeout=60)
+    out, err = command.communicate(timeout=300)
 
     assert command.returncode == 0, err
     assert json.loads(out) == {"company_id": 1, "name": "Acme"}
@@ -47,7 +47,7 @@ def test_hands_on_what_the_command_reads_says_and_returns(data: Path) -> None:
     command = start(data, "shell", "-v", "0")
     program = "import sys; from django.conf import settings as s; "
     program += "print(s.WEBHOOK_ALLOW_HTTP, *s.WEBHOOK_ALLOWED_NETWORKS); sys.exit(7)"
-    out, _ = command.communicate(program, timeout=60)
+    out, _ = command.communicate(program, timeout=300)
 
     assert out == "True 127.0.0.0/8 ::1/128\n"
     assert command.returncode == 7
@@ -60,7 +60,7 @@ def test_commands_at_the_same_time_share_servers_and_the_last_one_out_stops_them
     slow += "print(sorted(Company.objects.values_list('name', flat=True)))"
     first = start(data, "shell", "-v", "0", "-c", slow)
     rest = [start(data, "create_company", f"Birch {n}") for n in range(2)]
-    outs = [command.communicate(timeout=60) for command in (first, *rest)]
+    outs = [command.communicate(timeout=300) for command in (first, *rest)]
 
     assert [command.returncode for command in (first, *rest)] == [0, 0, 0], outs
     assert json.loads(outs[1][0])["name"] == "Birch 0"

@@ -88,7 +88,7 @@ def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(
         f"{base}/company/tickets",
         json={"type_id": 4, "shipment_id": 1101},
         headers={"Authorization": f"Bearer {token}"},
-        timeout=60,
+        timeout=300,
     )
     assert opened.status_code == 200
     line = re.search(r"^echo .* ingest -$", printed, re.MULTILINE)[0]
