@@ -26,6 +26,13 @@ class UnknownCompany(LookupError):
     """There is no company with this id."""
 
 
+class ErasedCompany(UnknownCompany):
+    """The company was erased, and is inactive for ever (companies.erasing)."""
+
+    def __init__(self, company_id: int) -> None:
+        super().__init__(f"Company {company_id} was erased.")
+
+
 def create_company(
     name: str, *, contact_email: str = "", language: str = "", ticket_emails: bool = True
 ) -> Company:
@@ -55,11 +62,13 @@ def set_active(company_id: int, active: bool) -> bool:
     """Switch a company off or on; False if it was so already (decision N27).
 
     Off, its tokens are refused and its webhooks behave as paused. On again, what waited is sent as
-    after a pause. Raises UnknownCompany.
+    after a pause. Raises UnknownCompany; ErasedCompany where an erased one would be on again.
     """
     company = Company.objects.select_for_update(no_key=True).filter(pk=company_id).first()
     if company is None:
         raise UnknownCompany(f"There is no company {company_id}.")
+    if active and company.erased_at is not None:
+        raise ErasedCompany(company_id)
     if company.active == active:
         return False
     company.active = active
@@ -74,8 +83,11 @@ def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:
 
     Raises UnknownCompany.
     """
-    if not Company.objects.filter(pk=company_id).exists():
+    company = Company.objects.filter(pk=company_id).first()
+    if company is None:
         raise UnknownCompany(f"There is no company {company_id}.")
+    if company.erased_at is not None:
+        raise ErasedCompany(company_id)
     token = tokens.make_token(settings.ENVIRONMENT)
     ApiToken.objects.create(
         company_id=company_id,

@@ -2,7 +2,7 @@
 
 from companies.models.company import Company, SearchName
 from companies.models.kept_answers import KeptAnswer, KeptBundle
-from companies.models.service import AuditEntry, Deployment, FailedRow, Sum
+from companies.models.service import AuditEntry, Deployment, Erasure, FailedRow, Sum
 from companies.models.tokens import ApiToken, PlatformToken, Token, lives
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "AuditEntry",
     "Company",
     "Deployment",
+    "Erasure",
     "FailedRow",
     "KeptAnswer",
     "KeptBundle",

@@ -46,6 +46,8 @@ class Company(models.Model):
         help_text=gettext_lazy("Selects the service level of its tickets."),
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    # Since when it is being erased, or has been (companies.erasing). It is inactive for ever.
+    erased_at = models.DateTimeField(null=True, editable=False)
 
     # REST framework reads this from what authentication returned as the user.
     is_authenticated = True

@@ -59,6 +59,33 @@ class AuditEntry(models.Model):
         return f"{self.act} by {self.actor}"
 
 
+class Erasure(models.Model):
+    """A company that is being erased, and how far that has come (companies.erasing).
+
+    Rows stay: they say what was erased and when, and nothing of what it was.
+    """
+
+    company_id = models.BigIntegerField(db_index=True)
+    begun_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    # The part it is at, and behind which row of it; empty before the first.
+    part = models.CharField(max_length=50, blank=True)
+    after = models.JSONField(null=True)
+    # How many rows of each kind.
+    counts = models.JSONField(default=dict)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(
+                fields=["company_id"], condition=Q(ended_at=None), name="one_erasure_at_a_time"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"erasure of company {self.company_id}"
+
+
 class Sum(models.Model):
     """What all processes have counted of one series (companies.measures.sums)."""
 

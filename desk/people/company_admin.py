@@ -54,6 +54,11 @@ class CompanyAdmin(ModelAdmin):
         context |= extra_context or {}
         return super().change_view(request, object_id, form_url, context)
 
+    def has_change_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
+        """What was erased stays as it is."""
+        erased = obj is not None and obj.erased_at is not None
+        return not erased and super().has_change_permission(request, obj)
+
     def has_delete_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
         return False
 

@@ -42,6 +42,8 @@ def apply(batch: Batch, line: Line) -> Effect:
 def apply_shipment(batch: Batch, line: ShipmentLine) -> Effect:
     if line.company_id not in batch.companies:
         raise BadLine(f"company_id: there is no company {line.company_id}")
+    if line.company_id in batch.erased:
+        raise BadLine(f"company_id: company {line.company_id} was erased")
     shipment = batch.shipments.get(line.shipment_id)
     if shipment is None:
         batch.add_shipment(first_seen(batch, line))
@@ -177,6 +179,8 @@ def known_shipment(batch: Batch, shipment_id: int) -> Shipment:
     shipment = batch.shipments.get(shipment_id)
     if shipment is None:
         raise BadLine(f"shipment_id: there is no shipment {shipment_id}")
+    if shipment.company_id in batch.erased:
+        raise BadLine(f"shipment_id: the company of shipment {shipment_id} was erased")
     return shipment
 
 

@@ -36,6 +36,8 @@ class Batch:
 
     now: datetime
     companies: set[int]
+    # Those of the companies concerned of which nothing is taken in any more.
+    erased: set[int]
     listened: set[tuple[int, int]]
     shipments: dict[int, Shipment]
     known_updates: set[tuple[int, bytes]]
@@ -80,11 +82,13 @@ def fetch(lines: Sequence[Line], now: datetime) -> Batch:
         .select_for_update(no_key=True)
     }
     named = {line.company_id for line in lines if isinstance(line, ShipmentLine)}
-    companies = set(Company.objects.filter(pk__in=named).values_list("pk", flat=True))
-    concerned = companies | {shipment.company_id for shipment in shipments.values()}
+    named |= {shipment.company_id for shipment in shipments.values()}
+    found = dict(Company.objects.filter(pk__in=named).values_list("pk", "erased_at"))
+    concerned = set(found)
     return Batch(
         now=now,
-        companies=companies,
+        companies=concerned,
+        erased={pk for pk, erased_at in found.items() if erased_at is not None},
         listened=publishing.listening_types(concerned),
         shipments=shipments,
         known_updates=known_updates(line for line in lines if isinstance(line, TrackingLine)),

@@ -60,8 +60,8 @@ def test_a_batch_takes_as_many_statements_with_ten_times_the_lines(company: Comp
 def test_a_batch_about_one_thing_asks_about_nothing_else(company: Company) -> None:
     statements([shipment(5, company.pk)])
 
-    # Savepoint and its release, lock and fetch, listeners, known updates, two writes.
-    assert len(statements([tracking(5, "Lost")])) == 7
+    # Savepoint and its release, lock and fetch, companies, listeners, known updates, two writes.
+    assert len(statements([tracking(5, "Lost")])) == 8
 
 
 @pytest.mark.parametrize(("lines", "padding"), [(2000, 0), (800, 10_000)])

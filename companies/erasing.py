@@ -1,0 +1,197 @@
+"""Erasing a company: what people wrote, names, addresses and files go; the skeleton stays.
+
+Each app registers, in a module `erasable`, what it keeps of a company and how that is blanked. The
+parts are done one after the other, each in steps: a step is a short transaction that also notes how
+far it is, so a run that was killed is gone on with. All of it may be done again at any time.
+Why: decision page n24-erasing-keeps-the-skeleton.
+"""
+
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
+
+from companies.models import ApiToken, Company, Erasure
+from companies.services import UnknownCompany
+
+# Longer than any request of the company that was let in before it was switched off, and any batch
+# of the feed.
+GRACE = timedelta(minutes=2)
+FETCHED = 10_000
+# Where the modules `erasable` are that do not stand at the top of their app.
+ROOMS = ("upkeep", "changes", "queue")
+
+Show = Callable[[str], None]
+# A batch of keys, and the position behind it, as JSON.
+Batch = tuple[list[Any], Any]
+
+
+class Part(NamedTuple):
+    """What is blanked together. The company's own rows are no part: they are blanked last.
+
+    `walk` gives the keys of a company in batches, from behind a position on (None: from the
+    beginning). `blank` blanks what belongs to some keys, in the caller's transaction, and returns
+    how many rows of each kind those were. `follow_up` does what needs no transaction afterwards,
+    also what an earlier run has left undone.
+    """
+
+    name: str
+    walk: Callable[[int, Any], Iterator[Batch]]
+    blank: Callable[[list[Any]], dict[str, int]]
+    follow_up: Callable[[], object] = lambda: None
+
+
+class Overtaken(RuntimeError):
+    """Somebody else erases the same company just now."""
+
+
+known: list[Part] = []
+
+
+def register_erasable(*parts: Part) -> None:
+    known.extend(parts)
+
+
+def all_parts() -> list[Part]:
+    """In the order in which they are done: that of the apps."""
+    autodiscover_modules("erasable", *(f"{room}.erasable" for room in ROOMS))
+    return known
+
+
+def execute_all(statements: Mapping[str, str], keys: Sequence[Any]) -> dict[str, int]:
+    """Execute statements that take `keys`; returns the rows of each by its name."""
+    found = {}
+    with connection.cursor() as cursor:
+        for name, statement in statements.items():
+            cursor.execute(statement, {"keys": list(keys)})
+            found[name] = cursor.rowcount
+    return found
+
+
+def walk_of_ids(statement: str, step: int) -> Callable[[int, Any], Iterator[Batch]]:
+    """Walks the numbers that a statement finds for a `company`, smallest first.
+
+    They are read at once, through a cursor, and take eight bytes each: no index gives them in
+    their order.
+    """
+
+    def walk(company_id: int, after: Any) -> Iterator[Batch]:
+        found = array("q")
+        with transaction.atomic(), connection.chunked_cursor() as cursor:
+            cursor.execute(statement, {"company": company_id})
+            while rows := cursor.fetchmany(FETCHED):
+                found.extend(key for (key,) in rows)
+        left = sorted(key for key in found if key > (after or 0))
+        for first in range(0, len(left), step):
+            keys = left[first : first + step]
+            yield keys, keys[-1]
+
+    return walk
+
+
+def count_parts(company_id: int, show: Show = lambda text: None) -> dict[str, int]:
+    """How many rows each part begins from; blanks nothing. Raises UnknownCompany."""
+    company_to_erase(company_id)
+    counts: dict[str, int] = {}
+    for part in all_parts():
+        counts[part.name] = 0
+        for keys, _ in part.walk(company_id, None):
+            counts[part.name] += len(keys)
+            show(f"{part.name}: {counts[part.name]}")
+    return counts
+
+
+def company_to_erase(company_id: int) -> Company:
+    """Raises UnknownCompany."""
+    company = Company.objects.filter(pk=company_id).first()
+    if company is None:
+        raise UnknownCompany(f"There is no company {company_id}.")
+    return company
+
+
+def erase_all_of(
+    company_id: int, *, show: Show = lambda text: None, sleep: Callable[[float], None] = time.sleep
+) -> Erasure:
+    """Erase a company, or go on with what was begun. It cannot be undone.
+
+    From the first moment it is inactive, for ever. Raises UnknownCompany, Overtaken, and what the
+    storage of files raises: then call it again.
+    """
+    erasure = begin_erasure(company_id)
+    while (left := erasure.begun_at + GRACE - timezone.now()) > timedelta(0):
+        show(f"waiting for requests under way: {left.total_seconds():.0f} s")
+        sleep(min(1.0, left.total_seconds()))
+    parts = all_parts()
+    names = [part.name for part in parts]
+    done = names.index(erasure.part) if erasure.part in names else 0
+    for part in parts[done:]:
+        if erasure.part != part.name:
+            move_on(erasure, part, None, {})
+        part.follow_up()
+        for keys, after in part.walk(company_id, erasure.after):
+            take_step(erasure, part, keys, after)
+            part.follow_up()
+            show(f"{part.name}: {sum(erasure.counts.values())} rows so far")
+    end_erasure(erasure)
+    return erasure
+
+
+@transaction.atomic
+def begin_erasure(company_id: int) -> Erasure:
+    company = Company.objects.select_for_update(no_key=True).filter(pk=company_id).first()
+    if company is None:
+        raise UnknownCompany(f"There is no company {company_id}.")
+    now = timezone.now()
+    company.active, company.erased_at = False, company.erased_at or now
+    company.save(update_fields=["active", "erased_at"])
+    ApiToken.objects.filter(company=company, revoked_at=None).update(revoked_at=now)
+    erasure, _ = Erasure.objects.get_or_create(
+        company_id=company_id, ended_at=None, defaults={"begun_at": now}
+    )
+    return erasure
+
+
+@transaction.atomic
+def take_step(erasure: Erasure, part: Part, keys: list[Any], after: Any) -> None:
+    counts = dict(erasure.counts)
+    for kind, number in part.blank(keys).items():
+        counts[kind] = counts.get(kind, 0) + number
+    move_on(erasure, part, after, counts)
+
+
+def move_on(erasure: Erasure, part: Part, after: Any, counts: dict[str, int]) -> None:
+    """Note how far it is. Raises Overtaken."""
+    counts = counts or erasure.counts
+    at = Q(after=erasure.after) if erasure.after is not None else Q(after__isnull=True)
+    here = Erasure.objects.filter(at, pk=erasure.pk, part=erasure.part, ended_at=None)
+    if not here.update(part=part.name, after=after, counts=counts):
+        raise Overtaken(f"Somebody else is erasing company {erasure.company_id}.")
+    erasure.part, erasure.after, erasure.counts = part.name, after, counts
+
+
+@transaction.atomic
+def end_erasure(erasure: Erasure) -> None:
+    """Last the name: until here it is what one confirms with, and finds what names it."""
+    Company.objects.filter(pk=erasure.company_id).update(
+        name=erased_name(erasure.company_id), contact_email="", plan="", active=False
+    )
+    erasure.ended_at = timezone.now()
+    if not Erasure.objects.filter(pk=erasure.pk, ended_at=None).update(ended_at=erasure.ended_at):
+        raise Overtaken(f"Somebody else has erased company {erasure.company_id}.")
+
+
+def erased_name(company_id: int) -> str:
+    return f"erased company {company_id}"
+
+
+def erased_companies() -> list[tuple[int, datetime]]:
+    """The ids of those that were erased to the end, and since when nothing of them was taken in."""
+    ended = Erasure.objects.exclude(ended_at=None).values_list("company_id", flat=True)
+    found = Company.objects.filter(pk__in=ended, erased_at__isnull=False).order_by("pk")
+    return [(pk, at) for pk, at in found.values_list("pk", "erased_at") if at is not None]

@@ -1,0 +1,123 @@
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils.dateparse import parse_datetime
+
+from companies import erasing
+from companies.commands import OperatorCommand, Said, for_terminal
+from companies.models import Company
+from companies.services import UnknownCompany
+
+
+class Command(OperatorCommand):
+    help = """Erase a company: texts, names, addresses, secrets and files go, from tickets, history,
+events, attempts and everything else; ids, times, statuses and amounts stay. This cannot be undone.
+
+From the first moment the company is inactive, for ever. All of it goes in short steps; what was
+interrupted goes on when the command is run again. Backups still hold what they held: keep the
+output of --list outside of the database, and run --again with it behind every restore."""
+    example = """python manage.py erase_company 7 --dry-run
+python manage.py erase_company 7 --confirm "Acme Ltd"
+python manage.py erase_company --list
+python manage.py erase_company --again erased.jsonl"""
+    rehearses = True
+    # The name of whom it is about.
+    private = frozenset({"confirm"})
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("company_id", type=int, nargs="?", metavar="COMPANY_ID")
+        parser.add_argument("--confirm", metavar="NAME", help="its name, for who is not asked")
+        parser.add_argument("--list", action="store_true", help="say which were erased")
+        parser.add_argument("--again", metavar="FILE", help="erase again what --list has written")
+
+    def acts(self, options: dict[str, Any]) -> bool:
+        return not options["list"] and super().acts(options)
+
+    def run(self, **options: Any) -> Said:
+        if options["list"]:
+            return list_erased()
+        if options["again"]:
+            return self.again(read_list(Path(options["again"])), dry_run=options["dry_run"])
+        company_id = options["company_id"]
+        if company_id is None:
+            raise CommandError("Say which company, or --list, or --again FILE.")
+        try:
+            company = erasing.company_to_erase(company_id)
+            if options["dry_run"]:
+                return rehearsed(erasing.count_parts(company_id, self.show))
+            self.confirm(company, options["confirm"])
+            counts = erasing.erase_all_of(company_id, show=self.show).counts
+        except (UnknownCompany, erasing.Overtaken) as error:
+            raise CommandError(str(error)) from error
+        return told_erased({company_id: counts})
+
+    def confirm(self, company: Company, given: str | None) -> None:
+        """Raises CommandError unless the name was written."""
+        if given is None and self.stdout.isatty():
+            name = for_terminal(company.name)
+            given = input(f"This erases {name} and cannot be undone. Write its name: ")
+        if given is None:
+            raise CommandError("Confirm with --confirm NAME, the name of the company.")
+        if given.strip() != company.name.strip():
+            raise CommandError(f"That is not the name of company {company.pk}. Nothing was erased.")
+
+    def again(self, listed: list[tuple[int, datetime]], *, dry_run: bool) -> Said:
+        """Erase those of a list that are there and are as old: the others are somebody else's."""
+        due = []
+        for company_id, erased_at in listed:
+            company = Company.objects.filter(pk=company_id).first()
+            if company is not None and company.created_at <= erased_at:
+                due.append(company_id)
+        if dry_run:
+            return Said(f"would erase {len(due)} companies: {due}", {"companies": due})
+        return told_erased(
+            {each: erasing.erase_all_of(each, show=self.show).counts for each in due}
+        )
+
+
+def list_erased() -> Said:
+    found = erasing.erased_companies()
+
+    def lines() -> Iterator[str]:
+        # The same for people: what is kept is what is read again.
+        for company_id, at in found:
+            yield json.dumps({"company_id": company_id, "erased_at": at.isoformat()})
+
+    data = ({"company_id": company_id, "erased_at": at} for company_id, at in found)
+    return Said(lines(), data)
+
+
+def read_list(path: Path) -> list[tuple[int, datetime]]:
+    """Raises CommandError."""
+    found = []
+    try:
+        for line in path.read_text().splitlines():
+            entry = json.loads(line)
+            at = parse_datetime(entry["erased_at"])
+            if at is None:
+                raise ValueError(line)
+            found.append((int(entry["company_id"]), at))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CommandError(f"{path} is no list that --list has written: {error}") from error
+    return found
+
+
+def rehearsed(counts: dict[str, int]) -> Said:
+    lines = [f"would blank {number} {kind}" for kind, number in counts.items()]
+    return Said("\n".join(lines), counts)
+
+
+def told_erased(erased: dict[int, dict[str, int]]) -> Said:
+    lines = [
+        f"erased company {company_id}: "
+        + (", ".join(f"{number} {kind}" for kind, number in counts.items() if number) or "nothing")
+        for company_id, counts in erased.items()
+    ]
+    text = "\n".join(lines) or "nothing to erase"
+    data = {"erased": [{"company_id": each, "rows": rows} for each, rows in erased.items()]}
+    return Said(text, data, noted=text.partition("\n")[0][:300])

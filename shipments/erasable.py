@@ -1,0 +1,38 @@
+"""What this app keeps of a company (companies.erasing).
+
+Carriers, statuses, times and amounts stay. The platform's feed is refused for an erased company, so
+the digests of its lines go too.
+"""
+
+from companies import erasing
+
+SHIPMENTS = "SELECT id FROM shipments_shipment WHERE company_id = %(company)s"
+
+BLANK_TOLD = {
+    "tracking updates": """
+UPDATE shipments_trackingupdate SET status_description = '', location = '',
+  digest = decode(md5(id::text), 'hex')
+WHERE shipment_id = ANY(%(keys)s)
+""",
+    "surcharges": """
+UPDATE shipments_surcharge SET reason = '' WHERE shipment_id = ANY(%(keys)s) AND reason <> ''
+""",
+    "incidences": """
+UPDATE shipments_incidence SET description = '', heard = '' WHERE shipment_id = ANY(%(keys)s)
+""",
+}
+BLANK_SHIPMENTS = {
+    "shipments": """
+UPDATE shipments_shipment SET tracking_number = '', "order" = NULL, heard = ''
+WHERE id = ANY(%(keys)s)
+""",
+    **BLANK_TOLD,
+}
+
+erasing.register_erasable(
+    erasing.Part(
+        "shipments",
+        erasing.walk_of_ids(SHIPMENTS, 200),
+        lambda keys: erasing.execute_all(BLANK_SHIPMENTS, keys),
+    )
+)

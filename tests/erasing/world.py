@@ -1,0 +1,213 @@
+"""One of everything of a company, with its canary in each text that the service keeps."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from companies.models import ApiToken, Company, FailedRow, KeptAnswer
+from deliveries.models import OPEN, Attempt, Delivery, Event, Mail, State
+from desk.models import SavedView
+from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
+from tests import builders as build
+from tickets.models import (
+    Agent,
+    Appeal,
+    Comment,
+    Document,
+    HistoryEntry,
+    Mention,
+    Notification,
+    Rating,
+    RequestedDocument,
+    Ticket,
+    TicketFile,
+)
+from tickets.statuses import Status
+from webhooks.models import Webhook
+
+
+def everything(word: str, agent: Agent, number: int) -> Company:
+    """A company whose canary is `word`; ids that the platform gives begin at `number`."""
+    company = build.company(
+        f"{word} Ltd", contact_email=f"{word}@example.com", plan=word, ticket_emails=True
+    )
+    now = timezone.now()
+    ApiToken.objects.create(company=company, prefix=f"p{number}", digest=f"{number:064}")
+    KeptAnswer.objects.create(
+        company=company,
+        key=word,
+        fingerprint=word,
+        status=200,
+        headers={"x": word},
+        body={"x": word},
+        secret_body=word,
+        created_at=now,
+    )
+    webhook = build.webhook(
+        company,
+        url=f"https://{word}.example.com/in",
+        paused_reason=word,
+        auth_token=word,
+        secret="5e" * 32,
+        next_secret="6e" * 32,
+        next_secret_at=now,
+    )
+    sent(company, webhook, word)
+    Mail.objects.create(
+        address=f"{word}@example.com",
+        subject=word,
+        text=word,
+        created_at=now,
+        due_at=now + timedelta(hours=1),
+    )
+    shipment = told(company, word, number)
+    ticket = conversation(company, word, agent, shipment)
+    for thing in (company, webhook, shipment, ticket):
+        logged(agent, thing, thing.pk, word)
+    logged(agent, Delivery(), Delivery.objects.filter(webhook=webhook)[0].pk, word)
+    FailedRow.objects.create(task="x", kind="ticket", key=str(ticket.pk), error=word)
+    FailedRow.objects.create(task="x", kind="webhook", key=str(webhook.pk), error=word)
+    SavedView.objects.create(owner=agent.user, name=word, query=f"company={company.pk}&q={word}")
+    return company
+
+
+def logged(agent: Agent, thing: Any, key: Any, word: str) -> None:
+    LogEntry.objects.create(
+        user=agent.user,
+        content_type=ContentType.objects.get_for_model(thing),
+        object_id=str(key),
+        object_repr=word,
+        action_flag=CHANGE,
+        change_message=word,
+    )
+
+
+def sent(company: Company, webhook: Webhook, word: str) -> None:
+    """A delivery that waits, and one that is finished, both tried."""
+    now = timezone.now()
+    for state, archived_on in ((State.WAITING, OPEN), (State.DELIVERED, now.date())):
+        event = Event.objects.create(
+            company=company,
+            type_id=webhook.type_id,
+            tracking_number=word,
+            body=word.encode(),
+            created_at=now,
+            fact_id=uuid4(),
+            request_id=word,
+            traceparent=word,
+        )
+        delivery = Delivery.objects.create(
+            event=event,
+            webhook=webhook,
+            state=state,
+            due_at=now,
+            created_at=now,
+            archived_on=archived_on,
+            finished_at=now if state else None,
+        )
+        Attempt.objects.create(
+            delivery=delivery,
+            number=1,
+            started_at=now,
+            duration_ms=5,
+            url=f"https://{word}.example.com/in",
+            detail=word,
+            answer=word.encode(),
+        )
+
+
+def told(company: Company, word: str, number: int) -> Shipment:
+    now = timezone.now()
+    digest = word.encode()[:16]
+    shipment = build.shipment(
+        company, number, tracking_number=word.upper(), order={"to": word}, heard=digest
+    )
+    TrackingUpdate.objects.create(
+        shipment=shipment,
+        digest=digest,
+        status="Created",
+        status_description=word,
+        location=word,
+        occurred_at=now,
+    )
+    Surcharge.objects.create(
+        surcharge_id=number,
+        transaction_type="surcharge",
+        shipment=shipment,
+        surcharge_type="weight",
+        reason=word,
+        amount=1,
+        currency="EUR",
+        created_at=now,
+    )
+    Incidence.objects.create(
+        id=number, shipment=shipment, description=word, heard=digest, created_at=now
+    )
+    return shipment
+
+
+def conversation(company: Company, word: str, agent: Agent, shipment: Shipment) -> Ticket:
+    now = timezone.now()
+    ticket = build.ticket(
+        company,
+        comments=f"from {word}",
+        data=f'{{"name": "{word}"}}',
+        warehouse_package_id=word,
+        shipment_id=shipment.pk,
+        carrier_name="acme",
+    )
+    at: dict[str, Any] = {"ticket": ticket, "created_at": now}
+    comment = Comment.objects.create(
+        **at, by="agent", actor="ada", text=f"to {word}", status=Status.PENDING
+    )
+    Mention.objects.create(comment=comment, agent=agent, written=word)
+    Rating.objects.create(**at, rating=2, comment=word)
+    Appeal.objects.create(**at, declined_at=now, comment=word, reason=word)
+    Document.objects.create(
+        ticket=ticket, position=0, field_id=word, key=word, type="input", value=word
+    )
+    for name in (word, f"{word} again"):
+        RequestedDocument.objects.create(**at, name=name)
+    Notification.objects.create(
+        **at, recipient=agent.user, kind=Notification.Kind.ANSWERED, by="company", actor=word
+    )
+    for attached in (ticket, None):
+        file(company, attached, word)
+    HistoryEntry.objects.create(
+        **at,
+        by="company",
+        actor="ada",
+        now=Status.PENDING,
+        reason=word,
+        data={
+            "name": word,
+            "sha256": word,
+            "document": word,
+            "requested": [word],
+            "variables": {"added": {"x": word}, "removed": {}, "changed": {}},
+            "agent": [None, "ada"],
+        },
+        request_id=word,
+    )
+    return ticket
+
+
+def file(company: Company, ticket: Ticket | None, word: str) -> TicketFile:
+    stored_as, thumbnail = (
+        default_storage.save(f"{word}-{uuid4().hex}", ContentFile(word.encode())) for _ in range(2)
+    )
+    return build.file(
+        company,
+        ticket=ticket,
+        name=word,
+        description=word,
+        sha256=word,
+        stored_as=stored_as,
+        thumbnail=thumbnail,
+    )

@@ -1,0 +1,135 @@
+"""What this app keeps of a company (companies.erasing).
+
+Ids, times, statuses, types, reason codes, amounts, ratings and who of ours did what stay. Texts,
+names and files go.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+
+from companies import erasing
+from tickets.changes.files import remove_unfinished
+from tickets.models import UnfinishedFile
+
+# Files that are to be removed from the storage carry this time, older than any upload.
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+TICKETS = "SELECT id FROM tickets_ticket WHERE company_id = %(company)s"
+UNATTACHED = """
+SELECT id FROM tickets_ticketfile WHERE company_id = %(company)s AND ticket_id IS NULL
+"""
+OPEN_DOOR = "SELECT set_config('parceldesk.erasing', %s, true)"
+
+# What history keeps of the facts of an entry (tickets.history_codes): numbers, codes, our agents.
+FACTS = [
+    "agent",
+    "agents",
+    "amounts",
+    "code",
+    "complete",
+    "file",
+    "for_company",
+    "language",
+    "last",
+    "loads",
+    "number",
+    "of",
+    "outcome",
+    "rule",
+    "ticket",
+    "to",
+    "why",
+    "due",
+]
+HISTORY = """
+UPDATE tickets_historyentry SET reason = '', request_id = NULL, changes =
+  (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(changes)
+    WHERE key = ANY(%(facts)s))
+  || CASE WHEN changes ? 'requested' THEN '{"requested": []}' ELSE '{}' END::jsonb
+  || CASE WHEN changes ? 'sha256' THEN '{"sha256": ""}' ELSE '{}' END::jsonb
+  || CASE WHEN changes ? 'name' THEN '{"name": "", "document": null}' ELSE '{}' END::jsonb
+WHERE ticket_id = ANY(%(keys)s)
+"""
+FILES = """
+WITH gone AS (
+  SELECT id, stored_as, thumbnail FROM tickets_ticketfile
+  WHERE {} = ANY(%(keys)s) AND stored_as NOT LIKE 'erased/%%' FOR NO KEY UPDATE
+), let_go AS (
+  INSERT INTO tickets_unfinishedfile (name, created_at)
+  SELECT name, '1970-01-01 00:00:00+00' FROM gone, unnest(ARRAY[stored_as, thumbnail]) AS name
+  WHERE name <> '' ON CONFLICT DO NOTHING
+)
+UPDATE tickets_ticketfile AS file SET name = '', description = '', sha256 = '', thumbnail = '',
+  stored_as = 'erased/' || file.id
+FROM gone WHERE gone.id = file.id
+"""
+BLANK_TICKETS = {
+    "tickets": """
+UPDATE tickets_ticket SET comments = '', data = NULL, warehouse_package_id = NULL
+WHERE id = ANY(%(keys)s)
+""",
+    "comments": "UPDATE tickets_comment SET text = '' WHERE ticket_id = ANY(%(keys)s)",
+    "mentions": """
+DELETE FROM tickets_mention WHERE comment_id IN (
+  SELECT id FROM tickets_comment WHERE ticket_id = ANY(%(keys)s))
+""",
+    "ratings": """
+UPDATE tickets_rating SET comment = '' WHERE ticket_id = ANY(%(keys)s) AND comment <> ''
+""",
+    "appeals": """
+UPDATE tickets_appeal SET comment = '', reason = '' WHERE ticket_id = ANY(%(keys)s)
+""",
+    "documents": """
+UPDATE tickets_document SET field_id = '', key = NULL, value = NULL WHERE ticket_id = ANY(%(keys)s)
+""",
+    # Two that are asked for at a time have two names.
+    "requested documents": """
+UPDATE tickets_requesteddocument SET name = 'erased ' || id WHERE ticket_id = ANY(%(keys)s)
+""",
+    "files": FILES.format("ticket_id"),
+    "notifications": "DELETE FROM tickets_notification WHERE ticket_id = ANY(%(keys)s)",
+    # Of what is left: the blocks that searches go by.
+    "search entries": "DELETE FROM tickets_searchentry WHERE ticket_id = ANY(%(keys)s)",
+    "new search entries": "SELECT tickets_write_search_entries(%(keys)s::bigint[])",
+    "failed rows": """
+DELETE FROM companies_failedrow WHERE kind = 'ticket' AND key = ANY(%(keys)s::text[])
+""",
+}
+BLANK_FILES = {"files": FILES.format("id")}
+
+
+def blank_tickets(keys: list[int]) -> dict[str, int]:
+    """Blank tickets with all that belongs to them, in the caller's transaction."""
+    found = erasing.execute_all(BLANK_TICKETS, keys)
+    del found["new search entries"]
+    with connection.cursor() as cursor:
+        cursor.execute(OPEN_DOOR, ["on"])
+        cursor.execute(HISTORY, {"keys": keys, "facts": FACTS})
+        found["history"] = cursor.rowcount
+        # A test, or another service, may go on in the same transaction.
+        cursor.execute(OPEN_DOOR, ["off"])
+    return found
+
+
+def blank_unattached(keys: list[int]) -> dict[str, int]:
+    return erasing.execute_all(BLANK_FILES, keys)
+
+
+def remove_erased_files() -> None:
+    """Remove from the storage what no row names any more. What fails is tried by a task too."""
+    waiting: Any = UnfinishedFile.objects.filter(created_at=LONG_AGO).values_list("name", flat=True)
+    for name in list(waiting):
+        remove_unfinished(name)
+
+
+erasing.register_erasable(
+    erasing.Part("tickets", erasing.walk_of_ids(TICKETS, 100), blank_tickets, remove_erased_files),
+    erasing.Part(
+        "unattached files",
+        erasing.walk_of_ids(UNATTACHED, 100),
+        blank_unattached,
+        remove_erased_files,
+    ),
+)
