@@ -37,7 +37,6 @@ class Inbox {
       if (done.has(line.id)) this.isLate(subjectOf(JSON.parse(line.body)), line.sequence);
       else this.waiting.push(line);
     }
-    setImmediate(() => this.workOff());
   }
 
   // Store a delivery; false if it is a repeat.
@@ -124,6 +123,7 @@ const server = http.createServer((request, response) => {
     response.writeHead(status).end(text);
   });
 });
-server.listen(Number(process.argv[2] ?? 3000), "127.0.0.1", () =>
-  console.log(`receiving at http://127.0.0.1:${server.address().port}`),
-);
+server.listen(Number(process.argv[2] ?? 3000), "127.0.0.1", () => {
+  console.log(`receiving at http://127.0.0.1:${server.address().port}`);
+  inbox.workOff();
+});

@@ -142,8 +142,8 @@ def main() -> None:
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     Handler.inbox = Inbox(os.environ.get("WEBHOOK_STORE", "received.db"))
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    threading.Thread(target=Handler.inbox.work_off, daemon=True).start()
     say(f"receiving at http://127.0.0.1:{server.server_port}")
+    threading.Thread(target=Handler.inbox.work_off, daemon=True).start()
     server.serve_forever()
 
 

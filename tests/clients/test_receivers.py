@@ -5,10 +5,12 @@ import hmac
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,9 @@ class Program:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.url = self.line().removeprefix("receiving at ")
+        first = self.line()
+        assert first.startswith("receiving at "), first
+        self.url = first.removeprefix("receiving at ")
 
     def line(self) -> str:
         return self.process.stdout.readline().rstrip()
@@ -120,6 +124,28 @@ def test_refuses_what_it_cannot_verify_and_goes_on(start: Start) -> None:
     assert receiver.line() == "tested: the signature is good, and nothing has happened"
     assert post(receiver, (headers, body)) == 200
     assert receiver.line() == "verified tracking.simple shipment 4101 delivered"
+
+
+def test_what_was_not_done_when_it_was_killed_is_done_once_it_receives(
+    start: Start, tmp_path: Path
+) -> None:
+    receiver = start()
+    assert post(receiver, request_of("a", 7)) == 200
+    told = receiver.line()
+    receiver.stop(signal.SIGKILL)
+    forget_what_is_done(tmp_path / "store")
+
+    assert start().line() == told
+
+
+def forget_what_is_done(store: Path) -> None:
+    """As if the kill had come before anything was noted as done."""
+    if store.read_bytes().startswith(b"SQLite"):
+        with closing(sqlite3.connect(store)) as database, database:
+            database.execute("UPDATE event SET done = 0")
+    else:
+        lines = store.read_text().splitlines(keepends=True)
+        store.write_text("".join(line for line in lines if '"done"' not in line))
 
 
 def test_killed_and_started_again_it_knows_what_it_had(start: Start) -> None:
