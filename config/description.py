@@ -4,7 +4,8 @@ What an endpoint takes and answers is in the schema.py of its app.
 """
 
 ABOUT = """\
-Companies open support tickets and register webhooks.
+Companies open support tickets and register webhooks. The [guides](/docs/guides) say how to begin,
+and everything that is worth knowing.
 
 **Authentication.** Every request carries `Authorization: Bearer <API token>`.
 
@@ -38,10 +39,6 @@ SPECTACULAR = {
         {"name": "Shipping", "description": "Track shipments and test a receiver."},
         {"name": "Platform", "description": "For the shipping platform alone."},
     ],
-    "EXTERNAL_DOCS": {
-        "description": "Guides: how to begin, and everything that is worth knowing.",
-        "url": "/docs/guides",
-    },
     "PATH_CONVERTER_OVERRIDES": {
         "id": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
         "text": {"type": "string", "minLength": 1},
