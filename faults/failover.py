@@ -68,7 +68,10 @@ def failover(rig: Rig, given: argparse.Namespace) -> Verdict:
     promises["seconds_to_the_first_delivery"] = BACK_WITHIN_SECONDS
     troubles = [*broken(found, at_most=promises), *judged(found)]
     if found["api_answers"] != [200, 503]:
-        troubles.append("the API did not answer 503 while there was no primary, and else 200")
+        troubles.append(
+            f"the API answered {found['api_answers']}, and was to answer 503 while there was no"
+            " primary, and else 200"
+        )
     return found, troubles
 
 

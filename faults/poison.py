@@ -65,6 +65,8 @@ class Poisoned:
         try:
             deadly = self.of("deadly").get(event__shipment_id=DEADLY[0])
             loop = Loop.objects.get(pk=deadly.claimed_by)
+            # It stands still while its claims are looked at, so that it cannot send any other.
+            os.kill(loop.process_id, signal.SIGSTOP)
             self.claimed |= in_flight.claimed([loop])
             self.kills.append(time.time())
             os.kill(loop.process_id, signal.SIGKILL)
