@@ -199,8 +199,7 @@ def cut(rig: Rig) -> None:
     for name in tuple(rig.service.processes):
         rig.service.freeze(name)
     rig.broker.process.kill()
-    for pid in rig.database_processes():
-        os.kill(pid, signal.SIGKILL)
+    rig.kill_database()
     for name in tuple(rig.service.processes):
         rig.service.kill(name)
     connection.close()

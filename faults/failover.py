@@ -2,8 +2,6 @@
 
 import argparse
 import contextlib
-import os
-import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -100,9 +98,7 @@ def use_both(rig: Rig, standby: Postgres) -> None:
 @contextlib.contextmanager
 def killed_and_replaced(rig: Rig, standby: Postgres) -> Iterator[None]:
     """For the length of a block there is no primary; at its end the standby is one."""
-    for pid in rig.database_processes():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    rig.kill_database()
     try:
         yield
     finally:

@@ -89,6 +89,13 @@ class Rig:
     def database_server(self) -> int:
         return int((self.postgres.data / "postmaster.pid").read_text().split()[0])
 
+    def kill_database(self) -> None:
+        """SIGKILL for all of PostgreSQL's processes."""
+        for pid in self.database_processes():
+            # The others end by themselves once the first is gone.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def database_processes(self) -> list[int]:
         """PostgreSQL's first process, and all that it has started."""
         server = self.database_server()

@@ -95,6 +95,8 @@ class Service:
         stopping = [self.processes.pop(name) for name in names]
         for process in stopping:
             process.send_signal(signal.SIGTERM)
+            # What a scenario that failed has left frozen hears nothing.
+            os.killpg(process.pid, signal.SIGCONT)
         with contextlib.ExitStack() as every:
             # One that does not stop in time must not keep the others running.
             for process in stopping:
