@@ -34,6 +34,8 @@ class Asked:
         self.url = url
         self.headers = headers
         self.statuses: set[int] = set()
+        # When it last answered 200, in seconds since the epoch.
+        self.well_at = 0.0
         self.longest_seconds = 0.0
         # Answers with 503 that did not say when to come back.
         self.without_retry_after = 0
@@ -54,6 +56,8 @@ class Asked:
             try:
                 answer = requests.get(self.url, headers=self.headers, timeout=GIVE_UP_SECONDS)
                 self.statuses.add(answer.status_code)
+                if answer.status_code == 200:
+                    self.well_at = time.time()
                 self.without_retry_after += (
                     answer.status_code == 503 and "Retry-After" not in answer.headers
                 )
@@ -103,6 +107,8 @@ def database_stands_still(
                 time.sleep(seconds)
                 over = time.time()
             until(lambda: any(each.at > over for each in list(receiver.log)))
+            until(lambda: tickets.well_at > over)
+            well = tickets.well_at - over
         time.sleep(ANSWER_AFTER_SECONDS)
     until(patiently(nothing_waits))
     ended = time.time()
@@ -124,5 +130,6 @@ def database_stands_still(
         "healthz_longest_seconds": round(health.longest_seconds, 2),
         "failed_attempts": Attempt.objects.exclude(error="").count(),
         "seconds_to_the_first_delivery": round(first, 1),
+        "seconds_to_the_first_answer": round(well, 1),
         "seconds_until_nothing_waits": round(ended - over, 1),
     }

@@ -64,6 +64,7 @@ def failover(rig: Rig, given: argparse.Namespace) -> Verdict:
         standby.stop()
     promises = stall_promises(found) | NONE_OF
     promises["seconds_to_the_first_delivery"] = BACK_WITHIN_SECONDS
+    promises["seconds_to_the_first_answer"] = BACK_WITHIN_SECONDS
     troubles = [*broken(found, at_most=promises), *judged(found)]
     if found["api_answers"] != [200, 503]:
         troubles.append(
