@@ -112,6 +112,20 @@ SELECT webhook_id FROM given
 # So many more than the loop with the fewest are no surplus: at least, and as a part of one's own.
 UNEVEN, UNEVEN_PART = 8, 4
 
+# What a loop holds without knowing it, since it did not hear that a statement had come through: its
+# claims are anybody's again, and its webhooks wake up once more.
+BEGIN_ANEW = """
+WITH own AS MATERIALIZED (
+  SELECT webhook_id FROM deliveries_lane WHERE loop_id = %(loop)s::uuid
+), freed AS (
+  UPDATE deliveries_delivery_open SET claimed_by = NULL, claimed_until = NULL
+  WHERE webhook_id = ANY(ARRAY(SELECT webhook_id FROM own)) AND claimed_by = %(loop)s::uuid
+    AND id <> ALL(%(on_loan)s::uuid[])
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT webhook_id, statement_timestamp() FROM own
+"""
+
 # Webhooks whose first due row is older than a wake-up can be: their wake-up is lost. It walks from
 # webhook to webhook in the index, a part of them at a time.
 FIND_MISSED = """
@@ -181,6 +195,12 @@ def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[i
     values = {"loop": loop_id, "webhooks": list(webhook_ids), "unfinished": list(unfinished)}
     with statements.cursor() as cursor:
         cursor.execute(RELEASE, values)
+
+
+def begin_anew(loop_id: str, on_loan: Collection[str]) -> None:
+    """After an error whose statement may have come through: give back all but what is `on_loan`."""
+    with statements.cursor() as cursor:
+        cursor.execute(BEGIN_ANEW, {"loop": loop_id, "on_loan": list(on_loan)})
 
 
 def surplus(loop_id: str) -> int:

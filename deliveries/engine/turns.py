@@ -56,12 +56,13 @@ class Database:
         self.stop = stop
         self.loop_id: str | None = None
         self.yields = self.draining = False
-        # Hosts that an operator holds.
-        self._held: frozenset[str] = frozenset()
-        # The loop's slots that are in use.
-        self.busy = 0
+        self._held: frozenset[str] = frozenset()  # Hosts that an operator holds.
+        self.busy = 0  # The loop's slots that are in use.
         # A delivery that we have, and that loops before us were lost with.
         self._suspect: str | None = None
+        # What is claimed and neither recorded nor given back, and whether there may be more.
+        self._on_loan: set[str] = set()
+        self._unheard = False
         self.claims_at_once = Portion(CLAIMS_AT_ONCE)
         self.results_at_once = Portion(RESULTS_AT_ONCE)
         self._tuned = False
@@ -89,7 +90,7 @@ class Database:
                     raise
                 logger.warning("cannot reach the database, trying again: %s", error)
                 connection.close()
-                self._tuned = False
+                self._tuned, self._unheard = False, True
                 time.sleep(PAUSE_SECONDS)
 
     def has_lease(self, loop_id: str | None) -> bool:
@@ -127,6 +128,9 @@ class Database:
         sums.write_if_due()
         if self.loop_id is None:
             return
+        if self._unheard:
+            lanes.begin_anew(self.loop_id, self._on_loan)
+            self._unheard, wakeups = False, True
         if turn.listening and wakeups and not self.draining:
             turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
         if turn.listening:
@@ -150,6 +154,7 @@ class Database:
         turn.claimed, turn.more = claiming.claim(loop_id, rooms, suspect=not self._suspect)
         if any(each.crashes >= claiming.SUSPECT_CRASHES for each in turn.claimed):
             turn.claimed, self._suspect = setting_aside.set_crashed_aside(turn.claimed)
+        self._on_loan.update(each.id for each in turn.claimed)
 
     def _write(self, turn: Turn) -> None:
         if self._suspect:
@@ -162,6 +167,7 @@ class Database:
                 logger.warning("%d results arrived after their claim had ended", late)
             self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
+            self._on_loan.difference_update(each.delivery_id for each in turn.results)
             tallying.tally_attempts(turn.results)
             attempt_log.tell_of_attempts(turn.results)
             turn.results = []
@@ -170,6 +176,7 @@ class Database:
             turn.gone.discard(webhook_id)
         if turn.back:
             claiming.give_back(turn.back)
+            self._on_loan.difference_update(each.id for each in turn.back)
             turn.back = []
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
@@ -211,6 +218,7 @@ class Database:
         if self.loop_id and not renewed:
             logger.warning("the other loops have given this one up; it starts again")
             self.loop_id = self._suspect = None
+            self._on_loan.clear()
         silent = renewed is None or renewed.silent_loops
         if silent and since < AWAY_SECONDS and (lost := leases.take_over()):
             logger.warning("%d loops are lost; their deliveries are taken over", len(lost))

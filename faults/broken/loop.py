@@ -3,10 +3,18 @@
 from faults.broken import Mutant
 
 LOOP = "deliveries/engine/loop.py"
+TURNS = "deliveries/engine/turns.py"
 PACE = "deliveries/engine/pace.py"
 ROOMS = "deliveries/engine/rooms.py"
 
 LOOP_AND_ROOMS = (
+    Mutant(
+        "unheard-claims-are-kept",
+        TURNS,
+        "self._unheard = False, True\n",
+        "self._unheard = False, False\n",
+        "What was claimed as the connection to the database ended waits for 30 seconds or more.",
+    ),
     Mutant(
         "own-absence-is-a-failure",
         LOOP,

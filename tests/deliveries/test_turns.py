@@ -9,9 +9,10 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
-from deliveries.engine import claiming, leases, turns
+from deliveries.engine import claiming, lanes, leases, turns
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
@@ -80,6 +81,45 @@ def test_tells_the_time_of_the_database_whatever_the_host_s_clock_says(
     database.take(Turn())
 
     assert abs(database.now() - true) < timedelta(hours=1)
+
+
+@pytest.mark.parametrize("unheard", [(claiming, "claim"), (lanes, "take")])
+def test_what_came_through_unheard_is_done_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, unheard: tuple[object, str]
+) -> None:
+    """The server has committed, and the connection ended before it could say so."""
+    webhook = world.webhooks[0]
+    world.publish(1, 2, 3)
+    database = Database(lambda: False)
+    database.take(Turn(listening=True))
+    first = Turn(claims={webhook.pk: 1})
+    database.take(first)
+    world.publish(4)
+    connection = SimpleNamespace(close=lambda: None)
+    monkeypatch.setattr(turns, "connection", connection)
+    monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
+    fail_once_done(monkeypatch, *unheard)
+
+    again = Turn(listening=True, claims={webhook.pk: 50})
+    database.take(again)
+
+    # What it knows to have is in flight, and stays so.
+    assert [each.subject for each in first.claimed + again.claimed] == [1, 2, 3, 4]
+    assert webhook.pk in {each.webhook_id for each in again.woken}
+
+
+def fail_once_done(monkeypatch: pytest.MonkeyPatch, place: object, name: str) -> None:
+    work = getattr(place, name)
+    failed: list[bool] = []
+
+    def fail(*given: object, **named: object) -> object:
+        found = work(*given, **named)
+        if not failed:
+            failed.append(True)
+            raise OperationalError("server closed the connection unexpectedly")
+        return found
+
+    monkeypatch.setattr(place, name, fail)
 
 
 def test_one_attempt_goes_ahead_after_a_rest(world: World) -> None:
