@@ -38,6 +38,7 @@ CREATE_INDEX = re.compile(
 )
 DROP_INDEX = re.compile(r"DROP INDEX (CONCURRENTLY )?(?:IF EXISTS )?(\w+)", re.I)
 ALTER_TABLE = re.compile(r"ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+) (.*)", re.I)
+REFERENCES = re.compile(r"\bREFERENCES (\w+)", re.I)
 DROP_TABLE = re.compile(r"DROP TABLE (?:IF EXISTS )?(\w+)", re.I)
 WRITES = re.compile(
     r"\b(?:UPDATE(?: ONLY)?|DELETE FROM(?: ONLY)?|INSERT INTO(?= \w+.*\bSELECT\b)"
@@ -88,18 +89,43 @@ class Reading:
         self.unread: dict[str, str] = getattr(migration, "unread_since", {})
         self.new_tables: set[str] = set()
         self.sets_timeout = False
+        # The first hot table that is locked until the end, and what is done meanwhile.
+        self.holding = ""
+        self.waited_for: list[str] = []
 
     def read(self, state: ProjectState) -> Iterator[str]:
         app = self.migration.app_label
-        for operation, before, after in steps(app, self.migration.operations, state):
-            if isinstance(operation, RunPython):
-                yield from self.python(operation, before)
-                continue
-            with CollectingEditor() as editor:
+        with CollectingEditor() as editor:
+            longer: set[Column] = set()
+            for operation, before, after in steps(app, self.migration.operations, state):
+                if isinstance(operation, RunPython):
+                    self.follows_a_lock(operation.code.__name__)
+                    yield from self.python(operation, before)
+                    continue
+                longer = made_longer(before, after)
+                done = len(editor.collected_sql)
                 operation.database_forwards(app, editor, before, after)
-            longer = made_longer(before, after)
-            for statement in editor.collected_sql:
-                yield from self.statement(plain(statement), before, longer)
+                for statement in editor.collected_sql[done:]:
+                    yield from self.statement(plain(statement), before, longer)
+            done = len(editor.collected_sql)
+        # What Django puts off to the end.
+        for statement in editor.collected_sql[done:]:
+            yield from self.statement(plain(statement), state, longer)
+        if self.holding and self.waited_for:
+            yield (
+                f"{self.holding} is locked while other things are done, from"
+                f" {self.waited_for[0]!r} on: FinishOthers before it, or a migration of its own"
+            )
+
+    def follows_a_lock(self, text: str) -> None:
+        """Note what a hot table is locked for, which the migration has locked before."""
+        altered = ALTER_TABLE.match(text)
+        locked = [altered[1]] if altered else []
+        locked += REFERENCES.findall(text)
+        if hot := [*filter(self.is_hot, locked)]:
+            self.holding = self.holding or hot[0]
+        elif self.holding and self.migration.atomic:
+            self.waited_for.append(text[:60])
 
     def is_hot(self, table: str) -> bool:
         return table not in self.new_tables and bool(HOT.fullmatch(table))
@@ -118,6 +144,7 @@ class Reading:
             yield f"{name} has no loop: write in batches"
 
     def statement(self, text: str, state: ProjectState, longer: set[Column]) -> Iterator[str]:
+        self.follows_a_lock(text)
         if TIMEOUT.match(text):
             self.sets_timeout = True
         elif found := CREATE_TABLE.match(text):

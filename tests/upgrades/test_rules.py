@@ -16,6 +16,7 @@ from django.db.migrations.state import ProjectState
 from django.db.models.functions import Now
 from pytest_django import Settings
 
+from companies.migration_steps import FinishOthers
 from tests.upgrades.rules import Reader
 
 APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
@@ -108,6 +109,7 @@ NEW_TABLE = migrations.CreateModel(
     ],
     {"indexes": [models.Index(fields=["name"], name="label_name")], "constraints": []},
 )
+FREE_TABLE = migrations.CreateModel("Note", [("id", models.BigAutoField(primary_key=True))])
 BATCH = "UPDATE tickets_ticket SET carrier = '' WHERE id BETWEEN %s AND %s"
 
 
@@ -162,7 +164,10 @@ MAY = {
         migrations.AddIndex("macro", models.Index(fields=["name"], name="macro_name")), app="desk"
     ),
     "a new table": migration(
-        NEW_TABLE, migrations.AddIndex("label", models.Index(fields=["name"], name="again"))
+        NEW_TABLE,
+        migrations.AddIndex("label", models.Index(fields=["name"], name="again")),
+        FinishOthers("tickets_ticket"),
+        add(models.TextField(null=True)),
     ),
     "a constraint, not valid": migration(AddConstraintNotValid("ticket", CHECK)),
     "a unique constraint on an index that is there": migration(
@@ -217,6 +222,11 @@ MAY_NOT = {
         migration(add(models.TextField(null=True, unique=True))),
         "the index of tickets_ticket.extra is built under a lock",
     ),
+    "a new table while a hot one is locked": (
+        migration(add(models.TextField(null=True)), FREE_TABLE),
+        "tickets_ticket is locked while other things are done",
+    ),
+    "a foreign key before indexes": (migration(NEW_TABLE), "tickets_ticket is locked while"),
     "an index": (migration(migrations.AddIndex("ticket", INDEX)), "without CONCURRENTLY"),
     "the index of a foreign key": (
         migration(add(models.ForeignKey("tickets.Ticket", models.CASCADE, null=True))),

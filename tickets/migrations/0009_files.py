@@ -3,6 +3,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from companies.migration_steps import FinishOthers
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -165,4 +167,5 @@ class Migration(migrations.Migration):
                 name="file_without_thumbnail",
             ),
         ),
+        FinishOthers("tickets_ticket", "tickets_historyentry"),
     ]

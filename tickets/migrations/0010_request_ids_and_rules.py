@@ -13,9 +13,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            "historyentry", "request_id", models.CharField(max_length=128, null=True)
-        ),
-        migrations.AddField(
             "tickettype",
             "inputs",
             models.JSONField(
@@ -69,5 +66,8 @@ class Migration(migrations.Migration):
                 verbose_name="notes for AI assistants",
                 help_text="One per line: what to mind, and what this type is not for.",
             ),
+        ),
+        migrations.AddField(
+            "historyentry", "request_id", models.CharField(max_length=128, null=True)
         ),
     ]

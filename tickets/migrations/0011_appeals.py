@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models import Q
 
+from companies.migration_steps import FinishOthers
+
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned"
     " documents_requested appealed appeal_decided file_added evidence_taken other"
@@ -72,4 +74,5 @@ class Migration(migrations.Migration):
                 max_length=30,
             ),
         ),
+        FinishOthers("tickets_ticket"),
     ]

@@ -7,6 +7,8 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models import F, Q
 
+from companies.migration_steps import FinishOthers
+
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned handed_over"
     " related unrelated documents_requested appealed appeal_decided file_added evidence_taken other"
@@ -140,4 +142,5 @@ class Migration(migrations.Migration):
                 max_length=30,
             ),
         ),
+        FinishOthers("tickets_ticket", "tickets_comment"),
     ]

@@ -5,6 +5,8 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.models import Q
 
+from companies.migration_steps import FinishOthers
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -78,4 +80,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        FinishOthers("tickets_ticket"),
     ]

@@ -9,6 +9,8 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.models import Q
 
+from companies.migration_steps import FinishOthers
+
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned handed_over"
     " related unrelated documents_requested appealed appeal_decided file_added amounts_changed"
@@ -70,11 +72,6 @@ class Migration(migrations.Migration):
     dependencies = [("tickets", "0016_search_entries")]
 
     operations = [
-        migrations.AddField("ticket", "amount_claimed", amount()),
-        migrations.AddField("ticket", "amount_offered", amount()),
-        migrations.AddField("ticket", "amount_paid", amount()),
-        migrations.AddField("ticket", "currency", text(3)),
-        migrations.AddField("ticket", "reason_code", text(40)),
         migrations.AlterField(
             "historyentry",
             "kind",
@@ -191,4 +188,10 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunPython(add_codes, migrations.RunPython.noop),
+        FinishOthers("tickets_ticket"),
+        migrations.AddField("ticket", "amount_claimed", amount()),
+        migrations.AddField("ticket", "amount_offered", amount()),
+        migrations.AddField("ticket", "amount_paid", amount()),
+        migrations.AddField("ticket", "currency", text(3)),
+        migrations.AddField("ticket", "reason_code", text(40)),
     ]

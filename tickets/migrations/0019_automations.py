@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
+from companies.migration_steps import FinishOthers
+
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned handed_over"
     " related unrelated documents_requested appealed appeal_decided file_added amounts_changed"
@@ -112,9 +114,6 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddField(
-            "ticket", "escalated_due_at", models.DateTimeField(editable=False, null=True)
-        ),
         migrations.AlterField(
             "historyentry",
             "kind",
@@ -136,4 +135,8 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.RunPython(add_code, migrations.RunPython.noop),
+        FinishOthers("tickets_ticket"),
+        migrations.AddField(
+            "ticket", "escalated_due_at", models.DateTimeField(editable=False, null=True)
+        ),
     ]
