@@ -11,7 +11,6 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import LockNotAvailable
-from psycopg.pq import TransactionStatus
 
 T = TypeVar("T")
 
@@ -20,6 +19,8 @@ LOCK_TIMEOUT_MS = 50
 PATIENCE_SECONDS = 600.0
 PAUSES_SECONDS = (0.1, 1.0)
 CHANGES_A_TABLE = re.compile(r"\b(ALTER|CREATE|DROP|LOCK|TRUNCATE)\b", re.IGNORECASE)
+# In one trip to the server, since what is locked stays so until the last statement of all.
+BRIEFLY = f"SET lock_timeout = {LOCK_TIMEOUT_MS};\n{{}}\n;SET lock_timeout = DEFAULT"
 LONG = "1 minute"
 IN_TRANSACTIONS = """
 SELECT pid, left(query, 200) FROM pg_stat_activity
@@ -53,26 +54,12 @@ def brief_waits(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]
     def bounded(
         execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
     ) -> Any:
-        do = partial(execute, sql, params, many, context)
         if "CONCURRENTLY" in sql or not CHANGES_A_TABLE.search(sql):
-            return do()
-        # Below the wrapper.
-        cursor = context["cursor"].cursor
-        if connection.in_atomic_block:
-            return wait_briefly(cursor, do)
-        return try_until_free(connection, partial(wait_briefly, cursor, do))
+            return execute(sql, params, many, context)
+        do = partial(execute, BRIEFLY.format(sql), params, many, context)
+        return do() if connection.in_atomic_block else try_until_free(connection, do)
 
     return connection.execute_wrapper(bounded)
-
-
-def wait_briefly(cursor: Any, do: Callable[[], T]) -> T:
-    cursor.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
-    try:
-        return do()
-    finally:
-        # Where a transaction has failed, rolling it back undoes the first statement.
-        if cursor.connection.info.transaction_status != TransactionStatus.INERROR:
-            cursor.execute("SET lock_timeout = DEFAULT")
 
 
 def try_until_free(
