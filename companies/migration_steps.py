@@ -1,30 +1,28 @@
 """Operations for migrations that run while the service is at work."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations import SeparateDatabaseAndState
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
 
-class FinishOthers(Operation):
-    """Do now what Django leaves to the end of a migration, but for what locks one of `tables`.
+class LockLast(SeparateDatabaseAndState):
+    """The last operation of a migration: `operations`, which lock `tables` that all requests need.
 
-    A lock is held until the migration is committed. So what locks a table that every request needs
-    comes last: the operations that change such a table stand behind this one, and foreign keys that
-    lead to it are made at the very end.
+    A lock is held until the migration is committed. So all that Django leaves to the end of a
+    migration is done before it, but for foreign keys that lead to `tables`, and the statements of
+    `operations` are worked out before the first of them is executed.
     """
 
-    reduces_to_sql = False
-
-    def __init__(self, *tables: str) -> None:
+    def __init__(self, *tables: str, operations: Sequence[Operation] = ()) -> None:
+        super().__init__(operations, operations)
         self.tables = tables
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        return self.__class__.__name__, list(self.tables), {}
-
-    def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """The same tables come of it."""
+        return self.__class__.__name__, [*self.tables], {"operations": self.database_operations}
 
     def database_forwards(
         self,
@@ -33,13 +31,17 @@ class FinishOthers(Operation):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
+        only_shown, shown = schema_editor.collect_sql, getattr(schema_editor, "collected_sql", [])
+        schema_editor.collect_sql, schema_editor.collected_sql = True, []
+        super().database_forwards(app_label, schema_editor, from_state, to_state)
+        statements: list[str] = schema_editor.collected_sql
+        schema_editor.collect_sql, schema_editor.collected_sql = only_shown, shown
         for statement in tuple(schema_editor.deferred_sql):
             if not any(map(statement.references_table, self.tables)):
                 schema_editor.deferred_sql.remove(statement)
                 schema_editor.execute(statement)
-
-    def database_backwards(self, *_: Any) -> None:
-        """On the way back everything is dropped, which takes no time."""
-
-    def describe(self) -> str:
-        return f"All but what locks {', '.join(self.tables)}"
+        if not only_shown:
+            # In one trip to the server.
+            statements = ["\n".join(statements)] if statements else []
+        for each in statements:
+            schema_editor.execute(each, params=None)

@@ -114,7 +114,7 @@ class Reading:
         if self.holding and self.waited_for:
             yield (
                 f"{self.holding} is locked while other things are done, from"
-                f" {self.waited_for[0]!r} on: FinishOthers before it, or a migration of its own"
+                f" {self.waited_for[0]!r} on: LockLast, or a migration of its own"
             )
 
     def follows_a_lock(self, text: str) -> None:
@@ -210,7 +210,7 @@ def steps(
 ) -> Iterator[tuple[Operation, ProjectState, ProjectState]]:
     """Each operation on the database, with the states before and after it."""
     for operation in operations:
-        if isinstance(operation, SeparateDatabaseAndState):
+        if type(operation) is SeparateDatabaseAndState:
             yield from steps(app, operation.database_operations, state.clone())
             operation.state_forwards(app, state)
             continue

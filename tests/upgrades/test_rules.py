@@ -16,7 +16,7 @@ from django.db.migrations.state import ProjectState
 from django.db.models.functions import Now
 from pytest_django import Settings
 
-from companies.migration_steps import FinishOthers
+from companies.migration_steps import LockLast
 from tests.upgrades.rules import Reader
 
 APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
@@ -166,8 +166,7 @@ MAY = {
     "a new table": migration(
         NEW_TABLE,
         migrations.AddIndex("label", models.Index(fields=["name"], name="again")),
-        FinishOthers("tickets_ticket"),
-        add(models.TextField(null=True)),
+        LockLast("tickets_ticket", operations=[add(models.TextField(null=True))]),
     ),
     "a constraint, not valid": migration(AddConstraintNotValid("ticket", CHECK)),
     "a unique constraint on an index that is there": migration(

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from companies.migration_steps import FinishOthers
+from companies.migration_steps import LockLast
 
 
 class Migration(migrations.Migration):
@@ -167,5 +167,5 @@ class Migration(migrations.Migration):
                 name="file_without_thumbnail",
             ),
         ),
-        FinishOthers("tickets_ticket", "tickets_historyentry"),
+        LockLast("tickets_ticket", "tickets_historyentry"),
     ]

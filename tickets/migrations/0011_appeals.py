@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models import Q
 
-from companies.migration_steps import FinishOthers
+from companies.migration_steps import LockLast
 
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned"
@@ -74,5 +74,5 @@ class Migration(migrations.Migration):
                 max_length=30,
             ),
         ),
-        FinishOthers("tickets_ticket"),
+        LockLast("tickets_ticket"),
     ]

@@ -7,7 +7,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models import F, Q
 
-from companies.migration_steps import FinishOthers
+from companies.migration_steps import LockLast
 
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned handed_over"
@@ -142,5 +142,5 @@ class Migration(migrations.Migration):
                 max_length=30,
             ),
         ),
-        FinishOthers("tickets_ticket", "tickets_comment"),
+        LockLast("tickets_ticket", "tickets_comment"),
     ]

@@ -5,7 +5,7 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.models import Q
 
-from companies.migration_steps import FinishOthers
+from companies.migration_steps import LockLast
 
 
 class Migration(migrations.Migration):
@@ -80,5 +80,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        FinishOthers("tickets_ticket"),
+        LockLast("tickets_ticket"),
     ]

@@ -9,7 +9,7 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.models import Q
 
-from companies.migration_steps import FinishOthers
+from companies.migration_steps import LockLast
 
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned handed_over"
@@ -188,10 +188,14 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunPython(add_codes, migrations.RunPython.noop),
-        FinishOthers("tickets_ticket"),
-        migrations.AddField("ticket", "amount_claimed", amount()),
-        migrations.AddField("ticket", "amount_offered", amount()),
-        migrations.AddField("ticket", "amount_paid", amount()),
-        migrations.AddField("ticket", "currency", text(3)),
-        migrations.AddField("ticket", "reason_code", text(40)),
+        LockLast(
+            "tickets_ticket",
+            operations=[
+                migrations.AddField("ticket", "amount_claimed", amount()),
+                migrations.AddField("ticket", "amount_offered", amount()),
+                migrations.AddField("ticket", "amount_paid", amount()),
+                migrations.AddField("ticket", "currency", text(3)),
+                migrations.AddField("ticket", "reason_code", text(40)),
+            ],
+        ),
     ]

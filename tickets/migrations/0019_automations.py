@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from companies.migration_steps import FinishOthers
+from companies.migration_steps import LockLast
 
 KINDS = (
     "opened moved move_refused data_changed assigned unassigned taken reassigned handed_over"
@@ -135,8 +135,12 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.RunPython(add_code, migrations.RunPython.noop),
-        FinishOthers("tickets_ticket"),
-        migrations.AddField(
-            "ticket", "escalated_due_at", models.DateTimeField(editable=False, null=True)
+        LockLast(
+            "tickets_ticket",
+            operations=[
+                migrations.AddField(
+                    "ticket", "escalated_due_at", models.DateTimeField(editable=False, null=True)
+                ),
+            ],
         ),
     ]
