@@ -60,7 +60,8 @@ RETURNING
       AND other.lease_until <= statement_timestamp()),
   EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
   statement_timestamp(), yields, EXISTS (SELECT FROM deliveries_drain),
-  ARRAY(SELECT host::text FROM deliveries_heldhost)
+  ARRAY(SELECT host::text FROM deliveries_heldhost
+    WHERE coalesce(held_until > statement_timestamp(), true))
 """
 
 LOSE = """

@@ -133,7 +133,7 @@ def queue_totals() -> Totals:
         in_flight=in_flight,
         resting_webhooks=backlog.count_resting(),
         paused_webhooks=len(paused.values_list("pk", flat=True)[:MOST_PAUSED]),
-        held_hosts=HeldHost.objects.count(),
+        held_hosts=HeldHost.objects.in_force().count(),
         loops=len(loops),
         hosts=len(set(loops)),
     )
@@ -183,18 +183,22 @@ def count_rows(groups: list[WaitingGroup]) -> None:
 
 def add_conditions(groups: list[WaitingGroup], webhooks: dict[int, Webhook], now: datetime) -> None:
     ids = [webhook for group in groups for webhook in group.webhooks]
-    health = Health.objects.in_bulk(ids)
+    health, holds = Health.objects.in_bulk(ids), HeldHost.objects.in_force().in_bulk()
     for group in groups:
         found: dict[str, int] = defaultdict(int)
         for webhook in group.webhooks:
-            found[brief_condition(webhooks[webhook], health.get(webhook), now)] += 1
+            one = webhooks[webhook]
+            held = one.host in holds
+            found[brief_condition(one, health.get(webhook), now, held=held)] += 1
         several = len(group.webhooks) > 1
         group.condition = ", ".join(told_conditions(found, several))
 
 
-def brief_condition(webhook: Webhook, health: Health | None, now: datetime) -> str:
+def brief_condition(webhook: Webhook, health: Health | None, now: datetime, *, held: bool) -> str:
     if not (webhook.active and webhook.company.active):
         return "paused"
+    if held:
+        return "held"
     if health is None or not health.failures:
         return "well"
     resting = health.resting_until is not None and health.resting_until > now
