@@ -4,7 +4,7 @@ Counting stops at bounds, and says so: a picture that is drawn each second must 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,6 +20,8 @@ from deliveries.monitoring.needs_attention import waiting_longest
 from webhooks.models import Webhook
 
 GROUPS = ("webhook", "host", "company")
+# The host of webhooks that have no URL.
+FETCHED = "fetched"
 # Webhooks that are put together by host or company: those that wait longest.
 MOST_GROUPED = 1_000
 MOST_DUE = 20_000
@@ -157,10 +159,19 @@ def oldest_waiting(by: str, limit: int) -> list[WaitingGroup]:
     return longest
 
 
+def waiting_of(webhooks: Mapping[int, str]) -> dict[str, WaitingGroup]:
+    """What waits for these webhooks, by the name that each is given; without the oldest."""
+    groups: dict[str, WaitingGroup] = {}
+    for webhook, name in webhooks.items():
+        groups.setdefault(name, WaitingGroup(name)).webhooks.append(webhook)
+    count_rows(list(groups.values()))
+    return groups
+
+
 def group_name(webhook: Webhook, by: str) -> str:
     if by == "company":
         return f"{webhook.company_id} {webhook.company.name}"
-    host = urlsplit(webhook.url).netloc or "fetched"
+    host = urlsplit(webhook.url).netloc or FETCHED
     return host if by == "host" else f"{webhook.pk} {host}"
 
 
