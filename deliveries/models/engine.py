@@ -68,6 +68,8 @@ class Loop(models.Model):
     started_at = models.DateTimeField()
     lease_until = models.DateTimeField()
     busy = models.PositiveSmallIntegerField(db_default=0, help_text="Slots in use.")
+    # What is wrong with the outgoing proxy, as far as this loop knows.
+    proxy_trouble = models.CharField(max_length=200, blank=True, db_default="")
     # Given up by the other loops: what it worked on is theirs.
     lost = models.BooleanField()
     # Loops of the version before did not know how to be given a webhook, nor how to yield.

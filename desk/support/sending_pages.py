@@ -18,7 +18,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, ngettext
 
-from deliveries.engine import holding
+from deliveries.engine import holding, way_out
 from deliveries.models import HeldHost
 from deliveries.monitoring import queue_picture
 from deliveries.monitoring.queue_picture import WaitingGroup
@@ -26,6 +26,7 @@ from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest
 from desk.support import sending_acts
 from desk.support.sending_forms import DrainForm, HoldForm, ReleaseForm
+from webhooks.outgoing import parse_proxy
 
 PAGE = "admin:webhooks_webhook_sending"
 HOSTS_SHOWN = 10
@@ -73,6 +74,7 @@ class SendingPages(ModelAdmin):
             "may_stop": request.user.has_perm(sending_acts.STOP),
             "drain": holding.current_drain(),
             "wanted": settings.DELIVERY_LOOPS,
+            "proxy": proxy_seen(),
             **queue_seen(held),
         }
         return TemplateResponse(request, "admin/webhooks/webhook/sending.html", context)
@@ -166,6 +168,18 @@ class SendingPages(ModelAdmin):
 def posted_form(request: HttpRequest) -> QueryDict | None:
     """What a form of this request is bound to: also one without fields."""
     return request.POST if request.method == "POST" else None
+
+
+def proxy_seen() -> dict[str, Any] | None:
+    """The outgoing proxy, without its login, and what is wrong with it; None if there is none."""
+    proxy, trouble = parse_proxy(settings.DELIVERY_PROXY), ""
+    try:
+        way_out.proxy_as_loops_find_it()
+    except RuntimeError as error:
+        trouble = str(error)
+    if proxy is None and not trouble:
+        return None
+    return {"at": proxy.at(proxy.host) if proxy else "", "trouble": trouble}
 
 
 def queue_seen(held: list[HeldHost]) -> dict[str, Any]:

@@ -7,10 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.test import Client
+from pytest_django import Settings
 
 from companies.models import AuditEntry, Company
 from deliveries import publishing
-from deliveries.engine import holding
+from deliveries.engine import holding, leases
 from deliveries.models import Drain, HeldHost
 from deliveries.monitoring import queue_picture
 from desk.support import sending_acts
@@ -176,3 +177,19 @@ def test_the_side_bar_lights_up_where_it_stands_alone(olga: Client) -> None:
     lit = [item["title"] for group in groups for item in group["items"] if item["active"]]
 
     assert lit == ["Sending"]
+
+
+def test_says_whether_the_outgoing_proxy_works(olga: Client, settings: Settings) -> None:
+    assert "outgoing proxy" not in seen(olga)
+    settings.DELIVERY_PROXY = "http://ann:secret@127.0.0.1:1"
+    assert "no trouble" in seen(olga)
+    loop = leases.join(1)
+    assert loop
+    leases.renew(loop, proxy_trouble="The outgoing proxy cannot be reached.")
+
+    html = seen(olga)
+
+    assert "no way out" in html
+    assert "Loops that cannot send: 1" in html
+    assert "127.0.0.1:1" in html
+    assert "secret" not in html
