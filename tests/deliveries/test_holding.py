@@ -14,8 +14,8 @@ from rest_framework.test import APIClient
 from companies.models import AuditEntry, Company
 from deliveries import publishing
 from deliveries.engine import holding, setting_aside
-from deliveries.models import Delivery, Drain, HeldHost, Loop
-from deliveries.monitoring import log
+from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
+from deliveries.monitoring import backlog, log
 from faults.receiver import Receiver
 from tests import builders as build
 from tests.sending import deliver, pass_time
@@ -45,6 +45,9 @@ def test_nothing_is_sent_to_a_host_that_is_held(
     deliver(loopback)
 
     assert [each.path for each in receiver.log] == ["/other", "/other"]
+    # As if it rested, but that would be its receiver's fault.
+    assert Health.objects.filter(resting_until__gt=timezone.now()).count() == 1
+    assert backlog.count_resting() == 0
     waiting = Delivery.objects.open()
     assert waiting.count() == 2
     assert waiting.aggregate(attempts=Max("attempts"), step=Max("step")) == {
