@@ -316,7 +316,9 @@ def test_a_webhook_without_a_url_is_shown_as_one(company: Company, browser: Brow
         assert "none: its company fetches the events" in shown
 
 
-def test_a_webhook_whose_host_is_held_says_so(desk: Client, company: Company) -> None:
+def test_a_webhook_whose_host_is_held_says_so(
+    desk: Client, browser: Browser, company: Company
+) -> None:
     webhook = build.webhook(company, url="https://hooks.example.com/in")
     publishing.publish([build.news(company, 7)])
     holding.hold_host("hooks.example.com", by="olga", reason="private words")
@@ -327,6 +329,9 @@ def test_a_webhook_whose_host_is_held_says_so(desk: Client, company: Company) ->
     assert "operator has held" in html
     assert "The company sees that it is held, and no reason." in html
     assert "private words" not in html
+    assert "Who holds it, and why" not in html
+    held = browser("operator").get(webhook_page(webhook.pk)).content.decode()
+    assert "Who holds it, and why" in held
     assert "An operator holds hooks.example.com, so deliveries there are waiting." in found
 
     holding.hold_host("hooks.example.com", by="olga", public_reason="You asked us.", hours=1)
