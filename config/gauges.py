@@ -21,7 +21,13 @@ from tickets.models.agents import left_behind
 
 PREFIX = "parceldesk_"
 # Of /readyz, what no figure of its own tells as well.
-PARTS = (health.broker, health.beat, health.periodic_tasks, health.weeks_ahead)
+PARTS = (
+    health.broker,
+    health.beat,
+    health.outgoing_proxy,
+    health.periodic_tasks,
+    health.weeks_ahead,
+)
 
 Gauges = Iterator[GaugeMetricFamily]
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from kombu import Producer, Queue
 
+from deliveries.engine.way_out import proxy_as_loops_find_it
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
 
@@ -134,6 +135,11 @@ def periodic_tasks() -> str:
     return "last success: " + ", ".join(task.last_success(now) for task in tasks)
 
 
+def outgoing_proxy() -> str:
+    """Whether deliveries get out (decision N23)."""
+    return proxy_as_loops_find_it()
+
+
 def weeks_ahead() -> str:
     if troubles := partitions.partition_troubles():
         raise RuntimeError(f"{'; '.join(troubles)}: run manage.py migrate, or start a worker")
@@ -147,6 +153,7 @@ CHECKS = (
     broker,
     beat,
     oldest_due_delivery,
+    outgoing_proxy,
     periodic_tasks,
     weeks_ahead,
 )

@@ -1,8 +1,10 @@
 """Whether deliveries go out: loops, what is due, periodic tasks, partitions (companies.doctor)."""
 
 import resource
+import socket
 import ssl
 from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import certifi
 from django.conf import settings
@@ -13,6 +15,7 @@ from companies.doctor import Concern, register
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
 from deliveries.engine.way_out import probe_proxy
+from webhooks.outgoing import parse_proxy
 
 # A loop keeps a socket for each slot, a second for some of them while names are looked up, and has
 # files of its own.
@@ -69,9 +72,40 @@ def open_files() -> str:
     return "unlimited" if hard == resource.RLIM_INFINITY else f"{hard} may be open at once"
 
 
-@register("Start the proxy, or correct DELIVERY_PROXY: nothing is delivered until it works.")
-def outgoing_proxy() -> str:
-    return probe_proxy()
+register(
+    "Start the proxy, or correct DELIVERY_PROXY: nothing is delivered until it works.",
+    name="outgoing_proxy",
+)(probe_proxy)
+
+
+@register(
+    "Set SENDER_ADDRESSES to the addresses that the proxy sends from, as receivers see them.",
+    name="sender_addresses",
+)
+def told_addresses() -> str:
+    """With a proxy, receivers see its addresses: what companies are told to allow must be those."""
+    told, proxy = settings.SENDER_ADDRESSES, parse_proxy(settings.DELIVERY_PROXY)
+    said = f"{len(told)} networks" if told else "companies are told of none"
+    if proxy is None or not told:
+        return said
+    where = ip_address(proxy.host) if proxy.is_address else None
+    if where and where.is_global and not any(where in network for network in told):
+        raise Concern(f"deliveries leave through {where}, which is not among them")
+    ours = [str(one.network_address) for one in told if one.num_addresses == 1 and is_ours(one)]
+    if ours and not (where and is_ours(ip_network(where))):
+        raise Concern(f"{ours[0]} is this host's, and deliveries leave through {proxy.host}")
+    return f"{said}, of the proxy {proxy.host} as far as can be told"
+
+
+def is_ours(network: IPv4Network | IPv6Network) -> bool:
+    """Whether its first address is one of this host's."""
+    family = socket.AF_INET if network.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((str(network.network_address), 0))
+        except OSError:
+            return False
+    return True
 
 
 @register("Set DELIVERY_CA_BUNDLE to a current PEM file of authorities, or leave it out.")

@@ -101,6 +101,13 @@ CASES = [
         "Nothing has been sent for 1h 0m 0s, as an operator ran drain",
     ),
     Case(
+        "ParceldeskProxyAway",
+        gauge('parceldesk_part_ok{part="outgoing_proxy"}', 1, 0),
+        3,
+        "Nothing gets out through the outgoing proxy; deliveries wait",
+        {"part": "outgoing_proxy"},
+    ),
+    Case(
         "ParceldeskLoopsMissing",
         {
             "parceldesk_engine_loops": ("2x30", "1x300"),

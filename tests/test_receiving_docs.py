@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.conf import settings as configured
 
+from deliveries.api.schema import ERRORS
 from deliveries.engine.rendering import API_VERSION
 from shipments import statuses
 from tests.clients.languages import BODY, CLIENTS, SECRET, SIGNATURE, TIMESTAMP
@@ -44,6 +45,12 @@ def test_shows_a_payload_of_every_type() -> None:
     assert [name for name, _ in payloads()] == list(schemas)
     for name, payload in payloads():
         conforms(payload, schemas[name])
+
+
+def test_says_what_each_error_of_an_attempt_means() -> None:
+    table = PAGE.partition("| `error` | it means |")[2].partition("\n\n")[0]
+
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == ERRORS
 
 
 def test_names_every_status() -> None:

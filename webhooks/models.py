@@ -1,4 +1,5 @@
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from django.db import models
 from django.db.models import Q
@@ -72,6 +73,11 @@ class Webhook(models.Model):
     def fetched(self) -> bool:
         """Whether nothing is sent and its company fetches the events (decision N6)."""
         return not self.url
+
+    @property
+    def host(self) -> str:
+        """The host of its URL, without the port; empty where it has none."""
+        return urlsplit(self.url).hostname or ""
 
     @property
     def type_name(self) -> str:

@@ -75,6 +75,15 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 )
 
 
+class Examples(dict[str, Any]):
+    """Several answers of one operation, by name."""
+
+
+def examples_of(shows: Any) -> list[OpenApiExample]:
+    named = shows if isinstance(shows, Examples) else {"answer": shows}
+    return [OpenApiExample(name, value) for name, value in named.items()]
+
+
 def operation(
     id: str,
     summary: str,
@@ -93,7 +102,7 @@ def operation(
 ) -> Callable[[F], F]:
     """Describe one method of a view.
 
-    `shows` is an example of the response, `sends` has named examples of the body. A `body` that
+    `shows` is an example of the response, or Examples; `sends` has those of the body. A `body` that
     may be sent in several ways has a shape for each media type. `errors` adds to the refusals that
     every operation has, by status: None for the usual ones, `{code: message}`, or OwnRefusals
     whose answer has members of its own.
@@ -116,7 +125,7 @@ def operation(
             *headers,
         ],
         responses={
-            200: OpenApiResponse(answer, "Done.", [OpenApiExample("answer", shows)]),
+            200: OpenApiResponse(answer, "Done.", examples_of(shows)),
             **refusals(face, errors or {}, bool(body), bool(query), idempotent),
         },
         examples=[

@@ -78,33 +78,6 @@ DeliveryDetail = shape(
 )
 
 
-class Durations(serializers.Serializer[Any]):
-    p50 = serializers.IntegerField(allow_null=True)
-    p95 = serializers.IntegerField(allow_null=True)
-
-
-class HealthRow(serializers.Serializer[Any]):
-    condition = serializers.ChoiceField(
-        choices=["well", "failing", "resting", "paused", "unreadable"],
-        help_text="unreadable: we can no longer read its secret or auth_token. Nothing is lost:"
-        " deliveries wait until you set a new one.",
-    )
-    failures_in_a_row = serializers.IntegerField()
-    failing_since = Time(allow_null=True)
-    resting_until = Time(allow_null=True, help_text="No attempt is made before this time.")
-    attempts = serializers.IntegerField(help_text="Attempts of the last 1000 deliveries.")
-    success_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
-    duration_ms = Durations()
-    waiting = serializers.IntegerField(help_text="Unfinished deliveries, counted up to 10000.")
-    oldest_waiting = Time(allow_null=True)
-
-
-HealthAnswer = shape(
-    "HealthAnswer",
-    data=HealthRow(),
-)
-
-
 class Recovery(serializers.Serializer[Any]):
     redelivered = serializers.IntegerField()
 
@@ -149,29 +122,6 @@ webhook_deliveries = extend_schema_view(
         query=LogQuery,
         answer=DeliveryList,
         shows={"data": [ROW], "next_cursor": None},
-        errors={404: None},
-    )
-)
-
-webhook_health = extend_schema_view(
-    get=operation(
-        "readHealth",
-        "Check a webhook's health.",
-        tag=TAG,
-        answer=HealthAnswer,
-        shows={
-            "data": {
-                "condition": "well",
-                "failures_in_a_row": 0,
-                "failing_since": None,
-                "resting_until": None,
-                "attempts": 1200,
-                "success_rate": 0.9975,
-                "duration_ms": {"p50": 64, "p95": 210},
-                "waiting": 0,
-                "oldest_waiting": None,
-            }
-        },
         errors={404: None},
     )
 )

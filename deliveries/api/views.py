@@ -10,7 +10,7 @@ from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, LimitReached, Refusal, Unprocessable, idempotent
 from deliveries import redelivery
-from deliveries.api import on_demand_schema, schema
+from deliveries.api import health_schema, on_demand_schema, schema
 from deliveries.api.serializers import LogQuery, StreamQuery, Window
 from deliveries.models import Delivery
 from deliveries.monitoring import log
@@ -88,7 +88,7 @@ class WebhookTrial(CompanyView):
         return Response({"meta": "webhook_tested", "data": asdict(verdict)})
 
 
-@schema.webhook_health
+@health_schema.webhook_health
 class WebhookHealth(CompanyView):
     def get(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)

@@ -3,8 +3,10 @@
 Rows say it; each loop reads them with its heartbeat, once a second, with or without a broker.
 """
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 import idna
 from django.db import connection, transaction
@@ -23,6 +25,15 @@ WITH woken AS (
   RETURNING webhook_id, resting_until
 )
 INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM woken
+"""
+
+
+# A hold with an end is for weeks at most; one without has the alert that it is old.
+MOST_HOURS = 720
+# Looked at one by one, to have the port and the case of a URL right.
+ON_HOSTS = """
+SELECT id, url FROM webhooks_webhook
+WHERE num_nulls(deleted_at) = 1 AND lower(split_part(url, '/', 3)) LIKE ANY(%s)
 """
 
 
@@ -46,30 +57,55 @@ def host_named(text: str) -> str:
 
 
 @transaction.atomic
-def hold_host(text: str, *, by: str, reason: str = "") -> str:
-    """Have nothing more sent to a host; returns its name. What is in flight ends. Raises NoHost.
+def hold_host(
+    text: str, *, by: str, reason: str = "", public_reason: str = "", hours: float | None = None
+) -> HeldHost:
+    """Have nothing more sent to a host, for so many hours or until it is released. Raises NoHost.
 
-    Deliveries to it wait, in order, and use up none of their retries.
+    What is in flight ends. Deliveries to it wait, in order, and use up none of their retries.
+    Companies read `public_reason`. Held again, it is held as said last, since it was held first.
     """
-    host = host_named(text)
-    HeldHost.objects.update_or_create(host=host, defaults={"by": by[:200], "reason": reason[:200]})
-    return host
+    host, now = host_named(text), timezone.now()
+    HeldHost.objects.filter(held_until__lte=now).delete()
+    said = {
+        "by": by[:200],
+        "reason": reason[:200],
+        "public_reason": public_reason[:200],
+        "held_until": None if hours is None else now + timedelta(hours=hours),
+    }
+    held, _ = HeldHost.objects.update_or_create(host=host, defaults=said)
+    return held
 
 
 @transaction.atomic
 def release_host(text: str) -> bool:
     """Have what waits for a host sent; False where it was not held. Raises NoHost."""
     host = host_named(text)
-    released, _ = HeldHost.objects.filter(pk=host).delete()
+    released = HeldHost.objects.in_force().filter(pk=host).exists()
+    HeldHost.objects.filter(pk=host).delete()
     with connection.cursor() as cursor:
-        cursor.execute(WAKE, {"hosts": [host, f"{host}:%", f"%@{host}", f"[{host}]%"]})
+        cursor.execute(WAKE, {"hosts": patterns_of(host)})
     transaction.on_commit(ring_loops)
-    return bool(released)
+    return released
+
+
+def patterns_of(host: str) -> list[str]:
+    """Of what stands between the slashes of a URL that leads there; one that does not may fit."""
+    return [host, f"{host}:%", f"%@{host}", f"[{host}]%"]
+
+
+def webhooks_on(hosts: Iterable[str]) -> dict[int, str]:
+    """The webhooks whose URLs lead to one of these, by id, with the host; deleted ones are none."""
+    wanted = set(hosts)
+    with connection.cursor() as cursor:
+        cursor.execute(ON_HOSTS, [[pattern for host in wanted for pattern in patterns_of(host)]])
+        found = {id: urlsplit(url).hostname or "" for id, url in cursor.fetchall()}
+    return {id: host for id, host in found.items() if host in wanted}
 
 
 def held_hosts() -> list[HeldHost]:
     """All of them, the longest held first."""
-    return list(HeldHost.objects.order_by("held_at", "pk"))
+    return list(HeldHost.objects.in_force().order_by("held_at", "pk"))
 
 
 @transaction.atomic

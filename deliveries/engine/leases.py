@@ -13,8 +13,10 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from deliveries import statements
+from deliveries.models import Loop
 
 LEASE_SECONDS = 4.0
 HEARTBEAT_SECONDS = 1.0
@@ -51,7 +53,7 @@ UPDATE deliveries_loop SET yields = true WHERE id = (
 
 # All that an idle loop asks, once a second.
 RENEW = """
-UPDATE deliveries_loop SET busy = %(busy)s,
+UPDATE deliveries_loop SET busy = %(busy)s, proxy_trouble = %(proxy_trouble)s,
   lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 WHERE id = %(loop)s AND NOT lost
 RETURNING
@@ -60,7 +62,8 @@ RETURNING
       AND other.lease_until <= statement_timestamp()),
   EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
   statement_timestamp(), yields, EXISTS (SELECT FROM deliveries_drain),
-  ARRAY(SELECT host::text FROM deliveries_heldhost)
+  ARRAY(SELECT host::text FROM deliveries_heldhost
+    WHERE coalesce(held_until > statement_timestamp(), true))
 """
 
 LOSE = """
@@ -131,12 +134,13 @@ class Renewed(NamedTuple):
     held: list[str]
 
 
-def renew(loop_id: str, busy: int = 0) -> Renewed | None:
-    """The heartbeat, which says how many slots are `busy`; None where the loop was given up by the
-    others.
+def renew(loop_id: str, busy: int = 0, proxy_trouble: str = "") -> Renewed | None:
+    """The heartbeat, which says how many slots are `busy` and what is wrong with the outgoing
+    proxy; None where the loop was given up by the others.
     """
     with statements.cursor() as cursor:
-        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS, "busy": busy})
+        said = {"busy": busy, "proxy_trouble": proxy_trouble[:200]}
+        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS, **said})
         row = cursor.fetchone()
     return Renewed(*row) if row else None
 
@@ -152,6 +156,12 @@ def running_loops() -> LiveLoops:
     with connection.cursor() as cursor:
         cursor.execute(LIVE)
         return LiveLoops(*cursor.fetchone())
+
+
+def proxy_troubles() -> list[str]:
+    """What is wrong with the outgoing proxy, of each loop with a lease that has met it."""
+    alive = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
+    return list(alive.exclude(proxy_trouble="").values_list("proxy_trouble", flat=True))
 
 
 def take_over() -> list[str]:

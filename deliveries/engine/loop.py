@@ -112,7 +112,7 @@ class Engine:
             kinds.reverse()
         if turn := kinds[0](now, stopping) or kinds[1](now, stopping):
             self.looked = turn.listening
-            self.database.busy = self.rooms.in_flight
+            self.database.tells = (self.rooms.in_flight, self.transport.outage.trouble)
             self.turn = self.executor.submit(self.database.take, turn)
             self.turn.add_done_callback(lambda _: self.turn_bell.ring())
 

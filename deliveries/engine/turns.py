@@ -57,7 +57,7 @@ class Database:
         self.loop_id: str | None = None
         self.yields = self.draining = False
         self._held: frozenset[str] = frozenset()  # Hosts that an operator holds.
-        self.busy = 0  # The loop's slots that are in use.
+        self.tells = (0, "")  # What the heartbeat says: slots in use, and trouble with the proxy.
         # A delivery that we have, and that loops before us were lost with.
         self._suspect: str | None = None
         # What is claimed and neither recorded nor given back, and whether there may be more.
@@ -229,7 +229,7 @@ class Database:
         return renewed is None or renewed.wakeups
 
     def _renew(self) -> leases.Renewed | None:
-        renewed = leases.renew(self.loop_id, self.busy) if self.loop_id else None
+        renewed = leases.renew(self.loop_id, *self.tells) if self.loop_id else None
         if renewed:
             self._told, self.yields = (renewed.at, time.monotonic()), renewed.yields
             self.draining, self._held = renewed.draining, frozenset(renewed.held)

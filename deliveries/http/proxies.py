@@ -54,11 +54,15 @@ class Outage:
     """Whether the proxy works, as far as one transport knows. `now` is a monotonic clock."""
 
     def __init__(self) -> None:
-        self.failing = False
+        self.trouble = ""  # what is wrong with it, in a sentence
         self.turn = 0  # moves on to the next address of its name
         self._rest = 0.0
         self._until = 0.0
         self._turns: dict[str, int] = {}
+
+    @property
+    def failing(self) -> bool:
+        return bool(self.trouble)
 
     def rests(self, now: float) -> bool:
         return self.failing and now < self._until
@@ -90,12 +94,12 @@ class Outage:
             self._rest = min(max(2 * self._rest, FIRST_REST_SECONDS), LONGEST_REST_SECONDS)
             self._until = now + self._rest
             self.turn += 1
-        self.failing = True
+        self.trouble = why
 
     def worked(self) -> None:
         if self.failing:
             logger.warning("The outgoing proxy works again.")
-        self.failing, self._rest = False, 0.0
+        self.trouble, self._rest = "", 0.0
 
 
 def tunnel_failure(easy: pycurl.Curl, code: int, hurried: bool) -> tuple[Failure, str] | None:

@@ -1,6 +1,10 @@
 """What the engine knows of receivers and of itself."""
 
+from typing import Self
+
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
 
 from webhooks.models import Webhook
 
@@ -64,6 +68,8 @@ class Loop(models.Model):
     started_at = models.DateTimeField()
     lease_until = models.DateTimeField()
     busy = models.PositiveSmallIntegerField(db_default=0, help_text="Slots in use.")
+    # What is wrong with the outgoing proxy, as far as this loop knows.
+    proxy_trouble = models.CharField(max_length=200, blank=True, db_default="")
     # Given up by the other loops: what it worked on is theirs.
     lost = models.BooleanField()
     # Loops of the version before did not know how to be given a webhook, nor how to yield.
@@ -94,13 +100,29 @@ class Drain(models.Model):
         return f"drained by {self.by}"
 
 
+class HeldHostQuerySet(models.QuerySet["HeldHost"]):
+    def in_force(self) -> Self:
+        """Without those whose time is over: they bar nothing."""
+        return self.filter(Q(held_until=None) | Q(held_until__gt=timezone.now()))
+
+
 class HeldHost(models.Model):
-    """A host to which nothing is sent until an operator releases it (deliveries.engine.holding)."""
+    """A host to which nothing is sent until an operator releases it, or until a time
+    (deliveries.engine.holding).
+    """
 
     host = models.CharField(max_length=255, primary_key=True)
     held_at = models.DateTimeField(auto_now_add=True)
+    held_until = models.DateTimeField(null=True)
     by = models.CharField(max_length=200)
+    # For operators, and what companies are told.
     reason = models.CharField(max_length=200, blank=True)
+    public_reason = models.CharField(max_length=200, blank=True, db_default="")
+
+    objects = HeldHostQuerySet.as_manager()
+
+    class Meta:
+        permissions = [("stop_sending", "Can hold hosts, drain and resume")]
 
     def __str__(self) -> str:
         return self.host

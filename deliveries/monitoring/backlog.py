@@ -127,7 +127,8 @@ def count_waiting_by_kind(waiting: int) -> dict[str, int]:
 
 
 def count_resting() -> int:
-    return Health.objects.filter(resting_until__gt=timezone.now()).count()
+    """Webhooks that rest after failures, without those that wait for something of ours."""
+    return Health.objects.filter(resting_until__gt=timezone.now(), failures__gt=0).count()
 
 
 def last_pulse() -> datetime | None:

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from companies.models import Company
-from deliveries.models import OPEN, Delivery, Event, Health, State
+from deliveries.models import OPEN, Delivery, Event, Health, HeldHost, State
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
@@ -171,11 +171,14 @@ def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
         cursor.execute(MEASURES, values)
         attempts, rate, p50, p95, waiting, oldest = cursor.fetchone()
     noted = Health.objects.filter(webhook=webhook).first() or Health()
+    hold = HeldHost.objects.in_force().filter(pk=webhook.host).first()
     return {
-        "condition": condition(webhook, noted, now),
+        "condition": condition(webhook, noted, now, held=bool(hold)),
+        "hold": hold_row(hold) if hold else None,
         "failures_in_a_row": noted.failures,
         "failing_since": format_time(noted.failing_since),
-        "resting_until": format_time(noted.resting_until),
+        # While it is held we look at it twice a minute, which is no rest of its receiver's.
+        "resting_until": None if hold else format_time(noted.resting_until),
         "attempts": attempts,
         "success_rate": round(float(rate), 4) if rate is not None else None,
         "duration_ms": {"p50": p50, "p95": p95},
@@ -184,9 +187,21 @@ def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
     }
 
 
-def condition(webhook: Webhook, noted: Health, now: datetime) -> str:
+def hold_row(hold: HeldHost) -> dict[str, Any]:
+    """What its company is told: not who holds it, nor the reason that operators read."""
+    return {
+        "since": format_time(hold.held_at),
+        "until": format_time(hold.held_until),
+        "reason": hold.public_reason or None,
+    }
+
+
+def condition(webhook: Webhook, noted: Health, now: datetime, *, held: bool) -> str:
+    """In a word. `held`: whether an operator holds its host."""
     if not (webhook.active and webhook.company.active):
         return "paused"
+    if held:
+        return "held"
     if noted.resting_until is not None and noted.resting_until > now:
         return "resting" if webhook.is_readable(now) else "unreadable"
     return "failing" if noted.failures else "well"

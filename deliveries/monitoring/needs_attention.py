@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from companies.models import Company
 from deliveries import statements
-from deliveries.models import Health
+from deliveries.models import Health, HeldHost
 from deliveries.monitoring import log
 from deliveries.monitoring.backlog import LANE
 from webhooks.models import Webhook
@@ -56,7 +56,7 @@ def needing_attention(now: datetime) -> list[NeedsAttention]:
 
 
 def of_company(company: Company, now: datetime) -> list[NeedsAttention]:
-    """Its first MOST_SHOWN webhooks, well or not, in two queries; deleted ones are none of them."""
+    """Its first MOST_SHOWN webhooks, well or not, in three queries; without deleted ones."""
     # Whether one that rests can be read is asked of its secrets: none is fetched by itself.
     webhooks = Webhook.objects.present().filter(company=company).order_by("pk")
     return look_at(webhooks[:MOST_SHOWN], {}, now)
@@ -67,10 +67,11 @@ def look_at(
 ) -> list[NeedsAttention]:
     found = list(webhooks.select_related("company", "health"))
     counts = count_waiting_of([webhook.pk for webhook in found])
+    holds = HeldHost.objects.in_force().in_bulk()
     looked_at = []
     for webhook in found:
         noted = getattr(webhook, "health", None) or Health()
-        state = log.condition(webhook, noted, now)
+        state = log.condition(webhook, noted, now, held=webhook.host in holds)
         waiting, since = counts.get(webhook.pk, 0), oldest.get(webhook.pk)
         looked_at.append(NeedsAttention(webhook, state, noted, waiting, since))
     return looked_at

@@ -4,7 +4,7 @@ Counting stops at bounds, and says so: a picture that is drawn each second must 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,6 +20,8 @@ from deliveries.monitoring.needs_attention import waiting_longest
 from webhooks.models import Webhook
 
 GROUPS = ("webhook", "host", "company")
+# The host of webhooks that have no URL.
+FETCHED = "fetched"
 # Webhooks that are put together by host or company: those that wait longest.
 MOST_GROUPED = 1_000
 MOST_DUE = 20_000
@@ -133,7 +135,7 @@ def queue_totals() -> Totals:
         in_flight=in_flight,
         resting_webhooks=backlog.count_resting(),
         paused_webhooks=len(paused.values_list("pk", flat=True)[:MOST_PAUSED]),
-        held_hosts=HeldHost.objects.count(),
+        held_hosts=HeldHost.objects.in_force().count(),
         loops=len(loops),
         hosts=len(set(loops)),
     )
@@ -157,10 +159,19 @@ def oldest_waiting(by: str, limit: int) -> list[WaitingGroup]:
     return longest
 
 
+def waiting_of(webhooks: Mapping[int, str]) -> dict[str, WaitingGroup]:
+    """What waits for these webhooks, by the name that each is given; without the oldest."""
+    groups: dict[str, WaitingGroup] = {}
+    for webhook, name in webhooks.items():
+        groups.setdefault(name, WaitingGroup(name)).webhooks.append(webhook)
+    count_rows(list(groups.values()))
+    return groups
+
+
 def group_name(webhook: Webhook, by: str) -> str:
     if by == "company":
         return f"{webhook.company_id} {webhook.company.name}"
-    host = urlsplit(webhook.url).netloc or "fetched"
+    host = urlsplit(webhook.url).netloc or FETCHED
     return host if by == "host" else f"{webhook.pk} {host}"
 
 
@@ -183,18 +194,22 @@ def count_rows(groups: list[WaitingGroup]) -> None:
 
 def add_conditions(groups: list[WaitingGroup], webhooks: dict[int, Webhook], now: datetime) -> None:
     ids = [webhook for group in groups for webhook in group.webhooks]
-    health = Health.objects.in_bulk(ids)
+    health, holds = Health.objects.in_bulk(ids), HeldHost.objects.in_force().in_bulk()
     for group in groups:
         found: dict[str, int] = defaultdict(int)
         for webhook in group.webhooks:
-            found[brief_condition(webhooks[webhook], health.get(webhook), now)] += 1
+            one = webhooks[webhook]
+            held = one.host in holds
+            found[brief_condition(one, health.get(webhook), now, held=held)] += 1
         several = len(group.webhooks) > 1
         group.condition = ", ".join(told_conditions(found, several))
 
 
-def brief_condition(webhook: Webhook, health: Health | None, now: datetime) -> str:
+def brief_condition(webhook: Webhook, health: Health | None, now: datetime, *, held: bool) -> str:
     if not (webhook.active and webhook.company.active):
         return "paused"
+    if held:
+        return "held"
     if health is None or not health.failures:
         return "well"
     resting = health.resting_until is not None and health.resting_until > now

@@ -77,6 +77,12 @@ OTHERS = (
         "webhooks.view_webhook",
     ),
     (
+        gettext_noop("Sending"),
+        "outbox",
+        "admin:webhooks_webhook_sending",
+        "deliveries.view_heldhost",
+    ),
+    (
         gettext_noop("Missing events"),
         "troubleshoot",
         "admin:tickets_ticket_events",
@@ -106,6 +112,10 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         for title, icon, page, permission in OTHERS
         if request.user.has_perm(permission)
     ]
+    # A page may lie below another: the nearest is where we are.
+    below = [each for each in others if each["link"] in request.path]
+    for each in sorted(below, key=lambda item: len(item["link"]))[:-1]:
+        each["active"] = is_active(False)
     return [*groups, {"title": gettext("Desk"), "items": others}] if others else groups
 
 

@@ -53,6 +53,7 @@ CONDITIONS = {
     "well": gettext_noop("healthy"),
     "failing": gettext_noop("failing"),
     "resting": gettext_noop("resting"),
+    "held": gettext_noop("held"),
     "paused": gettext_noop("paused"),
     "unreadable": gettext_noop("unreadable"),
     "behind": gettext_noop("behind"),

@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils.translation import gettext
 
 from companies.models import Company
-from deliveries.models import Delivery, Event
+from deliveries.models import Delivery, Event, HeldHost
 from deliveries.monitoring import log
 from shipments.models import Shipment
 from webhooks.models import Webhook
@@ -168,6 +168,10 @@ def add_explanations(found: EventMatches, type_id: int | None) -> EventMatches:
     elif not any(one.active for one in fitting):
         text = gettext("All matching webhooks are paused, so their deliveries are waiting.")
         found.says.append(text)
+    holds = HeldHost.objects.in_force().in_bulk()
+    for host in sorted({one.host for one in fitting} & holds.keys()):
+        text = gettext("An operator holds %(host)s, so deliveries there are waiting.")
+        found.says.append(text % {"host": host})
     return found
 
 

@@ -24,6 +24,7 @@ from desk.common.admin_base import ReadOnlyAdmin
 from desk.common.controls import foreign_column, isolated
 from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
+from desk.support.sending_pages import SendingPages
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
@@ -56,7 +57,7 @@ class EventTypeFilter(admin.SimpleListFilter):
 
 
 @admin.register(Webhook)
-class WebhookAdmin(ReadOnlyAdmin):
+class WebhookAdmin(SendingPages, ReadOnlyAdmin):
     """Everything but a pause is the company's own. No secrets: they are not even read."""
 
     company_text = foreign_column("company")

@@ -203,6 +203,13 @@ DELIVERIES = (
         "The log grows four times as fast.",
     ),
     Mutant(
+        "proxy-asked-before-the-guard",
+        "deliveries/http/transport.py",
+        "elif answer.error is not None:\n            self._end(",
+        "elif answer.error is not None and self._proxy is None:\n            self._end(",
+        "The proxy is asked for addresses that a company must not reach.",
+    ),
+    Mutant(
         "log-of-another-company",
         "deliveries/monitoring/log.py",
         "webhook__company=company",

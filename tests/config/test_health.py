@@ -75,6 +75,7 @@ def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
         "broker",
         "beat",
         "oldest_due_delivery",
+        "outgoing_proxy",
         "periodic_tasks",
         "weeks_ahead",
     ]

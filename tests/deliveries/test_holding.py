@@ -8,11 +8,14 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Max
+from django.utils import timezone
+from rest_framework.test import APIClient
 
 from companies.models import AuditEntry, Company
 from deliveries import publishing
-from deliveries.engine import holding
-from deliveries.models import Delivery, Drain, HeldHost, Loop
+from deliveries.engine import holding, setting_aside
+from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
+from deliveries.monitoring import backlog, log
 from faults.receiver import Receiver
 from tests import builders as build
 from tests.sending import deliver, pass_time
@@ -42,6 +45,9 @@ def test_nothing_is_sent_to_a_host_that_is_held(
     deliver(loopback)
 
     assert [each.path for each in receiver.log] == ["/other", "/other"]
+    # As if it rested, but that would be its receiver's fault.
+    assert Health.objects.filter(resting_until__gt=timezone.now()).count() == 1
+    assert backlog.count_resting() == 0
     waiting = Delivery.objects.open()
     assert waiting.count() == 2
     assert waiting.aggregate(attempts=Max("attempts"), step=Max("step")) == {
@@ -60,6 +66,75 @@ def test_nothing_is_sent_to_a_host_that_is_held(
         "hold_host",
         "release_host",
     ]
+
+
+def test_a_hold_ends_by_itself(company: Company, receiver: Receiver, loopback: Policy) -> None:
+    webhook = build.webhook(company, url=receiver.url)
+    run("hold_host", "127.0.0.1", "--hours", "6")
+    publishing.publish([build.news(company)])
+    deliver(loopback)
+    assert receiver.log == []
+
+    HeldHost.objects.update(held_until=timezone.now())
+    pass_time(timedelta(seconds=30))
+    deliver(loopback)
+
+    assert len(receiver.log) == 1
+    assert log.health(webhook, timezone.now())["condition"] == "well"
+    assert run("hold_host", "--list") == "no host is held"
+    with pytest.raises(CommandError, match="is not held"):
+        run("release_host", "127.0.0.1")
+
+
+def test_held_again_it_is_held_as_said_last_since_it_was_held_first(db: None) -> None:
+    run("hold_host", "hooks.example.com", "--hours", "6", "--reason", "first")
+    since = HeldHost.objects.get().held_at
+    run("hold_host", "hooks.example.com", "--reason", "second")
+
+    held = HeldHost.objects.get()
+    assert (held.held_at, held.held_until, held.reason) == (since, None, "second")
+
+
+@pytest.mark.parametrize("hours", ["0", "-1", "721", "nan"])
+def test_holds_for_some_hours_and_not_for_ever(db: None, hours: str) -> None:
+    with pytest.raises(CommandError, match="--hours takes"):
+        run("hold_host", "hooks.example.com", f"--hours={hours}")
+
+
+def test_says_how_many_webhooks_it_concerns(company: Company) -> None:
+    for url in ("https://a.example/1", "https://A.example:8443/2", "https://b.a.example/"):
+        build.webhook(company, url=url)
+    build.webhook(company, url="https://a.example/3", deleted_at=timezone.now())
+
+    assert run("hold_host", "a.example") == "holding a.example, webhooks there: 2"
+
+
+def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
+    api: APIClient, company: Company
+) -> None:
+    webhook = build.webhook(company, url="https://hooks.example.com:8443/in")
+    page = f"/webhooks/{webhook.pk}/health"
+    run("hold_host", "hooks.example.com", "--reason", "private words")
+    held = HeldHost.objects.get()
+
+    found = api.get(page).json()["data"]
+
+    since = f"{held.held_at:%Y-%m-%d %H:%M:%S}"
+    assert found["condition"] == "held"
+    assert found["hold"] == {"since": since, "until": None, "reason": None}
+    setting_aside.have_wait([webhook.pk])
+    assert api.get(page).json()["data"]["resting_until"] is None
+
+    text = "You asked us to wait."
+    run("hold_host", "hooks.example.com", "--hours", "1", "--tell-companies", text)
+    hold = api.get(page).json()["data"]["hold"]
+    assert hold["reason"] == text
+    assert hold["until"] > since
+
+    run("release_host", "hooks.example.com")
+    found = api.get(page).json()["data"]
+    assert found["hold"] is None
+    assert found["condition"] != "held"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +200,8 @@ def test_drain_says_when_something_stays_in_flight(
 
 
 def test_a_rehearsal_holds_nothing(db: None) -> None:
-    assert run("hold_host", "hooks.example.com", "--dry-run") == "would hold hooks.example.com"
+    rehearsed = run("hold_host", "hooks.example.com", "--dry-run")
+    assert rehearsed == "would hold hooks.example.com, webhooks there: 0"
     assert run("drain", "--dry-run") == "would drain; 0 in flight"
 
     assert not HeldHost.objects.exists()

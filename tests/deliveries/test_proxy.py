@@ -1,18 +1,23 @@
 """Leaving through a proxy (decision N23): what it is told, and whose failure its refusals are."""
 
 import ssl
+import time
+from contextlib import closing
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
+from django.test import Client
 from pytest_django import Settings
 
 from companies.doctor import Grade
 from companies.models import Company
 from deliveries import publishing
+from deliveries.engine import leases
 from deliveries.http.answers import Failure, Reply
-from deliveries.http.transport import Request, send_one
+from deliveries.http.transport import Request, Transport, send_one
 from deliveries.models import Attempt, Delivery, Health, State
 from deliveries.on_demand.sample_delivery import send_sample
 from faults.receiver import Receiver
@@ -21,7 +26,7 @@ from tests.config.test_doctor import examined
 from tests.deliveries.hostile import HEADERS, LOOPBACK, good, receiver, send
 from tests.deliveries.name_server import name_server
 from tests.deliveries.proxy_server import proxy_server
-from tests.sending import deliver
+from tests.sending import deliver, engine
 from webhooks.outgoing import BadProxy, parse_proxy
 from webhooks.targets import Policy
 
@@ -192,6 +197,28 @@ def test_doctor_says_what_is_wrong_and_no_login(settings: Settings) -> None:
         assert examined("outgoing_proxy").grade is Grade.FAIL
 
 
+@pytest.mark.parametrize(
+    ("proxy", "told", "grade"),
+    [
+        ("", "127.0.0.1", Grade.OK),
+        ("http://203.0.114.9", "", Grade.OK),
+        ("http://203.0.114.9", "203.0.114.0/24", Grade.OK),
+        ("http://203.0.114.9", "203.0.113.0/24", Grade.WARN),
+        ("http://10.1.2.3", "203.0.114.9", Grade.OK),  # who knows what it is outside
+        ("http://10.1.2.3", "127.0.0.1", Grade.WARN),  # this host's own
+        ("http://proxy.internal", "127.0.0.1", Grade.WARN),
+        ("http://127.0.0.1", "127.0.0.1", Grade.OK),
+    ],
+)
+def test_doctor_warns_where_companies_are_told_addresses_of_which_nothing_comes(
+    settings: Settings, proxy: str, told: str, grade: Grade
+) -> None:
+    settings.DELIVERY_PROXY = proxy
+    settings.SENDER_ADDRESSES = tuple(map(ip_network, filter(None, [told])))
+
+    assert examined("sender_addresses").grade is grade
+
+
 def test_test_sends_leave_through_it(settings: Settings, company: Company) -> None:
     settings.WEBHOOK_ALLOW_HTTP = True
     settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK.allowed_networks
@@ -199,3 +226,42 @@ def test_test_sends_leave_through_it(settings: Settings, company: Company) -> No
         settings.DELIVERY_PROXY = proxy.url
         assert send_sample(company, tracking_number="T1", url=running.url).delivered
         assert proxy.asked == [f"127.0.0.1:{running.port}"]
+
+
+def test_an_outage_is_told_by_the_loops_that_meet_it_and_its_end_is_asked_for(
+    client: Client,
+    company: Company,
+    receiver: Receiver,
+    loopback: Policy,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.DELIVERY_PROXY = CLOSED
+
+    def told() -> dict[str, object]:
+        return client.get("/readyz").json()["checks"]["outgoing_proxy"]
+
+    assert told() == {"ok": True, "detail": "no loop has trouble with it"}
+    monkeypatch.setattr("deliveries.engine.leases.HEARTBEAT_SECONDS", 0.0)
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company)])
+    with closing(Transport(loopback, proxy=parse_proxy(CLOSED))) as transport:
+        began = time.monotonic()
+        # Until its heartbeat has said so; it never does where that is broken.
+        stop = lambda: bool(leases.proxy_troubles()) or time.monotonic() - began > 20  # noqa: E731
+        sending = engine(transport, stop)
+        monkeypatch.setattr(sending, "let_go", lambda: None)
+        sending.run()
+
+    assert told() == {
+        "ok": False,
+        "detail": "The outgoing proxy cannot be reached. Loops that cannot send: 1",
+    }
+    assert (
+        'parceldesk_part_ok{part="outgoing_proxy"} 0.0' in client.get("/metrics").content.decode()
+    )
+
+    # It works again, and the loop has had nothing to send since.
+    with proxy_server("http", 1, 403) as proxy:
+        settings.DELIVERY_PROXY = proxy.url
+        assert told()["ok"]

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.engine import recording
+from deliveries.engine import holding, recording
 from deliveries.engine.signing import sign
 from deliveries.models import Delivery, Health, State
 from desk.support import actions
@@ -314,3 +314,27 @@ def test_a_webhook_without_a_url_is_shown_as_one(company: Company, browser: Brow
     for address in ("", f"{webhook.pk}/change/"):
         shown = auditor.get(f"/admin/webhooks/webhook/{address}").content.decode()
         assert "none: its company fetches the events" in shown
+
+
+def test_a_webhook_whose_host_is_held_says_so(
+    desk: Client, browser: Browser, company: Company
+) -> None:
+    webhook = build.webhook(company, url="https://hooks.example.com/in")
+    publishing.publish([build.news(company, 7)])
+    holding.hold_host("hooks.example.com", by="olga", reason="private words")
+
+    html = desk.get(webhook_page(webhook.pk)).content.decode()
+    found = desk.get(f"/admin/tickets/ticket/events/?company={company.pk}").content.decode()
+
+    assert "operator has held" in html
+    assert "The company sees that it is held, and no reason." in html
+    assert "private words" not in html
+    assert "Who holds it, and why" not in html
+    held = browser("operator").get(webhook_page(webhook.pk)).content.decode()
+    assert "Who holds it, and why" in held
+    assert "An operator holds hooks.example.com, so deliveries there are waiting." in found
+
+    holding.hold_host("hooks.example.com", by="olga", public_reason="You asked us.", hours=1)
+    html = desk.get(webhook_page(webhook.pk)).content.decode()
+    assert "You asked us." in html
+    assert "It ends by itself" in html
