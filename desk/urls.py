@@ -8,7 +8,7 @@ from desk.first_run import pages as first_run_pages
 from desk.joining import pages as joining_pages
 from desk.live import asking, notification_pages
 from desk.palette import pages as palette_pages
-from desk.people import audit_pages, language, second_factor_pages
+from desk.people import audit_pages, language, second_factor_pages, session_pages
 from desk.reports import dashboard, report_pages
 
 guarded = admin.site.admin_view
@@ -28,6 +28,12 @@ urlpatterns = [
     path("audit/", guarded(audit_pages.audit_page), name="desk_audit"),
     path("audit.csv", guarded(audit_pages.audit_file), name="desk_audit_file"),
     path("preferences/", guarded(language.preferences_page), name="desk_preferences"),
+    path("sessions/", guarded(session_pages.own_sessions_page), name="desk_sessions"),
+    path(
+        "sessions/<int:user_id>/",
+        guarded(session_pages.user_sessions_page),
+        name="desk_user_sessions",
+    ),
     path("live/", asking.live_page, name="desk_live"),
     path("live/mine/", guarded(notification_pages.mine_page), name="desk_live_mine"),
     path("notifications/", guarded(notification_pages.list_page), name="desk_notifications"),
