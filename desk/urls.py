@@ -1,4 +1,4 @@
-"""The desk's pages that belong to no table; all of them behind the admin's login."""
+"""The desk's pages that belong to no table; behind the admin's login but two ways to one."""
 
 from django.contrib import admin
 from django.urls import path
@@ -8,7 +8,13 @@ from desk.first_run import pages as first_run_pages
 from desk.joining import pages as joining_pages
 from desk.live import asking, notification_pages
 from desk.palette import pages as palette_pages
-from desk.people import audit_pages, language, second_factor_pages
+from desk.people import (
+    audit_pages,
+    language,
+    reset_pages,
+    second_factor_pages,
+    session_pages,
+)
 from desk.reports import dashboard, report_pages
 
 guarded = admin.site.admin_view
@@ -28,6 +34,12 @@ urlpatterns = [
     path("audit/", guarded(audit_pages.audit_page), name="desk_audit"),
     path("audit.csv", guarded(audit_pages.audit_file), name="desk_audit_file"),
     path("preferences/", guarded(language.preferences_page), name="desk_preferences"),
+    path("sessions/", guarded(session_pages.own_sessions_page), name="desk_sessions"),
+    path(
+        "sessions/<int:user_id>/",
+        guarded(session_pages.user_sessions_page),
+        name="desk_user_sessions",
+    ),
     path("live/", asking.live_page, name="desk_live"),
     path("live/mine/", guarded(notification_pages.mine_page), name="desk_live_mine"),
     path("notifications/", guarded(notification_pages.list_page), name="desk_notifications"),
@@ -48,6 +60,13 @@ urlpatterns = [
         "invitation/<uidb64>/<token>/",
         joining_pages.InvitationPage.as_view(),
         name="desk_invitation",
+    ),
+    # For somebody who has forgotten theirs. Unfold's login page asks for the first by this name.
+    path("password-reset/", reset_pages.ask_reset_page, name="admin_password_reset"),
+    path(
+        "password-reset/<uidb64>/<token>/",
+        reset_pages.NewPasswordPage.as_view(),
+        name="desk_password_reset",
     ),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
     path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),

@@ -101,6 +101,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "desk.people.signing_in.SigningIn",
+    "desk.people.seen_sessions.SeenSessions",
     "desk.people.language.DeskLanguage",
     "desk.people.gate.SecondFactor",
     "desk.only_sent.OnlySent",

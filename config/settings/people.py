@@ -10,7 +10,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-# Of links in invitations, the only ones that set a password.
+# Of links in invitations; those of forgotten passwords live an hour (desk/people/resets.py).
 PASSWORD_RESET_TIMEOUT = 7 * 24 * 3600
 PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
 AUTHENTICATION_BACKENDS = [

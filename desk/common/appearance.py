@@ -23,4 +23,5 @@ def account_pages(request: HttpRequest) -> list[dict[str, str]]:
         {"title": gettext("Language and time zone"), "link": reverse("desk_preferences")},
         {"title": gettext("Change password"), "link": reverse("admin:password_change")},
         {"title": gettext("Second factor"), "link": reverse("second_factor_device")},
+        {"title": gettext("Your sessions"), "link": reverse("desk_sessions")},
     ]

@@ -3,12 +3,17 @@
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from django import forms
+from django.contrib.auth.models import User
 from django.utils.translation import gettext, gettext_lazy
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
+from unfold.widgets import (
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+)
 
 from companies.texts import is_blank
 from desk.common.claim_forms import AmountsForm, DecisionForm
-from desk.common.generics import ModelChoiceField
+from desk.common.generics import ModelChoiceField, SetPasswordForm
 from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.changes.seen import Seen, require_seen
 from tickets.changes.writes import StaleTicket
@@ -178,3 +183,12 @@ class SeenAmountsForm(AmountsForm):
     """The amounts as a form of its own, from a page that had shown the ticket."""
 
     seen = SeenField()
+
+
+class NewPasswordForm(SetPasswordForm[User]):
+    """Django's, as the desk looks."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"})

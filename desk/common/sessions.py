@@ -1,22 +1,64 @@
-"""The sessions of a user, in whatever browsers they are signed in."""
+"""The sessions of a user, in whatever browsers they are signed in.
 
-from django.contrib.auth import SESSION_KEY
+A session does not say whose it is but in what it holds, so all that live are read: as many as
+people signed in within the last hours. Django's table is the truth; whoever is not in it is signed
+out.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+
+class LiveSession(NamedTuple):
+    """A session as others may know it: by the digest of its key, which alone opens it."""
+
+    digest: str
+    data: dict[str, Any]
+
+
+def session_digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+def live_sessions(user: User) -> list[LiveSession]:
+    """Those that open the desk to this user now: none of somebody who is switched off."""
+    if not user.is_active:
+        return []
+    return [
+        LiveSession(session_digest(row.session_key), data)
+        for row, data in rows_of_user(user)
+        if fits_password(user, data)
+    ]
+
+
+def end_session(user: User, digest: str) -> bool:
+    """Sign a user out in one browser; False if there is no such session of theirs."""
+    keys = [row.pk for row, _ in rows_of_user(user) if session_digest(row.session_key) == digest]
+    return Session.objects.filter(pk__in=keys).delete()[0] > 0
 
 
 def end_others(user: User, kept: str | None) -> int:
-    """Sign a user out everywhere but in the session with this key; returns how many ended.
+    """Sign a user out everywhere but in the session with this key; returns how many ended."""
+    theirs = [row.pk for row, _ in rows_of_user(user) if row.session_key != kept]
+    return Session.objects.filter(pk__in=theirs).delete()[0]
 
-    A session does not say whose it is but in what it holds, so all that live are read: as many as
-    people signed in within the last hours.
-    """
-    live = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=kept)
-    theirs = [
-        session.pk
-        for session in live.iterator()
-        if session.get_decoded().get(SESSION_KEY) == str(user.pk)
-    ]
-    Session.objects.filter(pk__in=theirs).delete()
-    return len(theirs)
+
+def rows_of_user(user: User) -> Iterator[tuple[Session, dict[str, Any]]]:
+    for row in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+        data = row.get_decoded()
+        if data.get(SESSION_KEY) == str(user.pk):
+            yield row, data
+
+
+def fits_password(user: User, data: dict[str, Any]) -> bool:
+    """Another password has closed what was opened with the one before."""
+    noted = data.get(HASH_SESSION_KEY, "")
+    right = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    return any(constant_time_compare(noted, each) for each in right)

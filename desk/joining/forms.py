@@ -1,21 +1,16 @@
 """One agent, as a lead enters them."""
 
-from typing import Any
-
 from django import forms
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminFileFieldWidget,
     UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminPasswordWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
 )
 
-from desk.common.generics import SetPasswordForm
 from desk.joining.agent_rows import AgentRow
 from tickets.models import TicketType
 
@@ -98,15 +93,6 @@ class AgentFileForm(forms.Form):
         label=gettext_lazy("CSV file"),
         widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,text/csv"}),
     )
-
-
-class NewPasswordForm(SetPasswordForm[User]):
-    """Django's, as the desk looks."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            field.widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"})
 
 
 def type_names() -> list[tuple[int, str]]:

@@ -16,6 +16,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
+from desk.common.forms import NewPasswordForm
 from desk.common.generics import SetPasswordForm
 from desk.common.requests import StaffRequest
 from desk.joining import adding, invitations
@@ -28,7 +29,7 @@ from desk.joining.agent_rows import (
     file_text,
     read_rows,
 )
-from desk.joining.forms import FIELD_OF, AgentFileForm, AgentForm, NewPasswordForm, type_names
+from desk.joining.forms import FIELD_OF, AgentFileForm, AgentForm, type_names
 from desk.models import Invitation
 
 MOST_INVITATIONS = 200

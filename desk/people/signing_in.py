@@ -34,6 +34,12 @@ class LoginForm(AuthenticationForm):
         return super().get_invalid_login_error()
 
 
+def may_use_password(user: User) -> bool:
+    """Whether this user signs in to the desk with a password of their own: who was only invited,
+    or comes another way, has none."""
+    return user.is_active and user.is_staff and user.has_usable_password()
+
+
 def locked_out(request: HttpRequest, answer: HttpResponse, *_: Any) -> HttpResponse:
     """The login page as it is, which says so; only the status is another."""
     answer.status_code = 429

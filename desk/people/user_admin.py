@@ -89,6 +89,7 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     )
     add_fieldsets = ((None, {"fields": ("username", "password1", "password2", "email")}),)
     actions = ("remove_second_factor",)
+    change_form_outer_before_template = "admin/auth/user/before.html"
     list_per_page = 25
     show_full_result_count = False
 

@@ -2,6 +2,7 @@
 
 from faults.broken import Mutant
 from faults.broken.figures import FIGURES
+from faults.broken.people import PEOPLE
 
 ACTING = "desk/support/actions.py"
 EVIDENCE = "desk/support/evidence.py"
@@ -17,6 +18,7 @@ WEBHOOKS = "desk/support/webhook_admin.py"
 
 DESK = (
     *FIGURES,
+    *PEOPLE,
     Mutant(
         "evidence-for-anybody",
         EVIDENCE,

@@ -32,6 +32,8 @@ KEPT = {
     "axes_accesslog": PEOPLE,
     "desk_invitation": PEOPLE,
     "desk_preferences": PEOPLE,
+    "desk_resetrequest": PEOPLE,
+    "desk_seensession": PEOPLE,
     "otp_static_staticdevice": PEOPLE,
     "otp_static_statictoken": PEOPLE,
     "otp_totp_totpdevice": PEOPLE,

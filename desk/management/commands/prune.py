@@ -12,6 +12,8 @@ from django.utils import timezone
 from companies.api import bundles, idempotency
 from companies.old_rows import delete_in_steps, delete_oldest
 from deliveries.upkeep import pruning
+from desk.people.resets import forget_requests
+from desk.people.seen_sessions import forget_unseen
 from shipments.pruning import prune_updates
 from tickets.models import Notification, Ticket, Watch
 
@@ -66,6 +68,8 @@ Example, once a day:
             self.tell(f"{verb} {old} old rows of {model._meta.verbose_name_plural}")
         expired = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
         self.tell(f"{verb} {delete_in_steps(expired, dry_run=dry_run)} expired sessions")
+        forget_unseen(dry_run=dry_run)
+        forget_requests(dry_run=dry_run)
         forgotten = idempotency.forget_old_answers(dry_run=dry_run)
         forgotten += bundles.forget_old_bundles(dry_run=dry_run)
         self.tell(f"{verb} {forgotten} kept answers older than a day")

@@ -1,4 +1,4 @@
-"""What only the desk needs: prepared answers, who is looking at what, and storms."""
+"""The tools of the desk: prepared answers, who is looking at what, and storms."""
 
 import re
 
@@ -8,7 +8,6 @@ from django.db import models
 from django.db.models import Q, Value
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
-from tickets.local_time import check_zone
 from tickets.models import Ticket, TicketType
 
 # What a macro's text may name in braces.
@@ -87,46 +86,6 @@ class Visit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} at {self.ticket}"
-
-
-class Preferences(models.Model):
-    """How somebody reads the desk. Empty: as the deployment has it (decisions N20, N21)."""
-
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.CASCADE,
-        primary_key=True,
-        related_name="preferences",
-    )
-    language = models.CharField(max_length=5, choices=settings.LANGUAGES, blank=True)
-    time_zone = models.CharField(max_length=50, blank=True, validators=[check_zone])
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"{self.language} {self.time_zone}".strip()
-
-
-class Invitation(models.Model):
-    """That somebody was asked to set a password; the link in the email names this row's time."""
-
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.CASCADE,
-        primary_key=True,
-        related_name="invitation",
-    )
-    invited_by = models.CharField(max_length=150, blank=True)
-    sent_at = models.DateTimeField()
-    accepted_at = models.DateTimeField(null=True)
-    revoked_at = models.DateTimeField(null=True)
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return self.user.get_username()
 
 
 class SettledStep(models.Model):

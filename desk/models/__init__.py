@@ -1,0 +1,28 @@
+"""What only the desk needs: its people, its tools, and storms."""
+
+from desk.models.people import Invitation, Preferences, ResetRequest, SeenSession
+from desk.models.work import (
+    PLACEHOLDERS,
+    Macro,
+    SavedView,
+    SettledStep,
+    Storm,
+    StormReply,
+    Visit,
+    check_placeholders,
+)
+
+__all__ = [
+    "PLACEHOLDERS",
+    "Invitation",
+    "Macro",
+    "Preferences",
+    "ResetRequest",
+    "SavedView",
+    "SeenSession",
+    "SettledStep",
+    "Storm",
+    "StormReply",
+    "Visit",
+    "check_placeholders",
+]

@@ -1,0 +1,182 @@
+"""A new password by email: asked for by name or address, set by a link that lives for an hour.
+
+What whoever asks is told does not say whether there is such a user.
+Why: decision page desk-a-password-is-reset-by-mail.
+"""
+
+import logging
+from datetime import timedelta
+
+from axes.models import AccessAttempt
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.db import connection, transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.crypto import salted_hmac
+from django.utils.encoding import force_bytes
+from django.utils.http import base36_to_int, urlsafe_base64_encode
+from django.utils.translation import gettext
+
+from companies import audit
+from companies.models import AuditEntry
+from companies.old_rows import delete_in_steps
+from deliveries import mailing
+from desk.common import sessions
+from desk.models import ResetRequest
+from desk.people.language import look_up_reading
+from desk.people.signing_in import may_use_password
+
+logger = logging.getLogger(__name__)
+
+VALID_FOR = timedelta(hours=1)
+# Within an hour. A name is mistyped once or twice; behind one address sit many.
+WITHIN = timedelta(hours=1)
+OF_A_NAME = 3
+OF_AN_ADDRESS = 20
+# Users of one email address, each of whom gets an email of their own.
+MOST_USERS = 5
+KEPT_FOR = timedelta(days=1)
+# Any text will do, as long as nothing else takes advisory locks under it.
+LOCK = "desk.people.resets"
+
+
+class TooManyResets(Exception):
+    """This name, or this address, has asked as often as it may."""
+
+
+class ResetOver(ValueError):
+    """The link was used meanwhile, or is too old."""
+
+
+class ResetTokens(PasswordResetTokenGenerator):
+    """Django's tokens, which end with the password or the next sign-in, and after an hour."""
+
+    key_salt = "desk.people.resets"
+
+    def check_token(self, user: User | None, token: str | None) -> bool:
+        if user is None or not token or not may_use_password(user):
+            return False
+        return super().check_token(user, token) and self.age(token) <= VALID_FOR
+
+    def age(self, token: str) -> timedelta:
+        """Of a token whose form is right."""
+        made = base36_to_int(token.partition("-")[0])
+        return timedelta(seconds=self._num_seconds(self._now()) - made)
+
+
+reset_tokens = ResetTokens()
+
+
+def are_offered() -> bool:
+    """Not where no email leaves, nor where any Host header could stand in the link."""
+    if settings.ENVIRONMENT != "production":
+        return True
+    printed = settings.EMAIL_BACKEND.endswith("console.EmailBackend")
+    return not printed and "*" not in settings.ALLOWED_HOSTS
+
+
+def ask_reset(name: str, *, address: str | None, url: str) -> None:
+    """Write a link to whoever has this user name or email address, if there is somebody.
+
+    `address` is where the request came from, `url` is where the desk is. Raises TooManyResets,
+    whether or not there is somebody.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 2))", [LOCK])
+        count_request(name_digest(name), address)
+        for user in users_named(name):
+            # Not from the cache: one that is away would be waited for, and tell.
+            with translation.override(look_up_reading(user).language):
+                mailing.keep_mail(user.email, *reset_letter(user, url))
+            logger.info("%s gets a link to set a new password", user.get_username())
+        # For nobody too: a broker that hangs must not tell them apart.
+        mailing.ring_mail_task()
+
+
+def count_request(name: str, address: str | None) -> None:
+    """Raises TooManyResets. What is refused is not counted, so trying makes it no longer."""
+    lately = ResetRequest.objects.filter(asked_at__gt=timezone.now() - WITHIN)
+    if lately.filter(name=name).count() >= OF_A_NAME:
+        raise TooManyResets
+    if address is not None and lately.filter(address=address).count() >= OF_AN_ADDRESS:
+        raise TooManyResets
+    ResetRequest.objects.create(name=name, address=address, asked_at=timezone.now())
+
+
+def name_digest(name: str) -> str:
+    return salted_hmac(LOCK, name.casefold(), algorithm="sha256").hexdigest()[:32]
+
+
+def users_named(name: str) -> list[User]:
+    """Those who may set a password and have an email address, which is theirs and not what was
+    typed."""
+    found = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name), is_active=True)
+    users = [user for user in found.order_by("pk") if user.email and may_use_password(user)]
+    return users[:MOST_USERS]
+
+
+def set_by_link(user: User, token: str, password: str) -> None:
+    """Set the password and sign the user out everywhere. Raises ResetOver."""
+    # Slow on purpose: not while the row is locked.
+    encoded = make_password(password)
+    with transaction.atomic():
+        locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        if not reset_tokens.check_token(locked, token):
+            raise ResetOver(gettext("This link was used meanwhile, or is too old."))
+        locked.password = encoded
+        locked.save(update_fields=["password"])
+        ended = sessions.end_others(locked, None)
+        # Whoever mistyped until they were locked out gets in.
+        AccessAttempt.objects.filter(username=locked.get_username()).delete()
+        name = locked.get_username()
+        audit.record_act(
+            "reset_password",
+            actor=name,
+            via=AuditEntry.Via.DESK,
+            about=f"user {name}",
+            details={"sessions_ended": ended},
+        )
+        if locked.email:
+            with translation.override(look_up_reading(locked).language):
+                mailing.keep_mail(locked.email, *changed_letter(locked))
+            mailing.ring_mail_task()
+
+
+def reset_letter(user: User, url: str) -> tuple[str, str]:
+    """Subject and text, in the language that is on."""
+    place = urlsafe_base64_encode(force_bytes(user.pk))
+    link = reverse("desk_password_reset", args=[place, reset_tokens.make_token(user)])
+    text = gettext(
+        "Hello %(name)s,\n\nsomebody asked for a new password for the user name %(login)s at the"
+        " desk. Set it here within %(minutes)d minutes:\n\n%(link)s\n\nIf it was not you, ignore"
+        " this email: your password stays as it is.\n"
+    )
+    words = {
+        "name": user.first_name or user.get_username(),
+        "login": user.get_username(),
+        "minutes": VALID_FOR.seconds // 60,
+        "link": url.rstrip("/") + link,
+    }
+    return gettext("A new password for the desk"), text % words
+
+
+def changed_letter(user: User) -> tuple[str, str]:
+    """Subject and text, in the language that is on."""
+    text = gettext(
+        "Hello %(name)s,\n\nthe password of the user name %(login)s at the desk was changed by a"
+        " link that was sent to this address. All sessions were ended.\n\nIf it was not you, tell"
+        " a lead or an operator at once.\n"
+    )
+    words = {"name": user.first_name or user.get_username(), "login": user.get_username()}
+    return gettext("Your password for the desk was changed"), text % words
+
+
+def forget_requests(*, dry_run: bool = False) -> int:
+    """Delete the requests that no bound counts any more; returns how many."""
+    old = ResetRequest.objects.filter(asked_at__lt=timezone.now() - KEPT_FOR)
+    return delete_in_steps(old.order_by("asked_at"), dry_run=dry_run)

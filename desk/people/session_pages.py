@@ -1,0 +1,66 @@
+"""The pages on which people see where they, or those they look after, are signed in, and end it."""
+
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext, ngettext
+from django.views.decorators.cache import never_cache
+
+from desk.common.requests import StaffRequest
+from desk.common.sessions import session_digest
+from desk.people import session_list
+
+
+@never_cache
+def own_sessions_page(request: StaffRequest) -> HttpResponse:
+    """GET lists one's own sessions; POST ends one of the others, or all others."""
+    return sessions_answer(request, request.user)
+
+
+@never_cache
+def user_sessions_page(request: StaffRequest, user_id: int) -> HttpResponse:
+    """GET lists somebody's sessions; POST ends one, or all."""
+    user = get_object_or_404(User, pk=user_id)
+    if user.pk == request.user.pk:
+        return redirect("desk_sessions")
+    if not session_list.may_end(request.user, user):
+        raise PermissionDenied
+    return sessions_answer(request, user)
+
+
+def sessions_answer(request: StaffRequest, user: User) -> HttpResponse:
+    own = user.pk == request.user.pk
+    key = request.session.session_key
+    if request.method == "POST":
+        end_chosen(request, user, kept=key if own else None)
+        return redirect(request.path)
+    listed = session_list.list_sessions(user, key if own else None)
+    title = gettext("Sessions of %(name)s") % {"name": user.get_username()}
+    context = {
+        **admin.site.each_context(request),
+        "title": gettext("Your sessions") if own else title,
+        "own": own,
+        "person": user,
+        "sessions": listed,
+        "others": sum(not one.own for one in listed),
+    }
+    return TemplateResponse(request, "admin/sessions.html", context)
+
+
+def end_chosen(request: StaffRequest, user: User, *, kept: str | None) -> None:
+    """End what the form names and say how many ended. The own session ends by signing out."""
+    chosen = request.POST.get("end", "")
+    if "all" in request.POST:
+        ended = session_list.end_all(user, kept=kept, by=request.user)
+    elif kept and chosen == session_digest(kept):
+        ended = 0
+    else:
+        ended = session_list.end_one(user, chosen, by=request.user)
+    if ended:
+        text = ngettext("%(count)d session ended.", "%(count)d sessions ended.", ended)
+        messages.success(request, text % {"count": ended})
+    else:
+        messages.info(request, gettext("No session ended: it was over already."))
