@@ -2,16 +2,13 @@
 
 from django.db import migrations, models
 
+from companies.migration_steps import LockLast
+
 
 class Migration(migrations.Migration):
     dependencies = [("companies", "0010_audit_by_whom")]
 
     operations = [
-        migrations.AddField(
-            model_name="company",
-            name="erased_at",
-            field=models.DateTimeField(editable=False, null=True),
-        ),
         migrations.CreateModel(
             name="Erasure",
             fields=[
@@ -38,5 +35,13 @@ class Migration(migrations.Migration):
                     )
                 ],
             },
+        ),
+        LockLast(
+            "companies_company",
+            operations=[
+                migrations.AddField(
+                    "company", "erased_at", models.DateTimeField(editable=False, null=True)
+                )
+            ],
         ),
     ]

@@ -13,16 +13,14 @@ transaction, unless its text names models and all of them are of cold tables.
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 from django.db.migrations import Migration, RunPython, SeparateDatabaseAndState
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
+from tests.upgrades.collecting import CollectingEditor
 from tests.upgrades.columns import GONE, Column, Columns, NotNull
 from tests.upgrades.texts import actions, plain, source
 
@@ -31,6 +29,9 @@ HOT = re.compile(
     r"\b(deliveries_\w+|shipments_\w+|companies_keptanswer|desk_visit"
     r"|tickets_(ticket|historyentry|comment|document|incidencelink|rating))\b"
 )
+# Those, and small ones that are read all the time.
+READ = r"tickets_(tickettype|agent)|companies_(company|apitoken)|webhooks_webhook"
+NEEDED = re.compile(f"{HOT.pattern}|{READ}")
 TIMEOUT = re.compile(r"SET (?:SESSION )?statement_timeout\b", re.I)
 CREATE_TABLE = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.I)
 CREATE_INDEX = re.compile(
@@ -49,23 +50,6 @@ WRITES = re.compile(
 HARMLESS = re.compile(r"(CREATE|ALTER|COMMENT|DROP (TRIGGER|FUNCTION|VIEW|TYPE))\b", re.I)
 GET_MODEL = re.compile(r"""get_model\(\s*["'](\w+)\W+(\w+)["']""")
 VARCHAR = re.compile(r"varchar\((\d+)\)")
-
-
-class CollectingEditor(DatabaseSchemaEditor):
-    """Collects statements and asks no database, whose tables would be those of today."""
-
-    def __init__(self) -> None:
-        apart = connection.copy()
-        # Django leaves out what an older one does not have.
-        apart.pg_version = 180000
-        super().__init__(apart, collect_sql=True, atomic=False)
-
-    def execute(self, sql: Any, params: Any = ()) -> None:
-        # Not the adapter's, which puts parameters in with the help of a connection.
-        BaseDatabaseSchemaEditor.execute(self, sql, params)
-
-    def _constraint_names(self, *_: Any, **__: Any) -> list[str]:
-        return ["as_it_is_called"]
 
 
 class Reader:
@@ -119,11 +103,12 @@ class Reading:
 
     def follows_a_lock(self, text: str) -> None:
         """Note what a hot table is locked for, which the migration has locked before."""
+        # A foreign key stops who writes the table that it leads to, any other change who reads it.
         altered = ALTER_TABLE.match(text)
-        locked = [altered[1]] if altered else []
-        locked += REFERENCES.findall(text)
-        if hot := [*filter(self.is_hot, locked)]:
-            self.holding = self.holding or hot[0]
+        locked = [one for one in REFERENCES.findall(text) if HOT.fullmatch(one)]
+        locked += [altered[1]] if altered and NEEDED.fullmatch(altered[1]) else []
+        if locked := [one for one in locked if one not in self.new_tables]:
+            self.holding = self.holding or locked[0]
         elif self.holding and self.migration.atomic:
             self.waited_for.append(text[:60])
 
