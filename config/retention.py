@@ -24,6 +24,7 @@ from companies.models import AuditEntry
 from companies.old_rows import delete_in_steps, delete_oldest, forget_kept_answers
 from deliveries.upkeep import pruning
 from shipments.pruning import prune_updates
+from tickets.changes.old_files import forget_content
 from tickets.models import Notification, Ticket, Watch
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 100_000
 SIGN_INS = (AccessAttempt, AccessLog, AccessFailureLog)
 # What goes by settings alone: it is evidence, and nobody means it who has to free a disk.
-EVIDENCE = ("audit",)
+EVIDENCE = ("audit", "files")
 
 
 class WeeksInUse(RuntimeError):
@@ -119,6 +120,11 @@ def forget_tracking(sweep: Sweep, before: datetime) -> None:
     sweep.note("tracking", updates, "tracking updates")
 
 
+def forget_files(sweep: Sweep, before: datetime) -> None:
+    gone = forget_content(before, dry_run=sweep.dry_run, show=sweep.show, most=sweep.most)
+    sweep.note("files", gone, "files of decided tickets")
+
+
 def forget_log(sweep: Sweep, kind: str, model: type[Model], time: str, before: datetime) -> None:
     rows: Any = model._base_manager.all()
     old = delete_oldest(rows, time, before, dry_run=sweep.dry_run, show=sweep.show, most=sweep.most)
@@ -161,6 +167,7 @@ def forget_expired(sweep: Sweep) -> None:
 KINDS: dict[str, Callable[[Sweep, datetime], None]] = {
     "deliveries": forget_deliveries,
     "tracking": forget_tracking,
+    "files": forget_files,
     "desk_log": forget_desk_log,
     "sign_ins": forget_sign_ins,
     "audit": forget_audit,

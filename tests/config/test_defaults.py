@@ -18,6 +18,7 @@ PROMISED = {
     "KEEP_DAYS": {
         "deliveries": 30,
         "tracking": 30,
+        "files": 730,
         "notifications": 30,
         "sign_ins": 90,
         "desk_log": 365,
