@@ -16,6 +16,10 @@ from django.utils.module_loading import import_string
 
 # The tag by which `config.startup` finds them.
 SETTINGS = "settings"
+# Of the settings KEEP_…_DAYS. The database itself keeps the audit for that long.
+MOST_DAYS = 36_500
+LEAST_DAYS = {"audit": 90}
+PROMISED_DAYS = {"deliveries": 30, "tracking": 30}
 # Of Django's backends, those that all processes see and that `config.caches` sets up.
 SHARED_CACHES = ("django.core.cache.backends.redis.RedisCache",)
 
@@ -115,6 +119,31 @@ def file_scanner(**_: Any) -> list[CheckMessage]:
             id="config.E032",
         )
     ]
+
+
+@register(SETTINGS)
+def days_kept(**_: Any) -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    for kind, days in settings.KEEP_DAYS.items():
+        name, least = f"KEEP_{kind.upper()}_DAYS", LEAST_DAYS.get(kind, 1)
+        if days and not least <= days <= MOST_DAYS:
+            found.append(
+                Error(
+                    f"{name} is {days}.",
+                    hint=f"Set it to between {least} and {MOST_DAYS}, to 0 for ever, or leave it"
+                    " out.",
+                    id="config.E025",
+                )
+            )
+        elif 0 < days < PROMISED_DAYS.get(kind, 0):
+            found.append(
+                Warning(
+                    f"{name} is {days}, and the guides tell companies {PROMISED_DAYS[kind]}.",
+                    hint=f"Set it to at least {PROMISED_DAYS[kind]}, or tell your companies.",
+                    id="config.W006",
+                )
+            )
+    return found
 
 
 def import_problem(path: str) -> str:

@@ -1,20 +1,28 @@
 """Deleting what is old, in steps: each a short statement that is committed by itself."""
 
+import math
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
+
+from companies.models import KeptAnswer, KeptBundle
+from companies.models.kept_answers import KEPT_FOR
 
 STEP = 5_000
 
 
-def delete_in_steps(rows: QuerySet[Any], *, dry_run: bool = False) -> int:
-    """Delete the rows of a queryset that an index finds; returns how many."""
+def delete_in_steps(rows: QuerySet[Any], *, dry_run: bool = False, most: float = math.inf) -> int:
+    """Delete the rows of a queryset that an index finds; returns how many.
+
+    Having deleted `most` or more it leaves the others to the next call.
+    """
     if dry_run:
         return rows.count()
     deleted = 0
-    while keys := list(rows.values_list("pk", flat=True)[:STEP]):
+    while deleted < most and (keys := list(rows.values_list("pk", flat=True)[:STEP])):
         deleted += delete_rows_by_key(rows, keys)
     return deleted
 
@@ -27,15 +35,17 @@ def delete_oldest(
     dry_run: bool = False,
     choose: Callable[[list[Any]], list[Any]] | None = None,
     show: Callable[[str], None] = lambda text: None,
+    most: float = math.inf,
 ) -> int:
     """Delete rows whose column `time` is before a time; returns how many.
 
     For rows that come in the order of their keys and whose time has no index: they are walked in
     that order, up to the first step with nothing old in it. `choose` says which of the old keys
-    may go; `show` hears how far it has come.
+    may go; `show` hears how far it has come. Having deleted `most` or more it leaves the others to
+    the next call.
     """
     deleted, last = 0, None
-    while True:
+    while deleted < most:
         left = rows if last is None else rows.filter(pk__gt=last)
         found = list(left.order_by("pk").values_list("pk", time)[:STEP])
         old = [key for key, at in found if at < before]
@@ -45,7 +55,17 @@ def delete_oldest(
         chosen = choose(old) if choose else old
         deleted += len(chosen) if dry_run else delete_rows_by_key(rows, chosen)
         show(f"{rows.model._meta.verbose_name_plural}: {deleted}")
+    return deleted
 
 
 def delete_rows_by_key(rows: QuerySet[Any], keys: list[Any]) -> int:
     return int(rows.model._base_manager.filter(pk__in=keys).delete()[0]) if keys else 0
+
+
+def forget_kept_answers(*, dry_run: bool = False, most: float = math.inf) -> int:
+    """Delete what was kept for an Idempotency-Key and is past its time; returns how many."""
+    forgotten, before = 0, timezone.now() - KEPT_FOR
+    for model in (KeptAnswer, KeptBundle):
+        old = model._base_manager.filter(created_at__lt=before).order_by("created_at")
+        forgotten += delete_in_steps(old, dry_run=dry_run, most=most)
+    return forgotten

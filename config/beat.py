@@ -91,6 +91,12 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 10.0,
         "options": {"expires": 30.0},
     },
+    # More often than once a day: a week that was in use has its next turn soon.
+    "forget what is old": {
+        "task": "config.tasks.forget_what_is_old",
+        "schedule": 21600.0,
+        "options": {"expires": 21600.0},
+    },
     # Weeks ahead; more often than that needs, to notice what fell outside of them.
     "create partitions in advance": {
         "task": "deliveries.tasks.make_partitions",

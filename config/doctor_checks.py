@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import time
+from datetime import timedelta
 from typing import Any
 
 from celery import current_app
@@ -12,6 +13,7 @@ from django.core.checks import run_checks
 from django.core.mail import get_connection
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 from django.db.utils import ConnectionHandler
+from django.utils import timezone
 
 from companies.checks import SETTINGS
 from companies.doctor import Concern, register
@@ -21,8 +23,11 @@ from config import (
     health,
 )
 from config.startup import load_checks, problem_line
+from deliveries.upkeep import pruning
 
 OLDEST_POSTGRESQL = 140_000
+# For how long a week may still be there that should have been dropped.
+LATE_WEEK = timedelta(days=2)
 # Receivers refuse timestamps that are minutes off.
 SKEW_SECONDS, WRONG_SECONDS = 2.0, 60.0
 MAIL_SECONDS = 5.0
@@ -133,6 +138,17 @@ register("Raise DELIVERY_LOOPS and the number of workers, or look at PostgreSQL'
     health.oldest_due_delivery
 )
 register("Run manage.py migrate, or restart a worker.", name="partitions")(health.weeks_ahead)
+
+
+@register("Look in the worker's log for why forget_what_is_old fails, or run manage.py prune.")
+def retention() -> str:
+    days = settings.KEEP_DAYS["deliveries"]
+    if not days:
+        return "deliveries are kept for ever"
+    old = pruning.overdue_weeks(timezone.now() - timedelta(days=days) - LATE_WEEK)
+    if old:
+        raise Concern(f"{len(old)} weeks should have been dropped, the oldest {old[0]}")
+    return f"no finished delivery is {days} days and a week old"
 
 
 @register("Have both hosts ask the same time server (NTP).")

@@ -1,5 +1,6 @@
 """Retention of what the feed told."""
 
+import math
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -16,11 +17,13 @@ def prune_updates(
     needed: QuerySet[Any, Any],
     dry_run: bool = False,
     show: Callable[[str], None] = lambda text: None,
+    most: float = math.inf,
 ) -> int:
     """Forget the tracking updates of shipments that nothing was heard of since a time.
 
     `needed` are ids of shipments whose updates stay all the same, in a column `shipment_id`.
-    Returns how many were forgotten. A line of the feed that tells a forgotten update again is new.
+    Returns how many were forgotten; having forgotten `most` or more it leaves the others to the
+    next call. A line of the feed that tells a forgotten update again is new.
     """
 
     def choose(keys: list[int]) -> list[int]:
@@ -40,4 +43,5 @@ def prune_updates(
         dry_run=dry_run,
         choose=choose,
         show=show,
+        most=most,
     )

@@ -13,9 +13,9 @@ from typing import Any
 from django.db import DatabaseError, InterfaceError, transaction
 from django.utils import timezone
 
-from companies.api.idempotency import KEPT_FOR, OTHER_REQUEST, STILL_RUNNING, BadKey, Running
+from companies.api.idempotency import OTHER_REQUEST, STILL_RUNNING, BadKey, Running
 from companies.models import KeptBundle
-from companies.old_rows import delete_in_steps
+from companies.models.kept_answers import KEPT_FOR
 
 LEASE = timedelta(seconds=30)
 
@@ -65,8 +65,3 @@ def release_bundle(key: str) -> None:
     """Let the next request with this key begin at once; without a database, after LEASE."""
     with suppress(DatabaseError, InterfaceError):
         KeptBundle.objects.filter(key=key).update(busy_until=None)
-
-
-def forget_old_bundles(*, dry_run: bool = False) -> int:
-    old = KeptBundle.objects.filter(created_at__lt=timezone.now() - KEPT_FOR)
-    return delete_in_steps(old.order_by("created_at"), dry_run=dry_run)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from django.db import connection, transaction
@@ -14,9 +13,8 @@ from rest_framework.response import Response
 from companies.api.requests import CompanyRequest
 from companies.encryption import SecretText, UnreadableSecret
 from companies.models import KeptAnswer
-from companies.old_rows import delete_in_steps
+from companies.models.kept_answers import KEPT_FOR
 
-KEPT_FOR = timedelta(hours=24)
 LONGEST_KEY = 255
 NO_KEY = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
 STILL_RUNNING = "The first request with this Idempotency-Key is still running."
@@ -141,8 +139,3 @@ def try_lock_key(name: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 1))", [name])
         return bool(cursor.fetchone()[0])
-
-
-def forget_old_answers(*, dry_run: bool = False) -> int:
-    old = KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR)
-    return delete_in_steps(old.order_by("created_at"), dry_run=dry_run)

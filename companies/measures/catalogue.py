@@ -70,6 +70,9 @@ ASSIGNMENTS = CountMeasure(
 )
 FEED_LINES = CountMeasure("platform_feed_lines", "Lines of the platform's feed", ("result",))
 MAILS = CountMeasure("mails", "Tries to send an email to a company", ("outcome",))
+ROWS_FORGOTTEN = CountMeasure(
+    "rows_forgotten", "Rows that retention has deleted; of a week that was dropped about", ("kind",)
+)
 
 ALL: tuple[CountMeasure | TimeMeasure, ...] = (
     DELIVERY_ATTEMPTS,
@@ -91,4 +94,5 @@ ALL: tuple[CountMeasure | TimeMeasure, ...] = (
     ASSIGNMENTS,
     FEED_LINES,
     MAILS,
+    ROWS_FORGOTTEN,
 )

@@ -1,9 +1,13 @@
 """What was answered, for those who ask again with the same key."""
 
+from datetime import timedelta
+
 from django.db import models
 
 from companies.encryption import EncryptedTextField
 from companies.models.company import Company
+
+KEPT_FOR = timedelta(hours=24)
 
 
 class KeptAnswer(models.Model):

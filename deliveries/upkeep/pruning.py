@@ -1,7 +1,8 @@
 """Retention: whole weeks go by DROP TABLE, the rest of the week the line falls in by DELETE.
 
-Every statement is bounded, whatever the size, and is committed by itself: what was interrupted goes
-on with the next run.
+The task that beat rings for drops whole weeks alone: DELETE would read the pages of the week again
+each day. Every statement is bounded, whatever the size, and is committed by itself: what was
+interrupted goes on with the next run.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,16 @@ class Told(NamedTuple):
     tell: Callable[[str], None]
     show: Callable[[str], None]
     dry_run: bool
+
+
+class Pruned(NamedTuple):
+    """About how many rows went, and the weeks that did not since they were in use."""
+
+    rows: int = 0
+    kept: tuple[str, ...] = ()
+
+    def and_also(self, other: "Pruned") -> "Pruned":
+        return Pruned(self.rows + other.rows, self.kept + other.kept)
 
 
 ATTEMPTS = Log("deliveries_attempt", "started_at")
@@ -82,19 +93,36 @@ def prune(
     tell: Callable[[str], None],
     show: Callable[[str], None] = lambda text: None,
     dry_run: bool = False,
-) -> None:
+    only_weeks: bool = False,
+) -> Pruned:
     """Forget attempts, finished deliveries and their events from before a time.
 
-    What still waits is kept with its event, unless its webhook has been paused all the while:
-    then it is cancelled first. `tell` hears a line for each thing done, `show` how far it is.
+    With `only_weeks` nothing goes before the whole week is older than that. What still waits is
+    kept with its event, unless its webhook has been paused all the while: then it is cancelled
+    first. `tell` hears a line for each thing done, `show` how far it is.
     """
     told = Told(tell, show, dry_run)
+    if only_weeks and not any(weeks_before(log, before) for log in (ATTEMPTS, DELIVERIES, EVENTS)):
+        return Pruned()
     if not dry_run:
         cancel_abandoned(before, told)
-    prune_log(ATTEMPTS, before, told)
-    prune_log(DELIVERIES, before, told)
+    pruned = prune_log(ATTEMPTS, before, told, only_weeks=only_weeks)
+    pruned = pruned.and_also(prune_log(DELIVERIES, before, told, only_weeks=only_weeks))
+    if only_weeks and not weeks_before(EVENTS, before):
+        return pruned
     # An event is kept as long as any of its deliveries is.
-    prune_log(EVENTS, oldest_delivery(before, told), told)
+    oldest = oldest_delivery(before, told)
+    return pruned.and_also(prune_log(EVENTS, oldest, told, only_weeks=only_weeks))
+
+
+def overdue_weeks(before: datetime) -> list[str]:
+    """The weeks of attempts and finished deliveries that are older than a time and still there."""
+    return [week for log in (ATTEMPTS, DELIVERIES) for week in weeks_before(log, before)]
+
+
+def weeks_before(log: Log, before: datetime) -> list[str]:
+    names = [name for name, _ in partitions_of(log.table)]
+    return [name for name in names if (end := end_of(name)) is not None and end <= before]
 
 
 def cancel_abandoned(before: datetime, told: Told) -> None:
@@ -133,16 +161,19 @@ def oldest_delivery(before: datetime, told: Told) -> datetime:
         told.show(f"looking for the oldest delivery: webhook {after}")
 
 
-def prune_log(log: Log, before: datetime, told: Told) -> None:
+def prune_log(log: Log, before: datetime, told: Told, *, only_weeks: bool = False) -> Pruned:
+    pruned = Pruned()
     for name, about in partitions_of(log.table):
         end = end_of(name)
         if end is not None and end <= before:
-            drop_partition(name, about, told)
-        elif end is None or end - timedelta(days=7) <= before:
+            pruned = pruned.and_also(drop_partition(name, about, told))
+        elif not only_weeks and (end is None or end - timedelta(days=7) <= before):
             deleted = delete_rows(name, log, before, told)
             if deleted:
                 verb = "would delete" if told.dry_run else "deleted"
                 told.tell(f"{verb} {deleted} rows of {name}")
+            pruned = pruned.and_also(Pruned(deleted))
+    return pruned
 
 
 def partitions_of(table: str) -> list[tuple[str, int]]:
@@ -160,17 +191,18 @@ def end_of(partition: str) -> datetime | None:
     return datetime.strptime(f"{day}+0000", "%Y%m%d%z") + timedelta(days=7)
 
 
-def drop_partition(partition: str, about: int, told: Told) -> None:
+def drop_partition(partition: str, about: int, told: Told) -> Pruned:
     if told.dry_run:
         told.tell(f"would drop {partition}, about {about} rows")
-        return
+        return Pruned(about)
     drop = f"DROP TABLE {connection.ops.quote_name(partition)}"
     try:
         rest_rows.insist(lambda: rest_rows.run([drop]))
     except OperationalError as error:
         told.tell(f"kept {partition}, which the next run will drop: {error}")
-    else:
-        told.tell(f"dropped {partition}, about {about} rows")
+        return Pruned(kept=(partition,))
+    told.tell(f"dropped {partition}, about {about} rows")
+    return Pruned(about)
 
 
 def delete_rows(partition: str, log: Log, before: datetime, told: Told) -> int:

@@ -69,6 +69,8 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"DESK_TIME_ZONE": "Mars/Base"}, "config.E034"),
     ({"DESK_TIME_ZONE": "../etc/passwd"}, "config.E034"),
     ({"APPEAL_DAYS": 0}, "config.E033"),
+    ({"KEEP_DAYS": {"deliveries": -1}}, "config.E025"),
+    ({"KEEP_DAYS": {"audit": 89}}, "config.E025"),
     ({"DELIVERY_CA_BUNDLE": "/nowhere/ca.pem"}, "config.E020"),
     ({"DELIVERY_CA_BUNDLE": __file__}, "config.E020"),
     ({"DELIVERY_PROXY": "https://proxy.example.com"}, "config.E024"),
@@ -97,6 +99,7 @@ UNWISE: list[tuple[dict[str, Any], str]] = [
     ({"SESSION_COOKIE_SECURE": False}, "config.W003"),
     ({"EMAIL_BACKEND": CONSOLE}, "config.W004"),
     ({"DEFAULT_FROM_EMAIL": "parceldesk@localhost"}, "config.W005"),
+    ({"KEEP_DAYS": {"deliveries": 0, "tracking": 29}}, "config.W006"),
     ({"FILES_DIR": "/tmp/files"}, "config.W031"),  # noqa: S108
 ]
 

@@ -21,6 +21,7 @@ from rest_framework.test import APIClient
 from companies import services
 from companies.api import bundles
 from companies.models import Company, KeptBundle, PlatformToken
+from companies.old_rows import forget_kept_answers
 from config.door import credentials
 from deliveries.models import Delivery
 from shipments.api import feed_views
@@ -282,7 +283,7 @@ def test_forgets_a_key_after_a_day(company: Company, post: Post) -> None:
 
     assert post(text(shipment(6, company.pk)), Idempotency_Key="a").json() == told(1, 1)
     KeptBundle.objects.update(created_at=timezone.now() - timedelta(hours=25))
-    assert bundles.forget_old_bundles() == 1
+    assert forget_kept_answers() == 1
 
 
 def test_while_the_first_is_running_the_second_waits(company: Company, post: Post) -> None:

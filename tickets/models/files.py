@@ -75,6 +75,11 @@ class RequiredDocument(models.Model):
         return self.name
 
 
+# Names that stand for content which an erasure, or retention, has removed from the storage.
+GONE = ("erased/", "forgotten/")
+HAS_CONTENT = Q(Q(ticket__isnull=False), *(~Q(stored_as__startswith=prefix) for prefix in GONE))
+
+
 class TicketFile(models.Model):
     """A file that a company has sent, or an agent has added. Its content lies in the storage.
 
@@ -129,10 +134,16 @@ class TicketFile(models.Model):
                 fields=["company", "created_at"], condition=Q(ticket=None), name="file_unattached"
             ),
             models.Index(fields=["id"], condition=Q(thumbnail=None), name="file_without_thumbnail"),
+            models.Index(fields=["id"], condition=HAS_CONTENT, name="file_with_content"),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is still something to show, unless the storage has lost it."""
+        return not self.stored_as.startswith(GONE)
 
 
 class UnfinishedFile(models.Model):

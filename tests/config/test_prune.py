@@ -9,7 +9,7 @@ import pytest
 from axes.models import AccessFailureLog, AccessLog
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
-from django.core.management import call_command, load_command_class
+from django.core.management import call_command
 from django.db import connection
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
@@ -211,12 +211,6 @@ def test_shows_progress_to_who_watches(company: Company, old_week: str) -> None:
     assert "looking for the oldest delivery: webhook " in watched.getvalue()
     assert "looking for" not in piped.getvalue()
     assert "\033" not in piped.getvalue()
-
-
-def test_its_help_has_an_example() -> None:
-    text = load_command_class("desk", "prune").create_parser("manage.py", "prune").format_help()
-
-    assert "\n  python manage.py prune --older-than 30\n" in text
 
 
 def test_nobody_watches_for_ever_what_is_decided(company: Company, agent: Agent) -> None:

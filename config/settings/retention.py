@@ -1,0 +1,16 @@
+"""How long each kind of data is kept, in days; 0 for ever. See config.retention."""
+
+from config.settings.base import env
+
+KEEP_DAYS = {
+    # Companies are told thirty days of these two.
+    "deliveries": env.int("KEEP_DELIVERIES_DAYS", default=30),
+    "tracking": env.int("KEEP_TRACKING_DAYS", default=30),
+    # The content of files, from the decision of their ticket on.
+    "files": env.int("KEEP_FILES_DAYS", default=730),
+    "notifications": env.int("KEEP_NOTIFICATIONS_DAYS", default=30),
+    "sign_ins": env.int("KEEP_SIGN_INS_DAYS", default=90),
+    "desk_log": env.int("KEEP_DESK_LOG_DAYS", default=365),
+    # The database refuses to delete younger ones than 90 days.
+    "audit": env.int("KEEP_AUDIT_DAYS", default=730),
+}
