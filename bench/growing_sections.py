@@ -89,3 +89,24 @@ def needs(figures: Figures) -> str:
 
 def gigabytes(megabytes: float) -> str:
     return number(megabytes / 1000, 1)
+
+
+def erase(figures: Figures) -> str:
+    alone, beside, wear = figures["alone_ms"], figures["beside_ms"], figures["database"]
+    rows: list[Sequence[object]] = [
+        (f"others, at {number(figures['rate'])} events/s, ms", "p50", "p99", "max"),
+    ]
+    for words, part in (("alone", alone), ("while it is erased", beside)):
+        for what, key in (("an event's commit", "commit"), ("commit to receiver", "receiver")):
+            times = (number(part[key][name], 1) for name in ("p50", "p99", "max"))
+            rows.append((f"{what}, {words}", *times))
+    return (
+        f"{number(figures['deliveries'])} deliveries in {number(figures['seconds'])} s:"
+        f" {number(figures['rows_per_s'])} rows a second. The longest that anybody waited for a"
+        f" lock was {number(figures['longest_lock_ms'])} ms, at most"
+        f" {number(figures['at_most_ms'])}. It wrote {number(wear['wal_mb'])} MB of WAL and left"
+        f" {number(wear['dead_rows'])} dead rows; the database grew from"
+        f" {number(wear['mb_before'])} to {number(wear['mb_after'])} MB. A search of every table"
+        f" for the company's word found it {number(figures['words_before'])} times before, and"
+        f" {number(figures['words_after'])} times afterwards.\n\n{markdown(rows)}"
+    )

@@ -33,7 +33,7 @@ UUID = """(lpad(to_hex((extract(epoch FROM made_at) * 1000)::bigint), 12, '0') |
   || lpad(to_hex(number), 12, '0'))::uuid"""
 EVENTS = f"""INSERT INTO {{}}
   (id, company_id, type_id, shipment_id, tracking_number, body, created_at)
-SELECT number, company_id, 3, shipment_id, 'TRACK' || shipment_id, %(body)s, made_at
+SELECT number, company_id, 3, shipment_id, %(word)s || shipment_id, %(body)s, made_at
 FROM ({ROW}) AS made ORDER BY number"""  # noqa: S608 - all of it is ours
 DELIVERIES = f"""INSERT INTO {{}}
   (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, first_attempt_at,
@@ -45,7 +45,7 @@ FROM ({ROW}) AS made ORDER BY number"""  # noqa: S608 - all of it is ours
 ATTEMPTS = f"""INSERT INTO {{}}
   (id, delivery_id, number, started_at, duration_ms, url, status, error, detail, answer)
 SELECT number, {UUID}, 1, made_at, 20, 'https://hooks.example.com/in',
-  CASE WHEN state = 1 THEN 200 ELSE 500 END, '', '', 'ok'
+  CASE WHEN state = 1 THEN 200 ELSE 500 END, '', '', %(answer)s
 FROM ({ROW}) AS made ORDER BY number"""  # noqa: S608 - all of it is ours
 TABLES = {
     "deliveries_event": EVENTS,
@@ -60,25 +60,33 @@ def oldest(weeks: int) -> datetime:
     return today - timedelta(days=today.weekday(), weeks=weeks)
 
 
-def fill(webhooks: dict[int, int], rows: int, weeks: int) -> None:
-    """Spread `rows` deliveries of webhooks (id: company) evenly over the last whole weeks."""
+def fill(
+    webhooks: dict[int, int], rows: int, weeks: int, *, word: str = "TRACK", behind: int = 0
+) -> None:
+    """Spread `rows` deliveries of webhooks (id: company) evenly over the last whole weeks.
+
+    `word` stands in each event and each answer. Events and attempts are numbered from `behind` on.
+    """
     begin = oldest(weeks)
     with connection.cursor() as cursor, tqdm(total=rows, desc="history", disable=None) as bar:
         cursor.execute("SELECT deliveries_make_partitions(%s, %s)", [begin.date(), weeks])
         for week in range(weeks):
             start = begin + timedelta(weeks=week)
             first, after = rows * week // weeks, rows * (week + 1) // weeks
-            values = {**parameters(webhooks), "start": start, "first": first}
+            values = {**parameters(webhooks), "start": start, "first": behind + first}
+            values |= {"word": word, "answer": f"{word} ok"}
             values["step"] = WEEK / max(1, after - first)
-            for lowest in range(first, after, AT_ONCE):
-                highest = min(lowest + AT_ONCE, after) - 1
+            for lowest in range(behind + first, behind + after, AT_ONCE):
+                highest = min(lowest + AT_ONCE, behind + after) - 1
                 for table, statement in TABLES.items():
                     partition = f"{table}_{start:%Y%m%d}"
                     chunk = {"from": lowest + 1, "to": highest + 1}
                     cursor.execute(statement.format(partition), {**values, **chunk})
                 bar.update(highest - lowest + 1)
         for table in ("deliveries_event", "deliveries_attempt"):
-            cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), {rows + 1})")
+            cursor.execute(
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), {behind + rows + 1})"
+            )
 
 
 def parameters(webhooks: dict[int, int]) -> dict[str, object]:

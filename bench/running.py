@@ -21,6 +21,7 @@ from bench.scenarios import (
     desk,
     desks,
     drain,
+    erase,
     growth,
     idle,
     isolation,
@@ -55,6 +56,7 @@ SCENARIOS: dict[str, ModuleType] = {
     "idle": idle,
     "api": api,
     "workers": workers,
+    "erase": erase,
 }
 
 LAST_WORDS = 5

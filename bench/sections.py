@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bench.growing_sections import needs, workers
+from bench.growing_sections import erase, needs, workers
 from bench.judged_sections import api, idle, lanes, latency, neighbours, start
 from bench.markdown import Figures, markdown, number
 
@@ -155,4 +155,5 @@ SECTIONS: dict[str, Callable[[Figures], str]] = {
     "api": api,
     "workers": workers,
     "needs": needs,
+    "erase": erase,
 }

@@ -18,9 +18,12 @@ def test_what_the_service_is_measured_by(rig: Rig) -> None:
     tls = measured(rig, "tls --size 200 --webhooks 50 --hosts 10")
     wake_ups_are_found(rig)
     peer = "django-webhook" if venv.is_installed() else "plain"
+    erased = measured(
+        rig, "erase --deliveries 1200 --webhooks 2 --others 2 --beside 40 --seconds 2"
+    )
     drain = measured(rig, f"drain --size 200 --also 50 --peer-size 50 --peers {peer}")
 
-    assert [outcome.troubles for outcome in (live, silent, tls, drain)] == [[], [], [], []]
+    assert [outcome.troubles for outcome in (live, silent, tls, erased, drain)] == [[]] * 5
 
     assert live.figures["published"] == live.figures["delivered"] == 100
     assert 0 < live.figures["from_schedule_ms"]["p50"] <= live.figures["from_schedule_ms"]["p99"]
@@ -30,6 +33,11 @@ def test_what_the_service_is_measured_by(rig: Rig) -> None:
     assert (rate["with"]["delivered"], rate["with"]["waiting"]) == (40, 10)
 
     assert tls.figures["delivered"] == 200
+
+    # Events and attempts, its name, what it is found by, and two addresses.
+    assert (erased.figures["words_before"], erased.figures["words_after"]) == (2404, 0)
+    assert erased.figures["rows"]["events"] == erased.figures["rows"]["attempts"] == 1200
+    assert erased.figures["beside_ms"]["receiver"]["max"] > 0
 
     assert [each["size"] for each in drain.figures["by_size"]] == [50, 200]
     assert drain.figures["peers"][peer]["deliveries_per_s"] > 0
