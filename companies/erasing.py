@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
+from psycopg.errors import SerializationFailure
 
 from companies.models import ApiToken, Company, Erasure
 from companies.services import UnknownCompany
@@ -24,6 +25,8 @@ from companies.services import UnknownCompany
 # of the feed.
 GRACE = timedelta(minutes=2)
 FETCHED = 10_000
+# Of the deliveries of a step all that are in flight may end one after the other.
+MOST_MOVES = 50
 # Where the modules `erasable` are that do not stand at the top of their app.
 ROOMS = ("upkeep", "changes", "queue")
 
@@ -135,7 +138,7 @@ def erase_all_of(
             move_on(erasure, part, None, {})
         part.follow_up()
         for keys, after in part.walk(company_id, erasure.after):
-            take_step(erasure, part, keys, after)
+            take_step_anew(erasure, part, keys, after)
             part.follow_up()
             show(f"{part.name}: {sum(erasure.counts.values())} rows so far")
     end_erasure(erasure)
@@ -155,6 +158,17 @@ def begin_erasure(company_id: int) -> Erasure:
         company_id=company_id, ended_at=None, defaults={"begun_at": now}
     )
     return erasure
+
+
+def take_step_anew(erasure: Erasure, part: Part, keys: list[Any], after: Any) -> None:
+    """Take a step, again where a row went to another partition while we waited for its lock."""
+    for _ in range(MOST_MOVES):
+        try:
+            return take_step(erasure, part, keys, after)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, SerializationFailure):
+                raise
+    return take_step(erasure, part, keys, after)
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import requests
 from django.db import connection
 
+from companies.models import Company
 from companies.services import create_company, issue_token
 from companies.tokens import token_prefix
 from faults.asking import address
@@ -28,6 +30,7 @@ from faults.rig import Rig, link_to
 from faults.scenarios import nothing_waits, until
 from faults.service import ROOT
 from faults.verdict import NotHere
+from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks import services
 
 MENDED_WITHIN_SECONDS = 60.0
@@ -180,6 +183,28 @@ def leaked_token(scene: Scene, page: Page) -> Iterator[None]:
     expect("revoke_token" in page.manage("audit", "--company", company))
 
 
+def erasure_asked_for(scene: Scene, page: Page) -> Iterator[None]:
+    """A company asks for its data, and then to be erased."""
+    company = create_company("Cedar", contact_email="somebody@cedar.example")
+    services.register_webhook(
+        company, type_id=TRACKING_SIMPLE.id, url=f"{scene.rig.receiver.url}/cedar"
+    )
+    publish_numbered(company, range(50))
+    until(nothing_waits, MENDED_WITHIN_SECONDS)
+    yield
+    number = str(company.pk)
+    exported = scene.rig.place.files / "cedar.zip"
+    page.manage("export_company", number, "--to", str(exported))
+    with zipfile.ZipFile(exported) as archive:
+        expect(archive.read("deliveries.jsonl").count(b"\n") == 50, "deliveries are missing")
+    expect("would blank 50 deliveries" in page.manage("erase_company", number, "--dry-run"))
+    page.manage("erase_company", number, "--confirm", "Cedar")
+    left = Company.objects.get(pk=company.pk)
+    expect("Cedar" not in left.name and not left.contact_email, left.name)
+    expect(number in page.manage("erase_company", "--list"))
+    expect("erase_company" in page.manage("audit", "--company", number))
+
+
 def wrong_field_keys(scene: Scene, page: Page) -> Iterator[None]:
     """A host is set up with a fresh key instead of the one that everything is encrypted with."""
     service = scene.rig.service
@@ -279,6 +304,7 @@ INCIDENTS = (
     Incident("slow-database", slow_database, "ParceldeskDeliveriesLate", "database-away"),
     Incident("broker-gone", broker_gone, "ParceldeskBrokerAway", "broker-away"),
     Incident("leaked-token", leaked_token, None, "leaked-token"),
+    Incident("erasure", erasure_asked_for, None, "erase-a-company"),
     Incident("wrong-keys", wrong_field_keys, "ParceldeskSecretsUnreadable", "unreadable-secrets"),
     Incident("beat-dead", nobody_for_three_weeks, "ParceldeskPartitionsRunOut", "beat-away"),
     Incident("bad-release", bad_release, "ParceldeskApiErrors", "bad-release"),

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,18 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
-from pytest_django import Settings
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies import erasing, services
 from companies.models import AuditEntry, Company, Erasure
-from deliveries.models import Delivery, Event, State
+from deliveries.models import OPEN, Delivery, Event, State
 from deliveries.upkeep import erasable
 from shipments.feed import parsing, recording
 from tests import builders as build
 from tests.erasing.columns import ENCRYPTED, KEPT, places_of, text_columns
 from tests.erasing.world import everything, file
+from tests.tickets.racing import in_order
 from tickets.models import Agent, HistoryEntry, SearchEntry, Ticket, TicketFile, UnfinishedFile
 from webhooks.models import Webhook
 
@@ -32,14 +34,6 @@ ONE, OTHER = "zebracanary", "quaggacanary"
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(erasing, "GRACE", timedelta(0))
-
-
-@pytest.fixture(autouse=True)
-def disk(settings: Settings, tmp_path: Path) -> Path:
-    backend = "django.core.files.storage.FileSystemStorage"
-    own = {"BACKEND": backend, "OPTIONS": {"location": str(tmp_path)}}
-    settings.STORAGES = {**settings.STORAGES, "default": own}
-    return tmp_path
 
 
 @pytest.fixture
@@ -216,6 +210,22 @@ def test_what_was_killed_goes_on(
     assert places_of(OTHER) == neighbour
     assert on(disk) == [OTHER] * 4
     assert Erasure.objects.filter(company_id=one.pk, ended_at__isnull=False).count() == 1
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_what_is_delivered_meanwhile_is_no_trouble(agent: Agent) -> None:
+    """A delivery that ends goes to another partition, and whoever waited for it is refused."""
+    company = everything(ONE, agent, 4100)
+
+    def deliver() -> int:
+        waiting = Delivery.objects.filter(archived_on=OPEN)
+        return waiting.update(state=State.DELIVERED, archived_on=timezone.now().date())
+
+    delivered, erased = in_order(deliver, partial(erasing.erase_all_of, company.pk))
+
+    assert delivered == 1
+    assert isinstance(erased, Erasure)
+    assert erased.ended_at
 
 
 def test_the_storage_may_be_away_meanwhile(
