@@ -130,6 +130,24 @@ def test_what_was_sent_again_arrives_in_order(
     assert Delivery.objects.open().count() == 6
 
 
+def test_what_is_delivered_meanwhile_is_not_sent_a_third_time(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    build.webhook(company, url=receiver.url)
+    publish(company, 5)
+    deliver(loopback)
+    first = [each.headers["X-Webhook-Id"] for each in receiver.log]
+    receiver.log.clear()
+    run("--company", str(company.pk), "--state", "delivered", "--rate", "2", "--confirm", "5")
+
+    for _ in range(9):
+        replaying.step_replays()
+        deliver(loopback)
+        pass_second()
+
+    assert [each.headers["X-Webhook-Id"] for each in receiver.log] == first
+
+
 def test_stop_stops(company: Company) -> None:
     given_up(company, 7)
     number = told("--company", str(company.pk), "--rate", "3", "--confirm", "7")["run"]
