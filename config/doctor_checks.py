@@ -23,7 +23,9 @@ from config import (
     health,
 )
 from config.startup import load_checks, problem_line
-from deliveries.upkeep import pruning
+from deliveries.engine import holding
+from deliveries.models import Replay
+from deliveries.upkeep import pruning, replaying
 
 OLDEST_POSTGRESQL = 140_000
 # For how long a week may still be there that should have been dropped.
@@ -192,3 +194,13 @@ def disk() -> str:
     if free < LITTLE_ROOM:
         raise Concern(said)
     return said
+
+
+@register("Look in the log of workers for why, or end it: manage.py redeliver --stop RUN.")
+def replays() -> str:
+    """Runs of deliveries that are sent again."""
+    under_way = list(Replay.objects.filter(ended_at=None).order_by("pk"))
+    for run in under_way:
+        if replaying.stands_still(run) and not holding.current_drain():
+            raise Concern(f"{run} has stood still since {run.moved_at:%Y-%m-%d %H:%M} UTC")
+    return f"{len(under_way)} under way" if under_way else "none is under way"

@@ -11,11 +11,10 @@ from django.utils import timezone
 
 from deliveries import catching_up
 from deliveries.catching_up import Place
-from deliveries.models import Delivery, State
+from deliveries.models import Delivery
 
 BATCH = 1_000
 MOST_A_DAY = catching_up.MOST_A_DAY
-STATES = {state.label: state for state in State}
 
 
 class AskedTooOften(Exception):
@@ -193,19 +192,3 @@ def count_asked(cursor: CursorWrapper, ids: list[UUID]) -> list[UUID]:
 
 def has_delivery(delivery_id: UUID) -> bool:
     return Delivery.objects.filter(pk=delivery_id).exists()
-
-
-def find_deliveries(
-    *,
-    webhook_id: int | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    state: State | None = None,
-) -> list[UUID]:
-    """The ids of deliveries of a webhook, created in a window, in a state; oldest first."""
-    deliveries = Delivery.objects.created_between(since, until).order_by("event_id")
-    if webhook_id is not None:
-        deliveries = deliveries.filter(webhook_id=webhook_id)
-    if state is not None:
-        deliveries = deliveries.filter(state=state)
-    return list(deliveries.values_list("pk", flat=True))

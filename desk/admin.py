@@ -18,6 +18,7 @@ from desk.storms.storm_admin import StormAdmin
 from desk.support.delivery_admin import DeliveryAdmin
 from desk.support.failed_row_admin import FailedRowAdmin
 from desk.support.pages import SupportPages
+from desk.support.replay_admin import ReplayAdmin
 from desk.support.shipment_admin import ShipmentAdmin
 from desk.support.webhook_admin import WebhookAdmin
 from desk.ticket.claim_pages import ClaimPages
@@ -36,6 +37,7 @@ __all__ = [
     "GroupAdmin",
     "MacroAdmin",
     "ReasonCodeAdmin",
+    "ReplayAdmin",
     "RequiredDocumentAdmin",
     "ShipmentAdmin",
     "StormAdmin",

@@ -67,6 +67,7 @@ OPERATOR = {
     *each("view", "deliveries", "delivery attempt heldhost drain"),
     "deliveries.send_again",
     "deliveries.stop_sending",
+    *each("view add change", "deliveries", "replay"),
     *each("view add change", "auth", "user"),
     *each("view", "auth", "group"),
     "axes.view_*",

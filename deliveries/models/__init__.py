@@ -1,7 +1,7 @@
 """Rows are the queue: its tables, and what the engine keeps beside them."""
 
 from deliveries.models.engine import Drain, Health, HeldHost, Loop, Pulse, TakenLane, Wakeup
-from deliveries.models.outgoing import Mail, SampleSend
+from deliveries.models.outgoing import Mail, Replay, SampleSend
 from deliveries.models.queue import OPEN, Attempt, Delivery, Event, State
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Loop",
     "Mail",
     "Pulse",
+    "Replay",
     "SampleSend",
     "State",
     "TakenLane",

@@ -4,6 +4,9 @@ Each worker has a process that looks every few seconds at when the periodic task
 While beat and broker are well it does nothing but look. Where a task has not been rung for, it runs
 the task itself, at the task's own pace, in a child that ends with the run. The lease of the task
 keeps two of these processes, of several workers, from running it at the same time.
+
+It also takes the runs of deliveries that are sent again a step further, which nobody rings for
+(deliveries.upkeep.replaying).
 Why: decision page engine-sweeps-need-neither-beat-nor-broker.
 """
 
@@ -24,6 +27,7 @@ from companies.deployments import deployment_id
 from companies.process_kinds import become_kind
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import fork_into
+from deliveries.upkeep import replaying
 from deliveries.upkeep.periodic import PeriodicTask, database_time, scheduled_tasks
 
 logger = logging.getLogger(__name__)
@@ -50,8 +54,9 @@ def keep_house() -> None:
     # A child that ends is looked after at once: there may be a next batch.
     signal.signal(signal.SIGCHLD, lambda *_: bell.ring())
     since: datetime | None = None
+    wait = LOOK_EVERY_SECONDS
     # The first look comes a moment after the start, when the loops are at work.
-    while not wait_for_look(bell, lambda: stopping):
+    while not wait_for_look(bell, lambda: stopping, wait):
         reap(running)
         try:
             now = database_time()
@@ -60,6 +65,8 @@ def keep_house() -> None:
             due = AT_START if since is None else overdue_tasks(now, since)
             start_runs(due, running)
             since = since or now
+            under_way = replaying.step_replays()
+            wait = replaying.STEP.total_seconds() if under_way else LOOK_EVERY_SECONDS
         except (OperationalError, InterfaceError) as error:
             logger.warning("cannot look for overdue tasks: %s", error)
             connection.close()
@@ -67,9 +74,9 @@ def keep_house() -> None:
         os.kill(child, signal.SIGTERM)
 
 
-def wait_for_look(bell: Bell, is_over: Callable[[], bool]) -> bool:
+def wait_for_look(bell: Bell, is_over: Callable[[], bool], seconds: float) -> bool:
     """Wait until it is time to look again, or somebody rings; whether it is over."""
-    select.select([bell], [], [], LOOK_EVERY_SECONDS)
+    select.select([bell], [], [], seconds)
     bell.silence()
     return is_over()
 

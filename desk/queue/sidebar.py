@@ -89,6 +89,12 @@ OTHERS = (
         "deliveries.view_delivery",
     ),
     (
+        gettext_noop("Send again"),
+        "replay",
+        "admin:deliveries_replay_changelist",
+        "deliveries.view_replay",
+    ),
+    (
         gettext_noop("Failed rows"),
         "report",
         "admin:companies_failedrow_changelist",

@@ -1,6 +1,6 @@
 """What people at the desk do for a company: pause and resume a webhook, send deliveries again.
 
-Each act is kept in the admin's log, with who did it.
+Each act is kept in the admin's log, or for many deliveries in the audit, with who did it.
 """
 
 from collections.abc import Iterable
@@ -11,10 +11,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext
 
+from companies import audit
 from companies.failing_rows import Outcome, do_each
+from companies.models import AuditEntry
 from companies.texts import is_blank
 from deliveries import redelivery
-from deliveries.models import Delivery
+from deliveries.models import Delivery, Replay
+from deliveries.upkeep import replaying
+from deliveries.upkeep.choosing import Choice, ChosenCount
 from tickets.changes.actors import NotAllowed
 from webhooks import services
 from webhooks.models import Webhook
@@ -23,6 +27,8 @@ PAUSE = "webhooks.pause_webhook"
 LONGEST_REASON = 300
 SEND_AGAIN = "deliveries.send_again"
 MOST_AT_ONCE = 200
+BEGIN_REPLAY = "deliveries.add_replay"
+STOP_REPLAY = "deliveries.change_replay"
 
 
 @transaction.atomic
@@ -93,3 +99,46 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> Outcome[UUID]:
     found = list(present.order_by("event_id").only("id"))
     refused = do_each(found, send).refused
     return Outcome(again, {delivery.pk: why for delivery, why in refused.items()})
+
+
+@transaction.atomic
+def send_chosen_again(
+    choice: Choice, chosen: ChosenCount, *, rate: int | None, confirmed: int, user: User
+) -> Replay | int:
+    """Send again what was chosen; returns the run, or how many are sent at once.
+
+    Raises NotAllowed, and NotConfirmed unless the number of all of them was typed.
+    """
+    require_permission(user, BEGIN_REPLAY)
+    if confirmed != chosen.deliveries:
+        raise replaying.NotConfirmed(chosen)
+    by = user.get_username()
+    done = replaying.send_chosen(choice, chosen, by=by, rate=rate, confirmed=confirmed)
+    names = ("webhook_id", "type_id", "host", "since", "until")
+    given = {name: getattr(choice, name) for name in names}
+    audit.record_act(
+        "redeliver",
+        actor=by,
+        via=AuditEntry.Via.DESK,
+        about=str(done) if isinstance(done, Replay) else f"{done} deliveries",
+        company_id=choice.company_id,
+        details={name: str(value) for name, value in given.items() if value}
+        | {"state": str(choice.state.label), "confirm": confirmed},
+    )
+    return done
+
+
+@transaction.atomic
+def stop_sending_again(run_id: int, *, user: User) -> Replay:
+    """Have a run make nothing more due. Raises NotAllowed, and NoReplay where it has ended."""
+    require_permission(user, STOP_REPLAY)
+    run = replaying.stop_replay(run_id, by=user.get_username())
+    audit.record_act(
+        "redeliver",
+        actor=user.get_username(),
+        via=AuditEntry.Via.DESK,
+        about=str(run),
+        company_id=run.company_id,
+        details={"stop": run.pk},
+    )
+    return run

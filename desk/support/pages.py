@@ -66,16 +66,21 @@ class MissingEventForm(forms.Form):
     )
 
     def clean_company(self) -> Company | None:
-        text = self.cleaned_data["company"].strip()
-        if not text:
-            return None
-        if text.isascii() and text.isdecimal() and len(text) < 19:
-            company = Company.objects.filter(pk=int(text)).first()
-        else:
-            company = Company.objects.filter(name__iexact=text).order_by("pk").first()
-        if company is None:
-            raise forms.ValidationError(gettext("Company not found."))
-        return company
+        return company_given(self.cleaned_data["company"])
+
+
+def company_given(typed: str) -> Company | None:
+    """The company of an ID or a full name, None of nothing. Raises ValidationError."""
+    text = typed.strip()
+    if not text:
+        return None
+    if text.isascii() and text.isdecimal() and len(text) < 19:
+        company = Company.objects.filter(pk=int(text)).first()
+    else:
+        company = Company.objects.filter(name__iexact=text).order_by("pk").first()
+    if company is None:
+        raise forms.ValidationError(gettext("Company not found."))
+    return company
 
 
 class SupportPages(ModelAdmin):

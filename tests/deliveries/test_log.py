@@ -1,6 +1,7 @@
 """What a company sees of its deliveries, and may do about them."""
 
 from datetime import datetime, timedelta
+from io import StringIO
 from uuid import uuid4
 
 import pytest
@@ -10,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import publishing, redelivery
+from deliveries import publishing
 from deliveries.engine import recording
 from deliveries.models import Delivery, State
 from tests import builders as build
@@ -212,7 +213,9 @@ def test_a_window_has_its_start_and_not_its_end(api: APIClient, company: Company
         return len(api.get(f"/webhooks/{webhook.pk}/deliveries", query).json()["data"])
 
     def found(**window: datetime) -> int:
-        return len(redelivery.find_deliveries(webhook_id=webhook.pk, **window))
+        out, given = StringIO(), [f"--{name}={time.isoformat()}" for name, time in window.items()]
+        call_command("redeliver", f"--webhook={webhook.pk}", *given, "--dry-run", stdout=out)
+        return int(out.getvalue().split()[0])
 
     for count in (listed, found):
         assert count(since=created, until=later) == 1

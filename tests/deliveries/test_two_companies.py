@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from deliveries import redelivery
@@ -113,8 +114,7 @@ def test_recovers_one_webhook_and_no_other(world: World, loopback: Policy) -> No
     world.receiver.answer = lambda _: WELL
     mine = world.webhooks[0]
 
-    given_up = redelivery.find_deliveries(webhook_id=mine.pk, state=State.GIVEN_UP)
-    assert redelivery.redeliver(given_up) == 3
+    call_command("redeliver", webhook=mine.pk)
     deliver(loopback)
 
     assert states(world) == [{State.DELIVERED}] + 3 * [{State.GIVEN_UP}]

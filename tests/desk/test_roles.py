@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from companies.models import Company, FailedRow
 from deliveries import publishing
-from deliveries.models import Delivery
+from deliveries.models import Delivery, Replay, State
 from desk.models import Macro, Storm
 from tests import builders as build
 from tickets import roles
@@ -47,13 +47,13 @@ LOOK = {
     " tickets.FilingRule tickets.ReasonCode tickets.RequiredDocument tickets.SLATarget"
     " tickets.Ticket tickets.TicketType webhooks.Webhook",
     "auditor": "auth.Group auth.User companies.Company companies.FailedRow deliveries.Delivery"
-    " desk.Macro desk.Storm shipments.Incidence shipments.Shipment tickets.Agent"
+    " deliveries.Replay desk.Macro desk.Storm shipments.Incidence shipments.Shipment tickets.Agent"
     " tickets.ApprovalLimit tickets.Calendar tickets.FilingRule tickets.ReasonCode"
     " tickets.RequiredDocument tickets.SLATarget tickets.Ticket tickets.TicketType"
     " webhooks.Webhook",
     "operator": "auth.Group auth.User axes.AccessAttempt axes.AccessLog companies.Company"
-    " companies.FailedRow deliveries.Delivery shipments.Incidence shipments.Shipment"
-    " tickets.TicketType webhooks.Webhook",
+    " companies.FailedRow deliveries.Delivery deliveries.Replay shipments.Incidence"
+    " shipments.Shipment tickets.TicketType webhooks.Webhook",
     "nobody": "",
 }
 ADD = {
@@ -116,6 +116,8 @@ PAGES = {
     "webhooks_webhook_sending_resume": "operator",
     "deliveries_delivery_again": "agent lead operator",
     "deliveries_delivery_proof": "agent lead auditor operator",
+    "deliveries_replay_new": "operator",
+    "deliveries_replay_stop": "operator",
     "tickets_agent_hand_over": "lead",
     "tickets_agent_available": "agent lead",
 }
@@ -179,6 +181,7 @@ def rows(company: Company) -> None:
     FailedRow.objects.create(task="sweep", kind="webhook", key="1", error="x")
     ApprovalLimit.objects.get_or_create(currency="EUR", amount=1)
     RequiredDocument.objects.get_or_create(name="Invoice")
+    Replay.objects.create(by="olga", until=timezone.now(), state=State.GIVEN_UP, rate=1, total=9)
     FilingRule.objects.get_or_create(carrier_name="walked", type_id=4, days=30)
 
 
@@ -212,6 +215,7 @@ def value(keyword: str, name: str) -> Any:
         "file_id": TicketFile,
         "storm_id": Storm,
         "delivery_id": Delivery,
+        "run_id": Replay,
         "agent_id": apps.get_model("tickets.Agent"),
         "shipment_id": apps.get_model("shipments.Shipment"),
     }

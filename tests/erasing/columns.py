@@ -60,6 +60,7 @@ KEPT = {
     "deliveries_heldhost": OURS,
     "deliveries_loop": ENGINE,
     "deliveries_pulse": ENGINE,
+    "deliveries_replay": OURS,
     "deliveries_samplesend": ENGINE,
     "desk_macro": OURS,
     "desk_settledstep": OURS,

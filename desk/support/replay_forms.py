@@ -1,0 +1,124 @@
+"""What an operator enters to send many deliveries again, and the number that confirms it."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from companies.ids import LARGEST_ID
+from companies.models import Company
+from deliveries.engine.holding import NoHost, host_named
+from deliveries.models import State
+from deliveries.upkeep import replaying
+from deliveries.upkeep.choosing import Choice, ChosenCount
+from desk.common.words import state_words
+from desk.support.pages import company_given, event_types
+
+NARROWS = ("webhook", "company", "host", "since", "until")
+
+
+def states() -> list[tuple[str, str]]:
+    first = [State.GIVEN_UP, *(state for state in State if state != State.GIVEN_UP)]
+    return [(str(state.label), state_words(state)) for state in first]
+
+
+def time_field(label: Any, hint: Any) -> forms.DateTimeField:
+    widget = UnfoldAdminTextInputWidget(attrs={"type": "datetime-local", "step": "1"})
+    return forms.DateTimeField(required=False, label=label, help_text=hint, widget=widget)
+
+
+def number_field(label: Any, most: int, hint: Any = "") -> forms.IntegerField:
+    widget = UnfoldAdminTextInputWidget
+    return forms.IntegerField(
+        required=False, min_value=1, max_value=most, label=label, help_text=hint, widget=widget
+    )
+
+
+class ReplayForm(forms.Form):
+    """Which deliveries, and how many a second. All that is given must hold."""
+
+    company = forms.CharField(
+        required=False,
+        max_length=200,
+        label=gettext_lazy("Company"),
+        help_text=gettext_lazy("The company's ID or full name."),
+        widget=UnfoldAdminTextInputWidget,
+    )
+    webhook = number_field(gettext_lazy("Webhook ID"), LARGEST_ID)
+    host = forms.CharField(
+        required=False,
+        max_length=255,
+        label=gettext_lazy("Host"),
+        widget=UnfoldAdminTextInputWidget,
+    )
+    type = forms.TypedChoiceField(
+        required=False,
+        label=gettext_lazy("Event"),
+        coerce=int,
+        empty_value=None,
+        choices=event_types,
+        widget=UnfoldAdminSelectWidget,
+    )
+    since = time_field(gettext_lazy("Created from"), "")
+    until = time_field(gettext_lazy("Created before"), gettext_lazy("Empty: up to now."))
+    state = forms.ChoiceField(
+        label=gettext_lazy("State"), choices=states, widget=UnfoldAdminSelectWidget
+    )
+    rate = number_field(
+        gettext_lazy("Per second"),
+        replaying.MOST_A_SECOND,
+        gettext_lazy("Empty: up to 1,000 deliveries at once, more at 100 a second."),
+    )
+
+    def clean_company(self) -> Company | None:
+        return company_given(self.cleaned_data["company"])
+
+    def clean_host(self) -> str:
+        try:
+            return host_named(self.cleaned_data["host"]) if self.cleaned_data["host"] else ""
+        except NoHost as error:
+            text = gettext("Enter a name such as hooks.example.com, or an address.")
+            raise forms.ValidationError(text) from error
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not any(cleaned.get(name) for name in NARROWS):
+            raise forms.ValidationError(gettext("Enter a company, a webhook, a host or a time."))
+        return cleaned
+
+    def choice(self) -> Choice:
+        given, now = self.cleaned_data, timezone.now()
+        until: datetime = given["until"] or now
+        return Choice(
+            until=min(until, now),
+            since=given["since"],
+            state=next(state for state in State if state.label == given["state"]),
+            webhook_id=given["webhook"],
+            company_id=given["company"].pk if given["company"] else None,
+            type_id=given["type"],
+            host=given["host"],
+        )
+
+
+class ConfirmForm(forms.Form):
+    """The number of deliveries, typed by whoever has seen it."""
+
+    confirm = forms.CharField(
+        label=gettext_lazy("Type the number of deliveries to send them again"),
+        max_length=20,
+        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
+
+    def __init__(self, data: Any, chosen: ChosenCount) -> None:
+        super().__init__(data)
+        self.number = chosen.deliveries
+
+    def clean_confirm(self) -> str:
+        typed: str = self.cleaned_data["confirm"]
+        if not self.number or typed.strip().replace(",", "") != str(self.number):
+            text = gettext("That is not the number of these deliveries. Nothing was sent.")
+            raise forms.ValidationError(text)
+        return typed
