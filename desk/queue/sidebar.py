@@ -89,7 +89,7 @@ OTHERS = (
         "deliveries.view_delivery",
     ),
     (
-        gettext_noop("Send again"),
+        gettext_noop("Replays"),
         "replay",
         "admin:deliveries_replay_changelist",
         "deliveries.view_replay",
