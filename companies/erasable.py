@@ -11,9 +11,10 @@ BLANK_ANSWERS = {
 }
 
 erasing.register_erasable(
+    __name__,
     erasing.Part(
         "kept answers",
         erasing.walk_of_ids(ANSWERS, 500),
         lambda keys: erasing.execute_all(BLANK_ANSWERS, keys),
-    )
+    ),
 )

@@ -10,8 +10,10 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
+from django.apps import apps
 from django.db import OperationalError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -30,6 +32,7 @@ MOST_MOVES = 50
 # Where the modules `erasable` are that do not stand at the top of their app.
 ROOMS = ("upkeep", "changes", "queue")
 
+T = TypeVar("T")
 Show = Callable[[str], None]
 # A batch of keys, and the position behind it, as JSON.
 Batch = tuple[list[Any], Any]
@@ -54,17 +57,25 @@ class Overtaken(RuntimeError):
     """Somebody else erases the same company just now."""
 
 
-known: list[Part] = []
+# By the module that has registered them.
+known: dict[str, list[Part]] = {}
 
 
-def register_erasable(*parts: Part) -> None:
-    known.extend(parts)
+def register_erasable(module: str, *parts: Part) -> None:
+    known[module] = list(parts)
 
 
 def all_parts() -> list[Part]:
     """In the order in which they are done: that of the apps."""
     autodiscover_modules("erasable", *(f"{room}.erasable" for room in ROOMS))
-    return known
+    return by_apps(known)
+
+
+def by_apps(registered: Mapping[str, list[T]]) -> list[T]:
+    """All of them in the order of the apps, in whichever the modules were imported."""
+    names = [app.name for app in apps.get_app_configs()]
+    modules = sorted(registered, key=lambda module: names.index(module.partition(".")[0]))
+    return [each for module in modules for each in registered[module]]
 
 
 def execute_all(statements: Mapping[str, str], keys: Sequence[Any]) -> dict[str, int]:
@@ -138,7 +149,7 @@ def erase_all_of(
             move_on(erasure, part, None, {})
         part.follow_up()
         for keys, after in part.walk(company_id, erasure.after):
-            take_step_anew(erasure, part, keys, after)
+            anew(partial(take_step, erasure, part, keys, after))
             part.follow_up()
             show(f"{part.name}: {sum(erasure.counts.values())} rows so far")
     end_erasure(erasure)
@@ -160,15 +171,15 @@ def begin_erasure(company_id: int) -> Erasure:
     return erasure
 
 
-def take_step_anew(erasure: Erasure, part: Part, keys: list[Any], after: Any) -> None:
-    """Take a step, again where a row went to another partition while we waited for its lock."""
+def anew(step: Callable[[], T]) -> T:
+    """Do a step, again where a row went to another partition while it waited for its lock."""
     for _ in range(MOST_MOVES):
         try:
-            return take_step(erasure, part, keys, after)
+            return step()
         except OperationalError as error:
             if not isinstance(error.__cause__, SerializationFailure):
                 raise
-    return take_step(erasure, part, keys, after)
+    return step()
 
 
 @transaction.atomic

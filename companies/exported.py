@@ -15,6 +15,7 @@ def walk_itself(company_id: int, after: Any) -> Iterator[erasing.Batch]:
 
 
 register_exported(
+    __name__,
     Exported(
         "company",
         "the company itself.",

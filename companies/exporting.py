@@ -74,17 +74,18 @@ class Exported(NamedTuple):
             return [json.loads(row) if isinstance(row, str) else row for (row,) in cursor]
 
 
-known: list[Exported] = []
+# By the module that has registered them.
+known: dict[str, list[Exported]] = {}
 
 
-def register_exported(*tables: Exported) -> None:
-    known.extend(tables)
+def register_exported(module: str, *tables: Exported) -> None:
+    known[module] = list(tables)
 
 
 def all_exported() -> list[Exported]:
     """In the order in which they are written: that of the apps."""
     autodiscover_modules("exported", *(f"{room}.exported" for room in erasing.ROOMS))
-    return known
+    return erasing.by_apps(known)
 
 
 def export_all_of(

@@ -30,9 +30,10 @@ WHERE id = ANY(%(keys)s)
 }
 
 erasing.register_erasable(
+    __name__,
     erasing.Part(
         "shipments",
         erasing.walk_of_ids(SHIPMENTS, 200),
         lambda keys: erasing.execute_all(BLANK_SHIPMENTS, keys),
-    )
+    ),
 )

@@ -7,6 +7,7 @@ from shipments.erasable import SHIPMENTS
 walk = erasing.walk_of_ids(SHIPMENTS, 500)
 
 register_exported(
+    __name__,
     Exported(
         "shipments",
         "its shipments, as the platform told of them.",

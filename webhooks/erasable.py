@@ -19,9 +19,10 @@ WHERE kind = 'webhook' AND key = ANY(%(keys)s::text[])
 }
 
 erasing.register_erasable(
+    __name__,
     erasing.Part(
         "webhooks",
         erasing.walk_of_ids(WEBHOOKS, 100),
         lambda keys: erasing.execute_all(BLANK_WEBHOOKS, keys),
-    )
+    ),
 )

@@ -114,6 +114,7 @@ def delete_mails(keys: list[str]) -> dict[str, int]:
 
 
 erasing.register_erasable(
+    __name__,
     erasing.Part("waiting deliveries", walk_waiting, cancel_some),
     erasing.Part("deliveries", walk_log, lambda keys: erasing.execute_all(BLANK_ATTEMPTS, keys)),
     erasing.Part("events", walk_events, lambda keys: erasing.execute_all(BLANK_EVENTS, keys)),

@@ -8,6 +8,7 @@ WORKED_BY = ("step", "own_due_at", "claimed_by", "claimed_until", "crashes", "as
 COUNTED = ("asked_on", "asked_times", "archived_on")
 
 register_exported(
+    __name__,
     Exported(
         "events",
         "what was told to its webhooks; body is the text as it is sent.",

@@ -80,6 +80,7 @@ def delete_views(keys: list[int]) -> dict[str, int]:
 
 
 erasing.register_erasable(
+    __name__,
     erasing.Part(
         "log of the desk", walk_desk_log, lambda keys: erasing.execute_all(BLANK_LOG, keys)
     ),

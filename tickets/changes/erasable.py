@@ -125,6 +125,7 @@ def remove_erased_files() -> None:
 
 
 erasing.register_erasable(
+    __name__,
     erasing.Part("tickets", erasing.walk_of_ids(TICKETS, 100), blank_tickets, remove_erased_files),
     erasing.Part(
         "unattached files",

@@ -40,6 +40,7 @@ def of_tickets(
 
 
 register_exported(
+    __name__,
     Exported(
         "tickets",
         "its tickets. status is the number that the API calls ticket_status_id.",
