@@ -1,0 +1,44 @@
+"""The incidents of `faults/run incidents`, in small: one that no machine can tell of."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from companies.models import Company
+from faults.asking import answers
+from faults.incidents.following import RUNBOOKS
+from faults.incidents.plays import INCIDENTS, Scene
+from faults.incidents.scenario import play
+from faults.rig import Rig
+from faults.scenarios import until
+from faults.service import Service
+
+LEAKED_TOKEN = next(each for each in INCIDENTS if each.name == "leaked-token")
+
+
+def test_each_has_its_page() -> None:
+    assert [each.page for each in INCIDENTS if not (RUNBOOKS / f"{each.page}.md").exists()] == []
+    assert len(INCIDENTS) == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_leaked_token_is_mended_by_what_its_page_says(
+    service: Service, acme: Company, tmp_path: Path
+) -> None:
+    service.start("web")
+    until(lambda: answers(service, "/healthz"))
+    scene = Scene(cast(Rig, SimpleNamespace(service=service, company=acme)), tmp_path)
+
+    mended = play(LEAKED_TOKEN, scene, cast(Any, None), 1.0)
+    astray = play(LEAKED_TOKEN._replace(page="beat-away"), scene, cast(Any, None), 1.0)
+
+    assert mended["trouble"] == ""
+    assert [each.split()[0] for each in mended["commands"]] == [
+        "list_tokens",
+        "revoke_token",
+        "issue_token",
+        "audit",
+    ]
+    assert astray["trouble"].startswith("beat-away.md does not say: list_tokens")
