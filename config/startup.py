@@ -19,6 +19,7 @@ CHECKS = (
     "webhooks.checks",
     "deliveries.checks",
     "tickets.checks",
+    "desk.checks",
     "config.checks",
     "config.log_checks",
     "config.mail_checks",

@@ -15,6 +15,7 @@ from desk.people import (
     second_factor_pages,
     session_pages,
 )
+from desk.people.sign_on import pages as sign_on_pages
 from desk.reports import dashboard, report_pages
 
 guarded = admin.site.admin_view
@@ -68,6 +69,10 @@ urlpatterns = [
         reset_pages.NewPasswordPage.as_view(),
         name="desk_password_reset",
     ),
+    # For whoever comes through the provider.
+    path("sign-on/", sign_on_pages.begin_sign_on_page, name="desk_sign_on"),
+    path("sign-on/back/", sign_on_pages.back_page, name="desk_sign_on_back"),
+    path("sign-on/sign-out/", sign_on_pages.sign_out_page, name="desk_sign_on_out"),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
     path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),
 ]

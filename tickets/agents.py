@@ -83,6 +83,13 @@ def change_agent(agent: Agent, fields: Collection[str]) -> None:
     wake_assignment()
 
 
+def begin_work(user: User) -> None:
+    """Who was invited is here: an agent may take what waits from now on."""
+    if agent := Agent.objects.filter(user=user).first():
+        agent.available = True
+        change_agent(agent, ["available"])
+
+
 def set_available(agent: Agent, available: bool, *, user: User) -> None:
     """Agents come and go by themselves, leads send anybody. Raises NotAllowed.
 

@@ -15,6 +15,7 @@ PASSWORD_RESET_TIMEOUT = 7 * 24 * 3600
 PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
+    "desk.people.sign_on.passwords.PasswordsOfSuperusers",
     "django.contrib.auth.backends.ModelBackend",
 ]
 LOGIN_URL = "admin:login"
@@ -39,6 +40,23 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 REQUIRE_TOTP = env.bool("REQUIRE_TOTP", default=False)
 OTP_TOTP_ISSUER = PRODUCT
+# Single sign-on; off while there is no issuer (desk/people/sign_on).
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
+OIDC_NAME = env.str("OIDC_NAME", default="")
+OIDC_VERIFIED_CLAIM = env.str("OIDC_VERIFIED_CLAIM", default="email_verified")
+OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", default="")
+# What stands before and behind the last = of each; a group of a directory may have one in its name.
+OIDC_ROLES = env.listed(
+    "OIDC_ROLES",
+    lambda pair: tuple(each.strip() for each in pair.rpartition("=")[::2]),
+    default=[],
+    kind="a list of pairs such as support=agent",
+)
+OIDC_CREATE_USERS = env.bool("OIDC_CREATE_USERS", default=False)
+OIDC_ONLY = env.bool("OIDC_ONLY", default=False)
+OIDC_SECOND_FACTOR = env.str("OIDC_SECOND_FACTOR", default="desk")
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_HTTPONLY = True

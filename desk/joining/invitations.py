@@ -17,7 +17,6 @@ from django.utils.translation import gettext
 from deliveries import mailing
 from desk.models import Invitation, Preferences
 from tickets import agents
-from tickets.models import Agent
 
 VALID_DAYS = timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT).days
 
@@ -100,9 +99,7 @@ def accept(user: User, password: str) -> None:
         invitation.save(update_fields=["accepted_at"])
         user.password = encoded
         user.save(update_fields=["password"])
-        if agent := Agent.objects.filter(user=user).first():
-            agent.available = True
-            agents.change_agent(agent, ["available"])
+        agents.begin_work(user)
 
 
 def locked(user_id: int) -> Invitation:

@@ -1,6 +1,6 @@
 """What only the desk needs: its people, its tools, and storms."""
 
-from desk.models.people import Invitation, Preferences, ResetRequest, SeenSession
+from desk.models.people import Invitation, Preferences, ResetRequest, SeenSession, SignOn
 from desk.models.work import (
     PLACEHOLDERS,
     Macro,
@@ -21,6 +21,7 @@ __all__ = [
     "SavedView",
     "SeenSession",
     "SettledStep",
+    "SignOn",
     "Storm",
     "StormReply",
     "Visit",

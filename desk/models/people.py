@@ -71,6 +71,30 @@ class SeenSession(models.Model):
         return f"{self.browser} {self.system}".strip()
 
 
+class SignOn(models.Model):
+    """Whom a provider of OpenID Connect means by a subject; bound at the first sign-in."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="sign_on",
+    )
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+    bound_at = models.DateTimeField(auto_now_add=True)
+    last_at = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="sign_on_subject")
+        ]
+
+    def __str__(self) -> str:
+        return self.subject
+
+
 class ResetRequest(models.Model):
     """That somebody asked for a new password; counted, so that nobody asks without end."""
 

@@ -15,12 +15,16 @@ from desk.people import second_factor
 
 OWES = "second_factor"
 A_CODE, A_DEVICE = "code", "device"
+# On a request, where whoever let the user in has asked for one.
+SECOND_FACTOR_GIVEN = "second_factor_given"
 
 
 @receiver(user_logged_in)
 def note_second_factor_due(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
     """Asked once, at the login, so that no page has to ask again."""
     request.session.pop(OWES, None)
+    if getattr(request, SECOND_FACTOR_GIVEN, False):
+        return
     if second_factor.is_on(user):
         request.session[OWES] = A_CODE
     elif settings.REQUIRE_TOTP and user.is_staff:

@@ -21,6 +21,9 @@ LOCKED = gettext_noop(
     "Too many attempts. Signing in with this user name, or from this address, is blocked for"
     " %(minutes)d minutes."
 )
+ONLY_SUPERUSERS = gettext_noop(
+    "This user name and password open nothing. Only superusers sign in with a password here."
+)
 SIGNED_IN = "signed_in_as"
 # What a provider gives to one customer at least: single addresses of it cost nothing.
 IPV6_PREFIX = 64
@@ -31,13 +34,16 @@ class LoginForm(AuthenticationForm):
         if getattr(self.request, "axes_locked_out", False):
             minutes = settings.AXES_COOLOFF_TIME.seconds // 60
             return ValidationError(gettext(LOCKED) % {"minutes": minutes}, code="locked")
+        if settings.OIDC_ONLY:
+            return ValidationError(gettext(ONLY_SUPERUSERS), code="invalid_login")
         return super().get_invalid_login_error()
 
 
 def may_use_password(user: User) -> bool:
     """Whether this user signs in to the desk with a password of their own: who was only invited,
     or comes another way, has none."""
-    return user.is_active and user.is_staff and user.has_usable_password()
+    refused = settings.OIDC_ONLY and not user.is_superuser
+    return user.is_active and user.is_staff and user.has_usable_password() and not refused
 
 
 def locked_out(request: HttpRequest, answer: HttpResponse, *_: Any) -> HttpResponse:

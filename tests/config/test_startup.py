@@ -37,6 +37,7 @@ PRODUCTION: dict[str, Any] = {
 NOT_OF_BEAT = "config.E019"
 CONSOLE = "django.core.mail.backends.console.EmailBackend"
 # What is set, as production's settings would have it, and the check that finds it.
+ISSUER = "https://login.example.com/realms/support"
 UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"FIELD_KEYS": []}, "config.E001"),
     ({"FIELD_KEYS": ["not a key"]}, "config.E002"),
@@ -87,6 +88,14 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"LOG_ATTEMPTS": "some"}, "config.E041"),
     ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector.internal:4318"}, "config.E042"),
     ({"SENTRY_DSN": "https://sentry.example.com/7"}, "config.E043"),
+    ({"OIDC_ISSUER": ISSUER}, "config.E050"),
+    ({"OIDC_ONLY": True}, "config.E050"),
+    ({"OIDC_ISSUER": ISSUER.replace("https", "http")}, "config.E051"),
+    ({"OIDC_ISSUER": f"{ISSUER}/.well-known/openid-configuration"}, "config.E051"),
+    ({"OIDC_GROUPS_CLAIM": "groups"}, "config.E052"),
+    ({"OIDC_ROLES": [("support", "boss")]}, "config.E052"),
+    ({"OIDC_CREATE_USERS": True}, "config.E053"),
+    ({"OIDC_SECOND_FACTOR": "nobody"}, "config.E054"),
     ({"DELIVERY_LOOPS": 0}, "config.E023"),
     ({"DELIVERY_LOOPS": 1000}, "config.E023"),
 ]
@@ -206,7 +215,7 @@ def test_the_manual_has_every_check() -> None:
     # Of the database, and so only of `migrate`.
     code = "".join(
         path.read_text()
-        for app in ("companies", "webhooks", "deliveries", "tickets", "config")
+        for app in ("companies", "webhooks", "deliveries", "tickets", "desk", "config")
         for path in (ROOT / app).glob("*checks.py")
     )
 

@@ -34,6 +34,7 @@ KEPT = {
     "desk_preferences": PEOPLE,
     "desk_resetrequest": PEOPLE,
     "desk_seensession": PEOPLE,
+    "desk_signon": PEOPLE,
     "otp_static_staticdevice": PEOPLE,
     "otp_static_statictoken": PEOPLE,
     "otp_totp_totpdevice": PEOPLE,

@@ -1,0 +1,219 @@
+"""Whom the provider's claims name, and whether they may come in.
+
+Somebody is known by the provider's subject. A verified email address leads to a user once, at the
+first sign-in; from then on the subject alone counts.
+Why: decision page desk-sign-on-is-bound-to-the-subject.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from companies import audit
+from companies.models import AuditEntry
+from desk.models import Invitation, SignOn
+from tickets import agents, roles
+
+ACT = "sign_on"
+# What the audit calls a refusal, and what whoever is refused reads.
+REASONS = {
+    "unverified_email": gettext_noop(
+        "Your sign-on account has no email address that is verified. Have it verified there, and"
+        " sign in again."
+    ),
+    "unknown": gettext_noop(
+        "No user of this desk has the email address of your sign-on account. Ask a lead or an"
+        " operator to add you, or to correct your address."
+    ),
+    "ambiguous": gettext_noop(
+        "Several users of this desk have your email address. Ask an operator to correct it."
+    ),
+    "bound_to_another": gettext_noop(
+        "The user with your email address signs in with another sign-on account. If yours was"
+        " made anew, ask an operator to forget the one before."
+    ),
+    "switched_off": gettext_noop("Your user is switched off. Ask a lead or an operator."),
+    "superuser": gettext_noop("Superusers sign in with their password."),
+    "no_role": gettext_noop(
+        "None of your groups may work at this desk. Ask whoever keeps your sign-on account to add"
+        " you to one."
+    ),
+    "cannot_be_made": gettext_noop(
+        "You are new here, and no user can be made of what your sign-on account says. Ask an"
+        " operator to add you by hand."
+    ),
+}
+# Authentication methods that stand for a second factor (RFC 8176).
+SECOND_FACTORS = {"mfa", "otp", "hwk", "swk", "fpt", "face", "sc"}
+TRUE = (True, 1, "true", "1")
+
+
+class SignOnRefused(Exception):
+    """Not let in; `reason` is a key of REASONS, `user` who it would have been, if known."""
+
+    def __init__(self, reason: str, user: User | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.user = reason, user
+
+
+class Identity(NamedTuple):
+    """What of the claims is used."""
+
+    subject: str
+    # Empty where it is not verified.
+    email: str
+    names: tuple[str, str]
+    # The groups of the desk that OIDC_ROLES gives; None where the provider does not say.
+    roles: frozenset[str] | None
+
+
+def identity_in(claims: Mapping[str, Any]) -> Identity:
+    email = claims.get("email")
+    verified = claims.get(settings.OIDC_VERIFIED_CLAIM) in TRUE
+    names = (claims.get("given_name"), claims.get("family_name"))
+    given: frozenset[str] | None = None
+    if settings.OIDC_GROUPS_CLAIM:
+        said = claims.get(settings.OIDC_GROUPS_CLAIM) or []
+        held = {said} if isinstance(said, str) else {one for one in said if isinstance(one, str)}
+        given = frozenset(role for value, role in settings.OIDC_ROLES if value in held)
+    return Identity(
+        claims["sub"],
+        email if verified and isinstance(email, str) else "",
+        tuple(name[:150] if isinstance(name, str) else "" for name in names),  # type: ignore[arg-type]
+        given,
+    )
+
+
+def has_second_factor(claims: Mapping[str, Any]) -> bool:
+    """Whether what the provider asked is enough, so that the desk asks for none."""
+    if settings.OIDC_SECOND_FACTOR == "amr":
+        said = claims.get("amr")
+        return isinstance(said, list) and bool(SECOND_FACTORS & {str(one) for one in said})
+    return bool(settings.OIDC_SECOND_FACTOR == "provider")
+
+
+def admit(identity: Identity) -> User:
+    """The user who comes in, bound to the subject and in the groups that were given.
+
+    Audited either way. Raises SignOnRefused.
+    """
+    try:
+        with transaction.atomic():
+            return admitted(identity)
+    except SignOnRefused as refused:
+        name = refused.user.get_username() if refused.user else ""
+        entry = audit.begin_entry(
+            ACT,
+            actor=name or "somebody not known",
+            via=AuditEntry.Via.DESK,
+            about=f"user {name}" if name else "",
+        )
+        audit.end_entry(entry, f"refused: {refused.reason}")
+        raise
+
+
+def admitted(identity: Identity) -> User:
+    bound = SignOn.objects.filter(issuer=settings.OIDC_ISSUER, subject=identity.subject)
+    known = bound.values_list("user", flat=True).first()
+    made = False
+    if known is not None:
+        user = User.objects.select_for_update(no_key=True).get(pk=known)
+    else:
+        found = user_by_email(identity.email)
+        made, user = found is None, found or make_user(identity)
+    refuse_unfit(user, identity)
+    if known is None:
+        SignOn.objects.create(user=user, issuer=settings.OIDC_ISSUER, subject=identity.subject)
+    bound.update(last_at=timezone.now())
+    accept_invitation(user)
+    details: dict[str, Any] = {"made": made, "bound": known is None}
+    if identity.roles is not None and (changed := give_roles(user, identity.roles)):
+        details["groups"] = changed
+    name = user.get_username()
+    audit.record_act(
+        ACT, actor=name, via=AuditEntry.Via.DESK, about=f"user {name}", details=details
+    )
+    return user
+
+
+def user_by_email(email: str) -> User | None:
+    """Locked, and bound to nobody yet. Raises SignOnRefused."""
+    if not email:
+        raise SignOnRefused("unverified_email")
+    # Databases hold letters for equal that belong to different addresses, such as a dotless i.
+    match = {"email__iexact" if email.isascii() else "email": email}
+    users = list(User.objects.select_for_update(no_key=True).filter(**match).order_by("pk")[:2])
+    users = [user for user in users if user.email.isascii() == email.isascii()]
+    if len(users) > 1:
+        raise SignOnRefused("ambiguous")
+    if not users:
+        return None
+    if SignOn.objects.filter(user=users[0]).exists():
+        raise SignOnRefused("bound_to_another", users[0])
+    return users[0]
+
+
+def refuse_unfit(user: User, identity: Identity) -> None:
+    """Raises SignOnRefused."""
+    revoked = Invitation.objects.filter(user=user, accepted_at=None, revoked_at__isnull=False)
+    if not user.is_active or not user.is_staff or revoked.exists():
+        raise SignOnRefused("switched_off", user)
+    if user.is_superuser:
+        raise SignOnRefused("superuser", user)
+    if identity.roles is not None and not identity.roles:
+        raise SignOnRefused("no_role", user)
+
+
+def make_user(identity: Identity) -> User:
+    """Somebody the provider knows and we do not. Raises SignOnRefused."""
+    if not settings.OIDC_CREATE_USERS:
+        raise SignOnRefused("unknown")
+    if not identity.roles:
+        raise SignOnRefused("no_role")
+    name, given = identity.email.lower(), identity.roles
+    if User.objects.filter(username__iexact=name).exists():
+        raise SignOnRefused("cannot_be_made")
+    try:
+        if given & {"agent", "lead"}:
+            agent = agents.create_agent(
+                name, None, email=name, names=identity.names, lead="lead" in given
+            )
+            agents.begin_work(agent.user)
+            return agent.user
+        first, last = identity.names
+        user = User(username=name, email=name, first_name=first, last_name=last, is_staff=True)
+        user.set_unusable_password()
+        user.full_clean()
+    except (agents.BadAgent, ValidationError) as error:
+        raise SignOnRefused("cannot_be_made") from error
+    user.save()
+    return user
+
+
+def give_roles(user: User, given: frozenset[str]) -> list[str]:
+    """Of our groups exactly these; others stay. Returns those given (+) and taken (-)."""
+    had = set(user.groups.filter(name__in=roles.GROUPS).values_list("name", flat=True))
+    user.groups.add(*(roles.group(name) for name in given - had))
+    user.groups.remove(*(roles.group(name) for name in had - given))
+    return sorted([f"+{name}" for name in given - had] + [f"-{name}" for name in had - given])
+
+
+def accept_invitation(user: User) -> None:
+    """Whoever was invited has come, without a password: the link ends."""
+    waiting = Invitation.objects.filter(user=user, accepted_at=None, revoked_at=None)
+    if waiting.update(accepted_at=timezone.now()):
+        agents.begin_work(user)
+
+
+def forget_sign_on(user: User, *, dry_run: bool = False) -> bool:
+    """Unbind a user, who is bound anew by their email address; False if they were not bound."""
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        bound = SignOn.objects.filter(user=user)
+        return bound.exists() if dry_run else bound.delete()[0] > 0

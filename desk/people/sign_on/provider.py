@@ -1,0 +1,211 @@
+"""Talks to the provider that OIDC_ISSUER names, and trusts nothing that its keys did not sign.
+
+Authlib speaks OpenID Connect; what is bounded and refused beyond it is here. Why: decision page
+desk-sign-on-is-bound-to-the-subject.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore, Lock
+from time import monotonic
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.base_client import BaseApp
+from authlib.integrations.base_client.sync_app import OAuth2Mixin
+from authlib.integrations.base_client.sync_openid import OpenIDMixin
+from authlib.integrations.requests_client import OAuth2Session
+from django.conf import settings
+from joserfc.errors import JoseError
+
+logger = logging.getLogger(__name__)
+
+# HTTPS_PROXY and REQUESTS_CA_BUNDLE hold for these calls, as requests reads them.
+# Of a connection and of each read.
+TIMEOUT_SECONDS = 5
+# Threads of a process that may wait for the provider; the others are for everybody else.
+AT_ONCE = 2
+KEPT_SECONDS = 3600
+# After a failure nobody waits again for as long.
+PAUSE_SECONDS = 10
+CLOCK_SKEW_SECONDS = 60
+ALGORITHMS = ("RS256", "ES256")
+SCOPE = "openid email profile"
+ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class ProviderAway(Exception):
+    """It does not answer, or too many wait for it, or what it says of itself is no good."""
+
+
+class NotTrusted(Exception):
+    """The provider's answer proves nothing; the text is for the log and holds no secret."""
+
+
+class Begun(NamedTuple):
+    """Where to send the browser, and what to compare when it comes back."""
+
+    url: str
+    state: str
+    nonce: str
+    verifier: str
+
+
+class ProviderCalls(OAuth2Session):  # type: ignore[misc]
+    """Authlib's calls, none of which waits without end or follows a redirect with our secret."""
+
+    def request(self, method: str, url: str, **more: Any) -> Any:
+        more |= {"timeout": TIMEOUT_SECONDS, "allow_redirects": False}
+        return super().request(method, url, **more)
+
+
+class ProviderClient(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
+    client_cls = ProviderCalls
+
+
+class KnownProvider:
+    """What the provider says of itself, kept for an hour by each process; its keys as well."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.calls = BoundedSemaphore(AT_ONCE)
+        self.forget()
+
+    def forget(self) -> None:
+        self.key: tuple[str, ...] = ()
+        self.client: ProviderClient | None = None
+        self.until = self.away_until = 0.0
+
+    @contextmanager
+    def calling(self) -> Iterator[ProviderClient]:
+        """The client, for calls that fail as ProviderAway or NotTrusted and as nothing else."""
+        if not self.calls.acquire(blocking=False):
+            raise ProviderAway("too many wait for the provider")
+        try:
+            yield self.current()
+        except JoseError as error:
+            raise NotTrusted(f"the token is refused: {error}") from None
+        except AuthlibBaseError as error:
+            # Its description is the provider's, and may repeat what we sent.
+            raise NotTrusted(f"the provider answered {error.error!r}") from None
+        except OSError as error:
+            raise ProviderAway(type(error).__name__) from None
+        except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+            raise NotTrusted(f"the answer makes no sense: {type(error).__name__}") from None
+        finally:
+            self.calls.release()
+
+    def current(self) -> ProviderClient:
+        key = (settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET)
+        with self.lock:
+            if key != self.key:
+                self.forget()
+                self.key = key
+            if self.client is not None and self.until > monotonic():
+                return self.client
+            if self.away_until > monotonic():
+                raise ProviderAway("it was away a moment ago")
+            self.away_until = monotonic() + PAUSE_SECONDS
+            self.client = discovered(settings.OIDC_ISSUER)
+            self.away_until, self.until = 0.0, monotonic() + KEPT_SECONDS
+            return self.client
+
+
+KNOWN = KnownProvider()
+
+
+def discovered(issuer: str) -> ProviderClient:
+    """The client for what the discovery document says. Raises ProviderAway, OSError."""
+    with ProviderCalls() as session:
+        url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+        answer = session.request("GET", url, withhold_token=True)
+        answer.raise_for_status()
+        try:
+            said = dict(answer.json())
+        except ValueError:
+            raise ProviderAway("its discovery document is no JSON object") from None
+    if said.get("issuer") != issuer:
+        raise ProviderAway("its discovery document names another issuer than OIDC_ISSUER")
+    if not all(is_safe_url(said.get(name)) for name in ENDPOINTS):
+        raise ProviderAway("its discovery document names addresses without https")
+    methods = said.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    basic = "client_secret_basic" in methods
+    return ProviderClient(
+        None,
+        "desk",
+        client_id=settings.OIDC_CLIENT_ID,
+        client_secret=settings.OIDC_CLIENT_SECRET,
+        client_kwargs={
+            "scope": SCOPE,
+            "code_challenge_method": "S256",
+            "token_endpoint_auth_method": f"client_secret_{'basic' if basic else 'post'}",
+        },
+        issuer=issuer,
+        # Never as the provider, or a token, would have it.
+        id_token_signing_alg_values_supported=list(ALGORITHMS),
+        end_session_endpoint=said.get("end_session_endpoint"),
+        **{name: said[name] for name in ENDPOINTS},
+    )
+
+
+def is_safe_url(url: object) -> bool:
+    """https; plain http on the machine itself alone, as for tests."""
+    if not isinstance(url, str):
+        return False
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and (
+            parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+        )
+    except ValueError:
+        return False
+
+
+def begin_at_provider(redirect_uri: str) -> Begun:
+    """Raises ProviderAway."""
+    try:
+        with KNOWN.calling() as client:
+            made = client.create_authorization_url(redirect_uri)
+    except NotTrusted as error:
+        raise ProviderAway(str(error)) from None
+    return Begun(made["url"], made["state"], made["nonce"], made["code_verifier"])
+
+
+def fetch_claims(code: str, *, verifier: str, nonce: str, redirect_uri: str) -> dict[str, Any]:
+    """What the provider's signed token says of who has come. Raises ProviderAway, NotTrusted."""
+    with KNOWN.calling() as client:
+        token = client.fetch_access_token(
+            redirect_uri=redirect_uri, code=code, code_verifier=verifier
+        )
+        claims = client.parse_id_token(
+            token,
+            nonce=nonce,
+            claims_options={
+                "iss": {"essential": True, "value": settings.OIDC_ISSUER},
+                "aud": {"essential": True, "value": settings.OIDC_CLIENT_ID},
+            },
+            leeway=CLOCK_SKEW_SECONDS,
+        )
+    if claims is None:
+        raise NotTrusted("the provider sent no ID token")
+    subject = claims.get("sub")
+    if not isinstance(subject, str) or not 0 < len(subject) <= 255:
+        raise NotTrusted("the token names no subject")
+    return dict(claims)
+
+
+def sign_out_url(back: str) -> str:
+    """Where one signs out at the provider; empty where it has no such page. Raises ProviderAway."""
+    try:
+        with KNOWN.calling() as client:
+            if not is_safe_url(client.server_metadata["end_session_endpoint"]):
+                return ""
+            made = client.create_logout_url(
+                post_logout_redirect_uri=back, client_id=settings.OIDC_CLIENT_ID
+            )
+            return str(made["url"])
+    except NotTrusted as error:
+        raise ProviderAway(str(error)) from None

@@ -1,0 +1,455 @@
+"""Single sign-on: who the provider vouches for comes in, and nobody who only says so."""
+
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.http import HttpResponse
+from django.test import Client
+from pytest_django import Settings
+
+from companies.models import AuditEntry
+from desk.joining import invitations
+from desk.models import Invitation, SignOn
+from desk.people.sign_on import provider as known_provider
+from tests import builders as build
+from tests.desk.sign_on_provider import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    FakeProvider,
+    query_of,
+    running_provider,
+)
+from tests.desk.test_sessions import inside
+from tests.desk.test_two_factor import switch_on
+from tickets import roles
+from tickets.models import Agent
+
+pytestmark = pytest.mark.django_db
+BEGIN, BACK, LOGIN = "/admin/sign-on/", "/admin/sign-on/back/", "/admin/login/"
+NOT_TRUSTED = "could not be trusted"
+
+
+@pytest.fixture(autouse=True)
+def ada(db: None) -> User:
+    user = build.agent("ada").user
+    user.email = "Ada@desk.example"
+    user.save()
+    return user
+
+
+@pytest.fixture
+def provider(settings: Settings) -> Iterator[FakeProvider]:
+    known_provider.KNOWN.forget()
+    with running_provider() as running:
+        settings.OIDC_ISSUER = running.issuer
+        settings.OIDC_CLIENT_ID = CLIENT_ID
+        settings.OIDC_CLIENT_SECRET = CLIENT_SECRET
+        yield running
+
+
+def begin(client: Client, page: str = "") -> dict[str, str]:
+    """What the provider is asked."""
+    return query_of(client.get(BEGIN, {"next": page} if page else {}).headers["Location"])
+
+
+def come_back(client: Client, asked: dict[str, str], code: str) -> HttpResponse:
+    return client.get(BACK, {"code": code, "state": asked["state"]})
+
+
+def sign_on(
+    provider: FakeProvider, client: Client | None = None, page: str = "", **claims: Any
+) -> HttpResponse:
+    client = client or Client()
+    asked = begin(client, page)
+    return come_back(client, asked, provider.grant(asked, **claims))
+
+
+def refusal(provider: FakeProvider, **claims: Any) -> str:
+    """What the page says to somebody who is not let in."""
+    client = Client()
+    answer = sign_on(provider, client, **claims)
+    assert answer.status_code == 403
+    assert not inside(client)
+    assert CLIENT_SECRET not in answer.content.decode()
+    return answer.content.decode()
+
+
+def outcome() -> str:
+    return AuditEntry.objects.filter(act="sign_on").order_by("-pk")[0].outcome
+
+
+@pytest.mark.parametrize("path", [BEGIN, BACK, "/admin/sign-on/sign-out/"])
+def test_is_off_without_an_issuer(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+    assert BEGIN not in client.get(LOGIN).content.decode()
+
+
+@pytest.mark.parametrize("alg", ["RS256", "ES256"])
+def test_a_verified_address_opens_the_desk(
+    provider: FakeProvider, client: Client, ada: User, alg: str
+) -> None:
+    answer = sign_on(provider, client, alg=alg)
+
+    assert answer.headers["Location"] == "/admin/"
+    assert inside(client)
+    assert SignOn.objects.get(user=ada).subject == "subject-of-ada"
+    entry = AuditEntry.objects.get(act="sign_on")
+    assert (entry.actor, entry.outcome) == ("ada", "done")
+    assert entry.details == {"made": False, "bound": True}
+
+
+def test_the_provider_is_asked_with_pkce_state_and_nonce(
+    provider: FakeProvider, client: Client
+) -> None:
+    asked, other = begin(client), begin(Client())
+
+    assert asked["response_type"] == "code"
+    assert asked["code_challenge_method"] == "S256"
+    assert "openid" in asked["scope"].split()
+    assert asked["redirect_uri"] == f"http://testserver{BACK}"
+    for secret in ("state", "nonce", "code_challenge"):
+        assert len(asked[secret]) >= 20
+        assert asked[secret] != other[secret]
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"aud": "another-client"},
+        {"aud": []},
+        {"aud": [CLIENT_ID, "another-client"], "azp": "another-client"},
+        {"iss": "https://another.example"},
+        {"exp": 1000},
+        {"ends_in": -90},
+        {"begins_in": 900},
+        {"sub": ""},
+        {"sub": 7},
+        {"alg": "none"},
+        {"alg": "HS256", "kid": "RS256"},
+        {"alg": "RS256", "kid": "ES256"},
+        {"alg": "RS256", "kid": "nobody's"},
+    ],
+    ids=str,
+)
+def test_a_token_that_proves_nothing_opens_nothing(
+    provider: FakeProvider, claims: dict[str, Any]
+) -> None:
+    assert NOT_TRUSTED in refusal(provider, **claims)
+    assert not SignOn.objects.exists()
+
+
+def test_a_clock_may_be_a_minute_wrong(provider: FakeProvider, client: Client) -> None:
+    sign_on(provider, client, ends_in=-20)
+
+    assert inside(client)
+
+
+def test_an_answer_counts_once_and_in_the_browser_that_asked(
+    provider: FakeProvider, client: Client
+) -> None:
+    asked = begin(client)
+    cookie = client.cookies["sign_on"].value
+    thief, code = Client(), provider.grant(asked)
+
+    assert come_back(thief, asked, code).status_code == 400
+    assert client.get(BACK, {"code": code, "state": "guessed"}).status_code == 400
+    client.cookies["sign_on"] = cookie
+    assert come_back(client, asked, code).status_code == 302
+
+    again = Client()
+    again.cookies["sign_on"] = cookie
+    assert come_back(again, asked, provider.grant(asked)).status_code == 400
+    assert not inside(again)
+    assert not inside(thief)
+
+
+def test_a_code_without_our_verifier_is_refused(provider: FakeProvider, client: Client) -> None:
+    asked = begin(client)
+    code = provider.grant(asked | {"code_challenge": "another"})
+
+    assert NOT_TRUSTED in come_back(client, asked, code).content.decode()
+
+
+@pytest.mark.parametrize("verified", [False, None, "false"])
+def test_an_address_that_is_not_verified_names_nobody(
+    provider: FakeProvider, verified: object
+) -> None:
+    assert "verified" in refusal(provider, email_verified=verified)
+    assert outcome() == "refused: unverified_email"
+
+
+@pytest.mark.parametrize("email", ["nobody@desk.example", "", "ad\u0430@desk.example"])
+def test_somebody_unknown_is_refused(provider: FakeProvider, email: str) -> None:
+    refusal(provider, email=email)
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("kept", ["mike@desk.example", "m\u0131ke@desk.example"])
+def test_letters_that_only_look_alike_name_nobody(
+    provider: FakeProvider, ada: User, kept: str
+) -> None:
+    User.objects.filter(pk=ada.pk).update(email=kept)
+    shown = {"mike@desk.example", "m\u0131ke@desk.example"} - {kept}
+
+    refusal(provider, email=shown.pop())
+
+    assert outcome() == "refused: unknown"
+
+
+def test_an_address_of_two_users_names_neither(provider: FakeProvider) -> None:
+    User.objects.create_user("twin", email="ada@desk.example", is_staff=True)
+
+    assert "Several users" in refusal(provider)
+
+
+def test_the_subject_counts_from_then_on(provider: FakeProvider, client: Client, ada: User) -> None:
+    sign_on(provider)
+    # The address has gone to a colleague; Ada has another one at the provider.
+    assert "another sign-on account" in refusal(provider, sub="subject-of-eve")
+    assert outcome() == "refused: bound_to_another"
+
+    sign_on(provider, client, email="ada.new@desk.example", email_verified=False)
+
+    assert client.session["_auth_user_id"] == str(ada.pk)
+
+
+def test_an_operator_forgets_the_account_before(
+    provider: FakeProvider, client: Client, ada: User
+) -> None:
+    sign_on(provider)
+    call_command("forget_sign_on", "ada", "--dry-run", stdout=StringIO())
+    refusal(provider, sub="made-anew")
+
+    call_command("forget_sign_on", "ada", stdout=StringIO())
+    sign_on(provider, client, sub="made-anew")
+
+    assert inside(client)
+    with pytest.raises(CommandError, match="no user"):
+        call_command("forget_sign_on", "nobody")
+    call_command("forget_sign_on", "ada", stdout=StringIO())
+    with pytest.raises(CommandError, match="bound to no"):
+        call_command("forget_sign_on", "ada")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"is_active": False}, "switched_off"),
+        ({"is_staff": False}, "switched_off"),
+        ({"is_superuser": True}, "superuser"),
+    ],
+)
+def test_who_may_not_come_this_way_is_refused(
+    provider: FakeProvider, ada: User, changes: dict[str, bool], reason: str
+) -> None:
+    bound = reason == "superuser"
+    if bound:
+        sign_on(provider)
+    User.objects.filter(pk=ada.pk).update(**changes)
+
+    refusal(provider)
+
+    assert outcome() == f"refused: {reason}"
+    assert SignOn.objects.exists() is bound
+
+
+def test_an_invitation_ends_and_a_revoked_one_lets_nobody_in(
+    provider: FakeProvider, ada: User
+) -> None:
+    invitations.invite(ada, by=None, url="https://desk.example")
+    Agent.objects.update(available=False)
+    invitations.revoke(ada.pk)
+    refusal(provider)
+
+    invitations.invite(ada, by=None, url="https://desk.example")
+    sign_on(provider)
+
+    assert Invitation.objects.get().accepted_at
+    assert Agent.objects.get().available
+
+
+def test_groups_of_the_provider_give_and_take_roles(
+    provider: FakeProvider, settings: Settings, ada: User
+) -> None:
+    settings.OIDC_GROUPS_CLAIM = "groups"
+    settings.OIDC_ROLES = [("cn=leads", "lead"), ("Ops", "operator")]
+    ada.groups.create(name="our own")
+
+    sign_on(provider, groups=["Ops", "cn=leads", "else"])
+    assert set(ada.groups.values_list("name", flat=True)) == {"lead", "operator", "our own"}
+
+    sign_on(provider, groups="Ops")
+    assert set(ada.groups.values_list("name", flat=True)) == {"operator", "our own"}
+    assert AuditEntry.objects.order_by("-pk")[0].details["groups"] == ["-lead"]
+
+    assert "None of your groups" in refusal(provider, groups=["ops"])
+    assert "None of your groups" in refusal(provider)
+
+
+@pytest.mark.parametrize("role", roles.GROUPS)
+def test_new_users_are_made_where_that_is_on(
+    provider: FakeProvider, client: Client, settings: Settings, role: str
+) -> None:
+    settings.OIDC_CREATE_USERS = True
+    settings.OIDC_GROUPS_CLAIM, settings.OIDC_ROLES = "groups", [("desk", role)]
+    eve = {"sub": "eve", "email": "Eve@desk.example", "given_name": "Eve"}
+    refusal(provider, **eve, groups=["other"])
+    refusal(provider, **eve, groups=["desk"], email_verified=False)
+
+    sign_on(provider, client, **eve, groups=["desk"])
+
+    user = User.objects.get(username="eve@desk.example")
+    assert (user.first_name, user.has_usable_password(), user.is_superuser) == ("Eve", False, False)
+    assert [group.name for group in user.groups.all()] == [role]
+    assert Agent.objects.filter(user=user, available=True).exists() is (role in ("agent", "lead"))
+    assert inside(client)
+
+
+@pytest.mark.parametrize(
+    "page", ["https://evil.example/", "//evil.example", "/\\evil.example", "/docs"]
+)
+def test_leads_to_pages_of_the_desk_alone(provider: FakeProvider, page: str) -> None:
+    assert sign_on(provider, page=page).headers["Location"] == "/admin/"
+
+
+def test_leads_to_the_page_that_was_asked_for(provider: FakeProvider) -> None:
+    assert sign_on(provider, page="/admin/sessions/").headers["Location"] == "/admin/sessions/"
+    login = Client().get(LOGIN, {"next": "/admin/sessions/"}).content.decode()
+    assert f'href="{BEGIN}?next=%2Fadmin%2Fsessions%2F"' in login
+
+
+@pytest.mark.parametrize(
+    ("asker", "amr", "asks"),
+    [
+        ("desk", ["mfa"], True),
+        ("amr", ["pwd", "otp"], False),
+        ("amr", ["pwd"], True),
+        ("amr", "mfa-or-not", True),
+        ("provider", None, False),
+    ],
+)
+def test_the_second_factor_is_asked_by_whom_it_is_set(
+    provider: FakeProvider, settings: Settings, asker: str, amr: object, asks: bool
+) -> None:
+    settings.REQUIRE_TOTP, settings.OIDC_SECOND_FACTOR = True, asker
+    client = Client()
+
+    answer = sign_on(provider, client, amr=amr)
+
+    # What is no list of methods is no token.
+    assert answer.status_code == (403 if isinstance(amr, str) else 302)
+    assert inside(client) is not asks
+
+
+def test_a_second_factor_of_ones_own_is_asked_too(
+    provider: FakeProvider, client: Client, ada: User
+) -> None:
+    phone = Client()
+    phone.force_login(ada)
+    switch_on(phone)
+
+    sign_on(provider, client)
+
+    assert not inside(client)
+
+
+def test_guesses_at_the_password_do_not_lock_the_provider_out(
+    provider: FakeProvider, client: Client
+) -> None:
+    for _ in range(6):
+        client.post(LOGIN, {"username": "ada", "password": "guess"})
+
+    sign_on(provider, client)
+
+    assert inside(client)
+
+
+def test_passwords_open_nothing_but_to_superusers_where_it_is_so(
+    provider: FakeProvider, settings: Settings, ada: User
+) -> None:
+    settings.OIDC_ONLY = True
+    User.objects.create_superuser("root", password="secret")
+    assert 'name="password"' not in Client().get(LOGIN).content.decode()
+    assert 'name="password"' in Client().get(f"{LOGIN}?password").content.decode()
+
+    said = Client().post(LOGIN, {"username": "ada", "password": "secret"}).content.decode()
+    root = Client()
+    root.post(LOGIN, {"username": "root", "password": "secret"})
+
+    assert "Only superusers sign in with a password" in said
+    assert inside(root)
+    assert SignOn.objects.count() == 0
+    for _ in range(4):
+        locked = Client().post(LOGIN, {"username": "ada", "password": "secret"})
+    assert locked.status_code == 429
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [(500, b""), (302, b""), (200, b"not JSON"), (200, b"[]"), (200, b'{"issuer": "another"}')],
+    ids=str,
+)
+def test_a_provider_that_is_away_is_said_and_not_asked_again_at_once(
+    provider: FakeProvider, client: Client, broken: tuple[int, bytes]
+) -> None:
+    provider.broken["/.well-known/openid-configuration"] = broken
+
+    for _ in range(3):
+        answer = client.get(BEGIN)
+        assert answer.status_code == 503
+        assert "does not answer" in answer.content.decode()
+        assert answer.headers["Retry-After"] == "10"
+
+    assert len(provider.asked) == 1
+    client.post(LOGIN, {"username": "ada", "password": "secret"})
+    assert inside(client)
+
+
+@pytest.mark.parametrize("path", ["/token", "/keys"])
+def test_it_may_go_away_meanwhile(provider: FakeProvider, client: Client, path: str) -> None:
+    provider.broken[path] = (500, b"")
+
+    assert sign_on(provider, client).status_code == 503
+    assert not inside(client)
+
+
+@pytest.mark.parametrize("name", ["token_endpoint", "jwks_uri", "authorization_endpoint"])
+def test_secrets_go_nowhere_without_tls(provider: FakeProvider, client: Client, name: str) -> None:
+    provider.discovery[name] = "http://192.0.2.7/somewhere"
+
+    assert client.get(BEGIN).status_code == 503
+
+
+def test_few_threads_wait_for_it(provider: FakeProvider, client: Client) -> None:
+    with known_provider.KNOWN.calling(), known_provider.KNOWN.calling():
+        assert client.get(BEGIN).status_code == 503
+
+    assert client.get(BEGIN).status_code == 302
+
+
+def test_what_goes_wrong_is_logged_without_secrets(
+    provider: FakeProvider, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    come_back(client, begin(client), "no-such-code")
+
+    assert "the provider answered 'invalid_grant'" in caplog.text
+    assert CLIENT_SECRET not in caplog.text
+    assert "no-such-code" not in caplog.text
+
+
+def test_one_signs_out_at_the_provider_too(provider: FakeProvider, client: Client) -> None:
+    sign_on(provider, client)
+    page = client.post("/admin/logout/").content.decode()
+    assert 'href="/admin/sign-on/sign-out/"' in page
+    assert not inside(client)
+
+    url = client.get("/admin/sign-on/sign-out/").headers["Location"]
+
+    assert url.startswith(f"{provider.issuer}/logout?")
+    assert query_of(url)["post_logout_redirect_uri"] == "http://testserver/admin/login/"
