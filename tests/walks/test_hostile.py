@@ -27,11 +27,11 @@ def test_others_are_answered_and_sent_to_under_attack(
 
     found, _ = play_attacks(service, Bystander(service, acme, receiver, "/acme"), small)
 
-    quiet = found["quiet"]
     for figures in found["attacks"].values():
         assert figures["refused"] == []
-        # How quick they are is for the command to say; here they must go on at all.
-        assert figures["asked"] >= quiet["asked"] / 4
+        # How quick they are is for the command to say, on a machine that does nothing else; here
+        # they must go on at all, and one may have been asked before it began.
+        assert figures["asked"] >= 2
         assert figures["arrived"] == figures["published"] > 0
 
 
