@@ -62,6 +62,14 @@ def cancel_some(keys: list[str]) -> dict[str, int]:
     return erasing.execute_all(CANCEL_SOME, keys)
 
 
+def blank_attempts(keys: list[str]) -> dict[str, int]:
+    return erasing.execute_all(BLANK_ATTEMPTS, keys)
+
+
+def blank_events(keys: list[int]) -> dict[str, int]:
+    return erasing.execute_all(BLANK_EVENTS, keys)
+
+
 def walk_waiting(company_id: int, after: Any) -> Iterator[erasing.Batch]:
     return walk_deliveries("deliveries_delivery_open", company_id, after)
 
@@ -116,7 +124,7 @@ def delete_mails(keys: list[str]) -> dict[str, int]:
 erasing.register_erasable(
     __name__,
     erasing.Part("waiting deliveries", walk_waiting, cancel_some),
-    erasing.Part("deliveries", walk_log, lambda keys: erasing.execute_all(BLANK_ATTEMPTS, keys)),
-    erasing.Part("events", walk_events, lambda keys: erasing.execute_all(BLANK_EVENTS, keys)),
+    erasing.Part("deliveries", walk_log, blank_attempts),
+    erasing.Part("events", walk_events, blank_events),
     erasing.Part("emails", walk_mails, delete_mails),
 )

@@ -14,27 +14,23 @@ from typing import Any
 from django.db import connection, transaction
 
 from companies import erasing
-from deliveries.upkeep.erasable import walk_events, walk_log, walk_waiting
+from deliveries.upkeep.erasable import (
+    blank_attempts,
+    blank_events,
+    cancel_some,
+    walk_events,
+    walk_log,
+    walk_waiting,
+)
 from tickets.changes.erasable import blank_tickets, remove_erased_files
 from tickets.models import Ticket
 from tickets.statuses import TERMINAL
 
 STEP = 100
 TOLD = "SELECT id FROM deliveries_event WHERE id = ANY(%(keys)s) AND ticket_id = ANY(%(of)s)"
-CANCEL = """
-UPDATE deliveries_delivery SET state = 3, finished_at = statement_timestamp(),
-  archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date,
-  claimed_by = NULL, claimed_until = NULL
-WHERE archived_on = '9999-12-31' AND id = ANY(%(keys)s::uuid[]) AND event_id = ANY(%(of)s)
-"""
-ATTEMPTS = """
-UPDATE deliveries_attempt SET url = '', detail = '', answer = '' WHERE delivery_id IN (
-  SELECT id FROM deliveries_delivery
-  WHERE id = ANY(%(keys)s::uuid[]) AND event_id = ANY(%(of)s))
-"""
-EVENTS = """
-UPDATE deliveries_event SET body = '{}', tracking_number = '', request_id = NULL, traceparent = NULL
-WHERE id = ANY(%(keys)s)
+ABOUT = """
+SELECT id::text FROM deliveries_delivery
+WHERE id = ANY(%(keys)s::uuid[]) AND event_id = ANY(%(of)s)
 """
 LOG = """
 UPDATE django_admin_log SET object_repr = '', change_message = ''
@@ -89,33 +85,29 @@ def blank_decided(keys: list[int]) -> dict[str, int]:
     # Locked, so that nobody opens one again meanwhile.
     list(Ticket.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     check_decided(keys)
-    return blank_tickets(keys) | {"log of the desk": execute(LOG, keys)}
+    return blank_tickets(keys) | erasing.execute_all({"log of the desk": LOG}, keys)
 
 
 def blank_told(company_id: int, tickets: list[int], show: Callable[[str], None]) -> dict[str, int]:
     """What their events and deliveries hold of them."""
-    events: list[int] = []
-    for keys, _ in walk_events(company_id, None):
-        with connection.cursor() as cursor:
-            cursor.execute(TOLD, {"keys": keys, "of": tickets})
-            events += [event_id for (event_id,) in cursor]
+    events = [
+        key for keys, _ in walk_events(company_id, None) for key in those_of(TOLD, keys, tickets)
+    ]
     counts: Counter[str] = Counter()
     if not events:
         return counts
-    for kind, statement, walk in (
-        ("cancelled deliveries", CANCEL, walk_waiting),
-        ("attempts", ATTEMPTS, walk_log),
-    ):
+    for walk, blank in ((walk_waiting, cancel_some), (walk_log, blank_attempts)):
         for keys, _ in walk(company_id, None):
-            counts[kind] += erasing.anew(partial(execute, statement, keys, events))
-            show(f"{kind}: {counts[kind]}")
+            if about := those_of(ABOUT, keys, events):
+                counts.update(erasing.anew(partial(blank, about)))
+                show(f"deliveries: {sum(counts.values())}")
     for first in range(0, len(events), STEP):
-        counts["events"] += execute(EVENTS, events[first : first + STEP])
+        counts.update(blank_events(events[first : first + STEP]))
     return counts
 
 
-def execute(statement: str, keys: list[Any], of: Sequence[int] = ()) -> int:
-    """How many rows it wrote."""
+def those_of(statement: str, keys: list[Any], of: Sequence[int]) -> list[Any]:
+    """Those of `keys` that belong to some tickets or events."""
     with connection.cursor() as cursor:
         cursor.execute(statement, {"keys": keys, "of": list(of)})
-        return int(cursor.rowcount)
+        return [key for (key,) in cursor]
