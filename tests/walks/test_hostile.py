@@ -24,14 +24,22 @@ def test_others_are_answered_and_sent_to_under_attack(
         service.start(kind)
     until(lambda: answers(service, "/healthz"))
     small = Namespace(only="redirects,answers-410", seconds=1.0, backlog=0, tickets=0)
+    bystander = Bystander(service, acme, receiver, "/acme")
 
-    found, _ = play_attacks(service, Bystander(service, acme, receiver, "/acme"), small)
+    # A quiet second and one under attack may differ by what else the machine does just then. Where
+    # an attack stops others, they differ every time.
+    for left in (2, 1, 0):
+        found, _ = play_attacks(service, bystander, small)
+        enough = [
+            figures["asked"] >= found["quiet"]["asked"] / 4 for figures in found["attacks"].values()
+        ]
+        if all(enough) or not left:
+            break
 
+    assert all(enough)
     for figures in found["attacks"].values():
         assert figures["refused"] == []
-        # How quick they are is for the command to say, on a machine that does nothing else; here
-        # they must go on at all, and one may have been asked before it began.
-        assert figures["asked"] >= 2
+        # How quick they are is for the command to say; here they must go on at all.
         assert figures["arrived"] == figures["published"] > 0
 
 
