@@ -47,6 +47,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     for module in (asking, waiting):
         monkeypatch.setattr(module, "WATCHER", watcher)
     monkeypatch.setattr(asking.ASKERS, "known", OrderedDict())
+    # A test of the web server may have run in this process before.
+    monkeypatch.setattr(asking.Server, "keeps_requests", False)
     return made
 
 
