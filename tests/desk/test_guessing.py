@@ -1,5 +1,6 @@
 """Guessing passwords from many addresses or at many names is slowed down, and locks nobody out."""
 
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -202,7 +203,8 @@ def test_the_cookie_is_kept_from_scripts_and_lives_a_year(own: Client, settings:
     assert cookie["samesite"] == "Lax"
     assert cookie["max-age"] == 365 * 86400
     assert cookie["path"] == "/admin/"
-    assert "ada" not in f"{cookies}"
+    # As a word: its random letters and digits hold these three now and then.
+    assert "ada" not in re.split(r"[^0-9A-Za-z]+", f"{cookies}")
     assert AccessLog.objects.count() == 1
 
 
