@@ -24,16 +24,21 @@ def event_types() -> list[tuple[int | str, str]]:
     return [("", gettext("any")), *((each.id, each.name) for each in registry)]
 
 
-class MissingEventForm(forms.Form):
-    """What a company says of an event it misses. One of these is enough."""
-
-    company = forms.CharField(
+def company_field() -> forms.CharField:
+    """Read by `company_given`."""
+    return forms.CharField(
         required=False,
         max_length=200,
         label=gettext_lazy("Company"),
         help_text=gettext_lazy("The company's ID or full name."),
         widget=UnfoldAdminTextInputWidget,
     )
+
+
+class MissingEventForm(forms.Form):
+    """What a company says of an event it misses. One of these is enough."""
+
+    company = company_field()
     shipment_id = forms.IntegerField(
         required=False,
         label=gettext_lazy("Shipment ID"),

@@ -15,7 +15,7 @@ from deliveries.models import State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from desk.common.words import state_words
-from desk.support.pages import company_given, event_types
+from desk.support.pages import company_field, company_given, event_types
 
 NARROWS = ("webhook", "company", "host", "since", "until")
 
@@ -40,13 +40,7 @@ def number_field(label: Any, most: int, hint: Any = "") -> forms.IntegerField:
 class ReplayForm(forms.Form):
     """Which deliveries, and how many a second. All that is given must hold."""
 
-    company = forms.CharField(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("Company"),
-        help_text=gettext_lazy("The company's ID or full name."),
-        widget=UnfoldAdminTextInputWidget,
-    )
+    company = company_field()
     webhook = number_field(gettext_lazy("Webhook ID"), LARGEST_ID)
     host = forms.CharField(
         required=False,

@@ -100,7 +100,7 @@ def blank_told(company_id: int, tickets: list[int], show: Callable[[str], None])
         for keys, _ in walk(company_id, None):
             if about := those_of(ABOUT, keys, events):
                 counts.update(erasing.anew(partial(blank, about)))
-                show(f"deliveries: {sum(counts.values())}")
+                show(f"{sum(counts.values())} deliveries and attempts")
     for first in range(0, len(events), STEP):
         counts.update(blank_events(events[first : first + STEP]))
     return counts
