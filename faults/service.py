@@ -91,12 +91,16 @@ class Service:
                 self.thaw(name)
 
     def stop(self, *names: str) -> None:
-        """Stop processes with SIGTERM, as a deployment does. Raises TimeoutExpired."""
+        """Stop processes with SIGTERM, as a deployment does. Raises TimeoutExpired.
+
+        One may have ended already, as when a scenario has asked it to before.
+        """
         stopping = [self.processes.pop(name) for name in names]
         for process in stopping:
             process.send_signal(signal.SIGTERM)
             # What a scenario that failed has left frozen hears nothing.
-            os.killpg(process.pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGCONT)
         with contextlib.ExitStack() as every:
             # One that does not stop in time must not keep the others running.
             for process in stopping:

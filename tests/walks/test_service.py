@@ -1,0 +1,17 @@
+"""The processes of a scenario are started and stopped as a deployment's."""
+
+from pathlib import Path
+
+from faults.service import Service
+
+
+def test_what_has_ended_before_is_stopped_without_a_word(tmp_path: Path) -> None:
+    (tmp_path / "Procfile").write_text("brief: true\nlong: sleep 600\n")
+    with Service({}, tmp_path, tree=tmp_path) as service:
+        service.start("brief")
+        service.start("long")
+        brief, long = service.processes["brief"], service.processes["long"]
+        brief.wait()
+
+    assert brief.returncode == 0
+    assert long.returncode
