@@ -67,11 +67,9 @@ class Worker(ThreadWorker):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         super().init_process()
 
-    def get_thread_pool(self) -> ThreadPoolExecutor:
-        # The one more writes counts (`keep_sums`), so that no request waits for that.
-        return ThreadPoolExecutor(max_workers=self.cfg.threads + 1)
-
     def run(self) -> None:
+        # For what no request waits for. Its only thread closes its connection in the end.
+        self.aside = ThreadPoolExecutor(1, "aside")
         # With REST framework, which cannot be imported before the settings are there.
         self.are_known = import_string("config.door.credentials.are_known")
         # The desk's part of it, which cannot be imported before the settings are there either.
@@ -79,7 +77,7 @@ class Worker(ThreadWorker):
         import_string("desk.live.waiting.begin_waiting")()
         self.patient = PatientRequests(
             import_string("desk.live.waiting.may_wait"),
-            lambda waiting: self.tpool.submit(self.look_for_news, waiting),
+            lambda waiting: self.aside.submit(self.look_for_news, waiting),
             partial(self.in_turn, self.serve),
         )
         crowd = Crowd(
@@ -105,10 +103,10 @@ class Worker(ThreadWorker):
         self.patient.turn()
         REFUSALS.say_left_out()
         if sums.are_due() and (self.writing is None or self.writing.done()):
-            self.writing = self.tpool.submit(self.keep_sums)
+            self.writing = self.aside.submit(self.keep_sums)
 
     def keep_sums(self) -> None:
-        """Write what was counted, in a thread of the pool."""
+        """Write what was counted, aside."""
         close_old_connections()  # as Django does before a request
         try:
             sums.write_sums()
@@ -127,7 +125,8 @@ class Worker(ThreadWorker):
             self.turn(0.1)
         self.clients.close()
         # What the database does not take in time is lost.
-        wait([self.tpool.submit(self.keep_sums)], LAST_WRITE_SECONDS)
+        wait([self.aside.submit(self.keep_sums)], LAST_WRITE_SECONDS)
+        self.aside.shutdown(wait=False)
         self.tpool.shutdown(wait=False)
         self.poller.close()
         self.method_queue.close()
@@ -189,7 +188,7 @@ class Worker(ThreadWorker):
             self.method_queue.defer(self.clients.allow, connection, known)
 
     def look_for_news(self, waiting: Sequence[Waiting]) -> None:
-        """Find out for whom there is some, in a thread of the pool."""
+        """Find out for whom there is some, aside."""
         found: list[Waiting] = []
         try:
             close_old_connections()  # as Django does before a request

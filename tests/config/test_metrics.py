@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from django.core import mail, management
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -27,7 +27,7 @@ from deliveries.on_demand import sample_delivery
 from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests import programs
-from tests.config.door import Recorder, opened
+from tests.config.door import Door, Recorder, opened
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed
 from tickets.assignment import automatic
@@ -272,6 +272,15 @@ def test_a_child_does_not_count_again_what_its_parent_counted() -> None:
     assert pending
 
 
+def hold_all_threads(door: Door, application: Recorder) -> None:
+    """Until the application's gate is set, all eight of them work."""
+    for number in range(8):
+        head = f"GET /held HTTP/1.1\r\nHost: x\r\nAuthorization: {number}\r\n\r\n"
+        door.connect(head.encode())
+    while len(application.asked) < 8:
+        time.sleep(0.005)
+
+
 def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -286,12 +295,7 @@ def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
     monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
     application = Recorder()
     with opened(application) as door:
-        # All eight threads work.
-        for number in range(8):
-            head = f"GET /held HTTP/1.1\r\nHost: x\r\nAuthorization: {number}\r\n\r\n"
-            door.connect(head.encode())
-        while len(application.asked) < 8:
-            time.sleep(0.005)
+        hold_all_threads(door, application)
         once.clear()
         counting.count(catalogue.MAILS, "failed")
         # Before the application lets go of its threads by itself.
@@ -304,6 +308,27 @@ def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
     assert ("mails", ("failed",)) in written
     assert ("mails", ("sent",)) in written
     assert ("web_thread_busy_seconds", ()) in written
+
+
+def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
+    application = Recorder()
+    with opened(application) as door:
+        counting.count(catalogue.MAILS, "sent")
+        while not Sum.objects.filter(name="mails").exists():
+            time.sleep(0.005)
+        # Now every thread has had something to do, and any of them may be the next.
+        hold_all_threads(door, application)
+        application.gate.set()
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        assert cursor.fetchone() == (0,)
 
 
 def test_a_command_writes_what_it_counted(monkeypatch: pytest.MonkeyPatch) -> None:
