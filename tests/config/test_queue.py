@@ -158,8 +158,11 @@ def test_a_database_that_is_away_is_said_and_the_picture_stays(
     assert lines[-1] == "no answer: connection refused"
 
 
+# A suite that was started in the background ignores Ctrl-C, and so do its children.
 DRAWING = """
+import signal
 from companies.screen import draw_until_enough
+signal.signal(signal.SIGINT, signal.default_int_handler)
 frames = iter(range(1000))
 draw_until_enough(1, lambda size: [
     f"frame {next(frames)} of {size.columns}x{size.lines} " + "x" * 300, *map(str, range(90))

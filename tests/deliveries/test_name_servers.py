@@ -121,10 +121,13 @@ def test_answers_the_living_while_hundreds_are_silent(
 
 
 def test_loses_no_answer_where_many_are_asked_at_once(
-    server: NameServer, names: NameServers[str]
+    server: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # On a busy machine an answer may come after the time of a first try, and is not lost.
+    monkeypatch.setattr(name_servers, "FIRST_TRY_SECONDS", 5.0)
     server.answers = {f"hooks{number}.example.com": GOOD for number in range(2000)}
-    found = look_up(names, *server.answers)
+    with closing(NameServers[str]([server.address])) as names:
+        found = look_up(names, *server.answers)
     assert {each.addresses for each in found.values()} == {(GOOD,)}
     assert len(server.asked) < 2 * 2000 * 1.25, "few questions were asked again"
 
