@@ -19,8 +19,10 @@ Key = TypeVar("Key")
 FIRST_TRY_SECONDS = 0.25
 TRIES = 5
 # Answers are read after so many questions at the latest: Linux keeps room for about eighty of them
-# and drops the rest, each of which then costs a try.
+# and drops the rest, each of which then costs a try. We ask for more room, of which it gives what
+# net.core.rmem_max allows: servers may answer all at once when we had no processor for a while.
 READ_AFTER = 32
+ROOM_BYTES = 1024 * 1024
 # How often the configuration is read again while there are questions, which also empties c-ares'
 # cache: it has no bound, and 2.5 KB for each name.
 CONFIGURATION_SECONDS = 10.0
@@ -60,6 +62,7 @@ class NameServers(Generic[Key]):
             timeout=FIRST_TRY_SECONDS,
             tries=TRIES,
             servers=servers,
+            socket_receive_buffer_size=ROOM_BYTES,
             sock_state_cb=self._watch,
         )
 

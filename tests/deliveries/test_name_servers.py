@@ -125,9 +125,16 @@ def test_loses_no_answer_where_many_are_asked_at_once(
 ) -> None:
     # On a busy machine an answer may come after the time of a first try, and is not lost.
     monkeypatch.setattr(name_servers, "FIRST_TRY_SECONDS", 5.0)
+    # What a kernel without a larger limit gives.
+    monkeypatch.setattr(name_servers, "ROOM_BYTES", 106_496)
     server.answers = {f"hooks{number}.example.com": GOOD for number in range(2000)}
     with closing(NameServers[str]([server.address])) as names:
-        found = look_up(names, *server.answers)
+        for number, host in enumerate(server.answers, start=1):
+            names.ask(host, host)
+            # The server keeps up, also where it has had no processor for a while.
+            while number % 16 == 0 and len(server.asked) < 2 * number:
+                time.sleep(0.001)
+        found = answered(names, lambda found: len(found) == len(server.answers))
     assert {each.addresses for each in found.values()} == {(GOOD,)}
     assert len(server.asked) < 2 * 2000 * 1.25, "few questions were asked again"
 
