@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from logging.config import dictConfig
 from typing import Any
 
+import billiard.pool
 from celery import Celery
 from celery.signals import (
     celeryd_init,
@@ -51,6 +52,11 @@ def before_start(**_: object) -> None:
     become_kind("worker")
     refuse_unsafe_settings()
 
+
+# Before it ends, a process of the pool waits until the worker has read its results. A worker that
+# stops may read no more: then each stop takes half a minute, longer than platforms may wait. Nobody
+# needs the results: rows say what is left to do, and a doorbell may ring twice. So: two seconds.
+billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 
 # Longer than PostgreSQL lets a statement take: what it ends itself is not ended here.
 PATIENCE_SECONDS = 35.0
