@@ -107,8 +107,8 @@ class Worker(ThreadWorker):
 
     def keep_sums(self) -> None:
         """Write what was counted, aside."""
-        close_old_connections()  # as Django does before a request
         try:
+            close_old_connections()  # as Django does before a request
             sums.write_sums()
         finally:
             if not self.alive:

@@ -15,6 +15,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from companies import services
@@ -311,7 +312,7 @@ def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
 
 
 def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
-    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch, django_db_blocker: DjangoDbBlocker
 ) -> None:
     monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
     application = Recorder()
@@ -322,6 +323,9 @@ def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
         # Now every thread has had something to do, and any of them may be the next.
         hold_all_threads(door, application)
         application.gate.set()
+        # Also where nothing can be written any more, as between two tests that share a server.
+        django_db_blocker.block()
+    django_db_blocker.restore()
 
     with connection.cursor() as cursor:
         cursor.execute(
