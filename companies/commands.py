@@ -10,13 +10,17 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.utils import timezone
+from psycopg.errors import UndefinedColumn, UndefinedTable
 
 from companies import audit
+from companies.doctor import first_line
 from companies.models import AuditEntry
 from companies.times import read_time
 
 LONGEST_DAYS = 36_500
+SEE_TO_IT = "Mend what manage.py doctor --only database says, then run this again."
 AGO = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -70,6 +74,8 @@ class OperatorCommand(BaseCommand):
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # As it is written: the example on lines of its own.
         kwargs["formatter_class"] = RawDescriptionHelpFormatter
+        # What is typed in part must not be taken for an option that deletes.
+        kwargs["allow_abbrev"] = False
         if self.example:
             lines = "\n".join(f"  {line}" for line in self.example.splitlines())
             kwargs["epilog"] = f"example:\n{lines}"
@@ -80,6 +86,13 @@ class OperatorCommand(BaseCommand):
         self.as_json = own.pop("json")
         try:
             answer = self.audited(own)
+        except (OperationalError, InterfaceError) as error:
+            raise CommandError(f"The database failed: {first_line(error)}. {SEE_TO_IT}") from error
+        except ProgrammingError as error:
+            if not isinstance(error.__cause__, UndefinedTable | UndefinedColumn):
+                raise
+            text = "The database is not of this version. Run manage.py migrate, then this again."
+            raise CommandError(text) from error
         finally:
             self.show("")
         try:

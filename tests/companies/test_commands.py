@@ -3,7 +3,10 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 
+from companies.commands import Said
+from companies.management.commands import issue_token
 from companies.models import ApiToken, Company, PlatformToken
 
 
@@ -120,3 +123,33 @@ def test_revokes_none_of_two_that_begin_alike(company: Company) -> None:
     with pytest.raises(CommandError, match="There are several tokens that begin with"):
         run("revoke_token", "test_12345678")
     assert ApiToken.objects.filter(revoked_at=None).count() == 2
+
+
+def test_an_option_that_is_typed_in_part_is_none(company: Company) -> None:
+    with pytest.raises(CommandError, match="unrecognized arguments: --conf"):
+        run("erase_company", str(company.pk), "--conf", company.name)
+    assert Company.objects.get().erased_at is None
+
+
+def test_a_database_that_fails_is_said_in_a_sentence(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> Said:
+        raise OperationalError("connection failed: Connection refused\n\tIs the server running?")
+
+    monkeypatch.setattr(issue_token.Command, "run", fail)
+
+    with pytest.raises(CommandError) as caught:
+        run("issue_token", str(company.pk))
+    assert str(caught.value) == (
+        "The database failed: connection failed: Connection refused."
+        " Mend what manage.py doctor --only database says, then run this again."
+    )
+
+
+def test_a_database_of_another_version_is_said_in_a_sentence(company: Company) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE companies_apitoken RENAME TO elsewhere")
+
+    with pytest.raises(CommandError, match=r"Run manage\.py migrate"):
+        run("issue_token", str(company.pk))
