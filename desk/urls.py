@@ -1,7 +1,7 @@
 """The desk's pages that belong to no table; behind the admin's login but two ways to one."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
 from desk.automations import pages as automation_pages
 from desk.first_run import pages as first_run_pages
@@ -15,7 +15,6 @@ from desk.people import (
     second_factor_pages,
     session_pages,
 )
-from desk.people.sign_on import pages as sign_on_pages
 from desk.reports import dashboard, report_pages
 
 guarded = admin.site.admin_view
@@ -70,9 +69,7 @@ urlpatterns = [
         name="desk_password_reset",
     ),
     # For whoever comes through the provider.
-    path("sign-on/", sign_on_pages.begin_sign_on_page, name="desk_sign_on"),
-    path("sign-on/back/", sign_on_pages.back_page, name="desk_sign_on_back"),
-    path("sign-on/sign-out/", sign_on_pages.sign_out_page, name="desk_sign_on_out"),
+    path("sign-on/", include("desk.people.sign_on.addresses")),
     path("second-factor/code/", guarded(second_factor_pages.code_page), name="second_factor_code"),
     path("second-factor/", guarded(second_factor_pages.account_page), name="second_factor_device"),
 ]

@@ -246,3 +246,23 @@ def test_pages_may_run_no_foreign_code(client: Client, db: None) -> None:
     assert "default-src 'self'" in policy
     assert "unsafe-inline" not in policy.partition("style-src")[0]
     assert settings.SESSION_COOKIE_HTTPONLY
+
+
+@pytest.mark.parametrize(("issuer", "loaded"), [("", "False"), ("https://sign-on.example", "True")])
+def test_sign_on_takes_memory_only_where_it_is_set(issuer: str, loaded: str) -> None:
+    program = "import django, sys; django.setup(); import config.urls; print('authlib' in sys.modules)"
+    read = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=variables(
+            DJANGO_SETTINGS_MODULE="config.settings",
+            OIDC_ISSUER=issuer,
+            OIDC_CLIENT_ID="desk",
+            OIDC_CLIENT_SECRET="secret",
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert read.stdout == f"{loaded}\n"

@@ -1,4 +1,4 @@
-"""The way to the provider, the way back, and the way out there."""
+"""The way to the provider, the way back, and the way out there, once there is one."""
 
 import logging
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth import login
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -26,7 +26,6 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @never_cache
 @require_GET
 def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
-    refuse_where_off()
     try:
         begun = provider.begin_at_provider(address_back(request))
     except provider.ProviderAway as error:
@@ -44,7 +43,6 @@ def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def back_page(request: HttpRequest) -> HttpResponse:
-    refuse_where_off()
     response = answer_back(request)
     attempts.drop_attempt(response)
     return response
@@ -89,7 +87,6 @@ def answer_back(request: HttpRequest) -> HttpResponse:
 @require_GET
 def sign_out_page(request: HttpRequest) -> HttpResponse:
     """For whoever has left the desk and wants to leave the provider, too."""
-    refuse_where_off()
     try:
         url = provider.sign_out_url(request.build_absolute_uri(reverse("admin:login")))
     except provider.ProviderAway as error:
@@ -101,12 +98,6 @@ def sign_out_page(request: HttpRequest) -> HttpResponse:
         gettext("Sign out at the sign-on service itself: it has no address for that."),
         status=200,
     )
-
-
-def refuse_where_off() -> None:
-    """Raises Http404 where no provider is set."""
-    if not settings.OIDC_ISSUER:
-        raise Http404
 
 
 def address_back(request: HttpRequest) -> str:
