@@ -120,13 +120,21 @@ def language_of(user: User) -> str:
 
 def letter(user: User, url: str) -> tuple[str, str]:
     """Subject and text, in the language that is on."""
-    place = urlsafe_base64_encode(force_bytes(user.pk))
-    link = reverse("desk_invitation", args=[place, tokens.make_token(user)])
-    text = gettext(
-        "Hello %(name)s,\n\nyou can now work at the desk. Your user name is %(login)s. Set your"
-        " password here within %(days)d days:\n\n%(link)s\n\nIf the link no longer works, ask a"
-        " lead to send you a new one. If you did not expect this email, ignore it.\n"
-    )
+    if settings.OIDC_ONLY:
+        link = reverse("admin:index")
+        text = gettext(
+            "Hello %(name)s,\n\nyou can now work at the desk. You need no password of its own: sign"
+            " in with the sign-on account that has this email address:\n\n%(link)s\n\nIf you did"
+            " not expect this email, ignore it.\n"
+        )
+    else:
+        place = urlsafe_base64_encode(force_bytes(user.pk))
+        link = reverse("desk_invitation", args=[place, tokens.make_token(user)])
+        text = gettext(
+            "Hello %(name)s,\n\nyou can now work at the desk. Your user name is %(login)s. Set your"
+            " password here within %(days)d days:\n\n%(link)s\n\nIf the link no longer works, ask a"
+            " lead to send you a new one. If you did not expect this email, ignore it.\n"
+        )
     words = {
         "name": user.first_name or user.get_username(),
         "login": user.get_username(),

@@ -12,6 +12,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from companies.models import AuditEntry
+from deliveries.models import Mail
+from desk import doctor_checks
 from desk.joining import invitations
 from desk.models import Invitation, SignOn
 from desk.people.sign_on import provider as known_provider
@@ -453,3 +455,29 @@ def test_one_signs_out_at_the_provider_too(provider: FakeProvider, client: Clien
 
     assert url.startswith(f"{provider.issuer}/logout?")
     assert query_of(url)["post_logout_redirect_uri"] == "http://testserver/admin/login/"
+
+
+def test_an_invitation_leads_to_the_provider_where_passwords_open_nothing(
+    provider: FakeProvider, settings: Settings, ada: User
+) -> None:
+    settings.OIDC_ONLY = True
+
+    invitations.invite(ada, by=None, url="https://desk.example")
+
+    text = Mail.objects.get().text
+    assert "https://desk.example/admin/\n" in text
+    assert "password here" not in text
+    assert "/admin/invitation/" not in text
+
+
+def test_doctor_asks_the_provider(provider: FakeProvider, settings: Settings) -> None:
+    assert doctor_checks.sign_on() == f"{provider.issuer} answers, with 2 keys"
+    provider.broken["/keys"] = (200, b"{}")
+    with pytest.raises(RuntimeError, match=f"{provider.issuer} shows no keys"):
+        doctor_checks.sign_on()
+    provider.broken["/.well-known/openid-configuration"] = (500, b"")
+    with pytest.raises(OSError, match="500"):
+        doctor_checks.sign_on()
+
+    settings.OIDC_ISSUER = ""
+    assert doctor_checks.sign_on() == "off"

@@ -1,0 +1,22 @@
+"""Whether people can come to the desk (companies.doctor)."""
+
+from django.conf import settings
+
+from companies.doctor import register
+from desk.people.sign_on import provider
+
+
+@register(
+    "Correct OIDC_ISSUER, or see to the provider and the way there: docs/operations/people.md.",
+    # Two calls, each of which may take as long as one at a sign-in.
+    seconds=2 * provider.TIMEOUT_SECONDS + 2,
+)
+def sign_on() -> str:
+    """Whether the provider describes itself and shows its keys."""
+    if not settings.OIDC_ISSUER:
+        return "off"
+    said = provider.discovered(settings.OIDC_ISSUER).fetch_jwk_set()
+    keys = said.get("keys") if isinstance(said, dict) else None
+    if not keys:
+        raise RuntimeError(f"{settings.OIDC_ISSUER} shows no keys")
+    return f"{settings.OIDC_ISSUER} answers, with {len(keys)} keys"
