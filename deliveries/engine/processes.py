@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from ctypes import CDLL
@@ -36,6 +36,7 @@ YIELD_SECONDS = 3.0
 # No statement of a loop takes long: a server that does not answer by then hangs.
 PATIENCE_SECONDS = 10.0
 PR_SET_PDEATHSIG = 1
+ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 
 
 class LoopKeeper:
@@ -65,6 +66,8 @@ class LoopKeeper:
         """Return once the loops have ended, after STOP_WITHIN_SECONDS at the latest."""
         self.ask_to_stop()
         if not self._ended.wait(STOP_WITHIN_SECONDS):
+            text = "engine processes have not ended within %g s; they go on by themselves"
+            logger.error(text, STOP_WITHIN_SECONDS)
             os.kill(self._process, signal.SIGKILL)
 
     def _watch(self) -> None:
@@ -79,14 +82,18 @@ class LoopKeeper:
 def fork_into(work: Callable[[], None]) -> int:
     """Run `work` in a child that is told to stop when this process ends; returns its id."""
     parent = os.getpid()
+    # A signal that comes at once waits until whoever it is meant for can hear it.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {*ENDS, signal.SIGCHLD})
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         return child
     status = 1
     try:
-        for each in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        for each in ENDS:
             signal.signal(each, signal.SIG_DFL if each == signal.SIGTERM else signal.SIG_IGN)
         CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if os.getppid() == parent:
             work()
         status = 0
@@ -100,26 +107,29 @@ def fork_into(work: Callable[[], None]) -> int:
 
 def keep_working(works: Sequence[Callable[[], None]]) -> None:
     """In the keeper: start a process for each, and another for each that ends, until SIGTERM."""
+    # Waited for and never handled: no signal comes between a fork and the note of its id.
+    heard = {signal.SIGTERM, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, heard)
     stopping = False
-    children: dict[int, Callable[[], None]] = {}
-
-    def stop(*_: object) -> None:
-        nonlocal stopping
-        stopping = True
-        for child in children:
-            os.kill(child, signal.SIGTERM)
-
-    signal.signal(signal.SIGTERM, stop)
-    for work in works:
-        children[fork_into(work)] = work
+    children = {fork_into(work): work for work in works}
     while children:
-        child, status = os.waitpid(-1, 0)
-        work = children.pop(child)
-        if not stopping:
+        if signal.sigwait(heard) == signal.SIGTERM:
+            stopping = True
+            for child in children:
+                os.kill(child, signal.SIGTERM)
+        for child, status in ended(children):
+            work = children.pop(child)
+            if stopping:
+                continue
             logger.error("an engine process ended with status %d; starting another", status)
             time.sleep(RESTART_SECONDS)
-        if not stopping:
             children[fork_into(work)] = work
+
+
+def ended(children: Iterable[int]) -> list[tuple[int, int]]:
+    """Those of our children that have ended, with their status."""
+    looked = [os.waitpid(child, os.WNOHANG) for child in children]
+    return [(child, status) for child, status in looked if child]
 
 
 def run_loop(bell: Bell) -> None:
@@ -138,14 +148,23 @@ def run_loop(bell: Bell) -> None:
         "POOLED": False,
     }
     while not stopping.is_set():
-        transport = Transport(
-            target_policy.current_policy(),
-            ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
-            timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
-            concurrency=SLOTS,
-            proxy=parse_proxy(settings.DELIVERY_PROXY),
-        )
-        with closing(transport), ThreadPoolExecutor(1, "database") as executor:
-            Engine(transport, stopping.is_set, executor, bell).run()
+        run_engine(stopping.is_set, bell)
         # It was asked for its place: whoever asked is to have it.
         stopping.wait(YIELD_SECONDS)
+
+
+def run_engine(stop: Callable[[], bool], bell: Bell) -> None:
+    """One loop, until it is told to stop or yields its place. It leaves no connection behind."""
+    transport = Transport(
+        target_policy.current_policy(),
+        ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
+        timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
+        concurrency=SLOTS,
+        proxy=parse_proxy(settings.DELIVERY_PROXY),
+    )
+    with closing(transport), ThreadPoolExecutor(1, "database") as executor:
+        try:
+            Engine(transport, stop, executor, bell).run()
+        finally:
+            # Each thread has connections of its own.
+            executor.submit(connections.close_all)

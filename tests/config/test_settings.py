@@ -250,7 +250,9 @@ def test_pages_may_run_no_foreign_code(client: Client, db: None) -> None:
 
 @pytest.mark.parametrize(("issuer", "loaded"), [("", "False"), ("https://sign-on.example", "True")])
 def test_sign_on_takes_memory_only_where_it_is_set(issuer: str, loaded: str) -> None:
-    program = "import django, sys; django.setup(); import config.urls; print('authlib' in sys.modules)"
+    program = (
+        "import django, sys; django.setup(); import config.urls; print('authlib' in sys.modules)"
+    )
     read = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,

@@ -11,14 +11,14 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import publishing
+from deliveries import publishing, tasks
 from deliveries.engine.processes import fork_into
 from deliveries.models import Delivery, Pulse, State
 from deliveries.upkeep import deleted_webhooks, housekeeping, periodic
 from tests import builders as build
 from webhooks import services
 
-SWEEP = "deliveries.tasks.sweep"
+SWEEP = tasks.sweep.name
 EVERY = {
     each["task"]: timedelta(seconds=each["schedule"])
     for each in settings.CELERY_BEAT_SCHEDULE.values()
