@@ -22,6 +22,7 @@ from companies import audit
 from companies.measures import catalogue, counting
 from companies.models import AuditEntry
 from companies.old_rows import delete_in_steps, delete_oldest, forget_kept_answers
+from deliveries.models import Replay
 from deliveries.upkeep import pruning
 from desk.people.resets import forget_requests
 from desk.people.seen_sessions import forget_unseen
@@ -112,6 +113,9 @@ def forget_deliveries(sweep: Sweep, before: datetime) -> None:
     )
     sweep.rows["deliveries"] = pruned.rows
     sweep.kept += pruned.kept
+    runs = Replay.objects.filter(ended_at__lt=before).order_by("pk")
+    gone = delete_in_steps(runs, dry_run=sweep.dry_run)
+    sweep.note("deliveries", gone, "runs of deliveries sent again")
 
 
 def forget_tracking(sweep: Sweep, before: datetime) -> None:

@@ -20,7 +20,7 @@ from config.management.commands.doctor import all_checks
 from config.tasks import forget_what_is_old
 from deliveries import publishing
 from deliveries.engine import recording
-from deliveries.models import Attempt, Delivery, Event, State
+from deliveries.models import Attempt, Delivery, Event, Replay, State
 from deliveries.upkeep import partitions, rest_rows
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
@@ -90,6 +90,23 @@ def test_the_task_drops_weeks_and_what_a_day_too_young_stays(
     assert exists(f"deliveries_attempt_{young}")
     assert sorted(Delivery.objects.values_list("subject", flat=True)) == [2, 7]
     assert Event.objects.filter(shipment_id=7).exists()
+
+
+def test_runs_of_deliveries_sent_again_go_once_they_have_ended(
+    company: Company, settings: Settings
+) -> None:
+    def run(ended_at: datetime | None) -> Replay:
+        return Replay.objects.create(
+            by="root", until=ago(50), state=State.GIVEN_UP, rate=1, total=1, ended_at=ended_at
+        )
+
+    settings.KEEP_DAYS = {**settings.KEEP_DAYS, "deliveries": 30}
+    run(ago(31))
+    kept = [run(ago(29)), run(None)]
+
+    retention.forget_some()
+
+    assert list(Replay.objects.order_by("pk")) == kept
 
 
 def test_only_prune_with_days_deletes_a_part_of_a_week(
