@@ -29,7 +29,7 @@ from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
 from config.door.crowd import Crowd, counted_address
-from config.door.fair_queue import FairQueue, who_asks
+from config.door.fair_queue import LONG_SECONDS, FairQueue, Turn, who_asks
 from config.door.front import FrontDoor
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
@@ -39,7 +39,7 @@ from config.startup import refuse_unsafe_settings
 PATIENCE_SECONDS = 10.0
 # Answered by the event loop itself, so also while every thread is busy. It must wait for nothing.
 AT_ONCE = "/healthz"
-# Of a process's threads, what one company or one stranger has at most.
+# Of a process's threads, what one company or one stranger has at most, if its work takes long.
 SHARE = 0.25
 # For how long the last counts of a process that ends may take.
 LAST_WRITE_SECONDS = 1.0
@@ -93,14 +93,21 @@ class Worker(ThreadWorker):
         self.poller.register(queue.fileno(), selectors.EVENT_READ, queue.run_callbacks)
         self.set_accept_enabled(True)
         while self.alive and self.is_parent_alive():
-            self.turn(LOOK_EVERY_SECONDS if self.patient.waiting else 1.0)
+            self.turn(self.longest_wait())
         self.finish(crowd)
+
+    def longest_wait(self) -> float:
+        """For how long nothing has to be done unless something comes, in seconds."""
+        if self.queue.waiting:
+            return LONG_SECONDS
+        return LOOK_EVERY_SECONDS if self.patient.waiting else 1.0
 
     def turn(self, seconds: float) -> None:
         self.notify()
         self.wait_for_and_dispatch_events(seconds)
         self.clients.close_overdue()
         self.patient.turn()
+        self.queue.go_on()
         REFUSALS.say_left_out()
         if sums.are_due() and (self.writing is None or self.writing.done()):
             self.writing = self.aside.submit(self.keep_sums)
@@ -159,15 +166,15 @@ class Worker(ThreadWorker):
     ) -> None:
         address = counted_address(connection.client, settings.PROXY_ADDRESSES)
         who = who_asks(request.headers, settings.SESSION_COOKIE_NAME, address)
-        self.queue.come(who, partial(self.work, time.monotonic(), who, work, connection, request))
+        self.queue.come(who, partial(self.work, time.monotonic(), work, connection, request))
 
     def work(
         self,
         came: float,
-        who: str,
         work: Callable[[Connection, Any], None],
         connection: Connection,
         request: Any,
+        turn: Turn,
     ) -> None:
         """Work on a request, in a thread of the pool."""
         began = time.monotonic()
@@ -176,7 +183,7 @@ class Worker(ThreadWorker):
             work(connection, request)
         finally:
             counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - began)
-            self.method_queue.defer(self.queue.done, who)
+            self.method_queue.defer(self.queue.done, turn)
 
     def look_up(self, connection: Connection, request: Any) -> None:
         """Ask who sends a large body, in a thread of the pool."""

@@ -1,55 +1,79 @@
 """Whose request a thread takes next (decision page web-companies-take-turns)."""
 
-from collections import Counter, deque
+import time
+from collections import deque
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from django.http import parse_cookie
 
-Work = Callable[[], None]
+# Who has been at work for longer waits more than it works, as for a receiver that is tried out.
+LONG_SECONDS = 0.25
+
+
+class Turn(NamedTuple):
+    """A thread that somebody has, and since when."""
+
+    who: str
+    began: float
+
+
+Work = Callable[[Turn], None]
 
 
 class FairQueue:
     """Requests wait in a row for each who asks, and the rows take turns.
 
-    `start` gives work to a thread. At most `threads` have some at once, and of one row at most
-    `share`, also while nobody else asks: who comes next finds a thread that is free. All of it
-    happens in the event loop.
+    `start` gives work to a thread, with the turn to hand to `done`. At most `threads` have some at
+    once. A row has one of them, also while nobody else asks: who comes next finds a thread that is
+    free, and a processor. It gets another, up to `share`, beside work that takes long.
+    All of it happens in the event loop, which calls `go_on` from time to time while some wait.
     """
 
-    def __init__(self, threads: int, share: int, start: Callable[[Work], object]) -> None:
+    def __init__(
+        self,
+        threads: int,
+        share: int,
+        start: Callable[[Work, Turn], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.free = threads
         self.share = share
         self.start = start
-        self.at_work: Counter[str] = Counter()
-        # The rows that may have a thread, in the order of their turns, and those that have theirs.
-        self.ready: dict[str, deque[Work]] = {}
-        self.full: dict[str, deque[Work]] = {}
+        self.clock = clock
+        self.at_work: dict[str, list[Turn]] = {}
+        # In the order of their turns. No more of them than there are threads may have none.
+        self.waiting: dict[str, deque[Work]] = {}
 
     def come(self, who: str, work: Work) -> None:
-        rows = self.full if self.at_work[who] >= self.share else self.ready
-        rows.setdefault(who, deque()).append(work)
+        self.waiting.setdefault(who, deque()).append(work)
         self.go_on()
 
-    def done(self, who: str) -> None:
-        """A work that was started for this row is over."""
+    def done(self, turn: Turn) -> None:
+        """The work that was started with this turn is over."""
         self.free += 1
-        self.at_work[who] -= 1
-        if not self.at_work[who]:
-            del self.at_work[who]
-        if (row := self.full.pop(who, None)) is not None:
-            self.ready[who] = row
+        self.at_work[turn.who].remove(turn)
+        if not self.at_work[turn.who]:
+            del self.at_work[turn.who]
         self.go_on()
 
     def go_on(self) -> None:
-        while self.free and self.ready:
-            who = next(iter(self.ready))
-            row = self.ready.pop(who)
-            self.free -= 1
-            self.at_work[who] += 1
+        while self.free and (turn := self.next_turn()) is not None:
+            row = self.waiting.pop(turn.who)
             work = row.popleft()
             if row:
-                (self.full if self.at_work[who] >= self.share else self.ready)[who] = row
-            self.start(work)
+                self.waiting[turn.who] = row
+            self.free -= 1
+            self.at_work.setdefault(turn.who, []).append(turn)
+            self.start(work, turn)
+
+    def next_turn(self) -> Turn | None:
+        now = self.clock()
+        for who in self.waiting:
+            begun = self.at_work.get(who, ())
+            if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):
+                return Turn(who, now)
+        return None
 
 
 def who_asks(headers: Iterable[tuple[str, str]], session_cookie: str, address: str | None) -> str:

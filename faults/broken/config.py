@@ -36,8 +36,8 @@ CONFIG = (
     Mutant(
         "a-company-has-every-thread",
         FAIR_QUEUE,
-        "rows = self.full if self.at_work[who] >= self.share else self.ready",
-        "rows = self.ready",
+        "if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):",
+        "if len(begun) < self.free:",
         "Fifty requests of one company at once, and everybody else waits behind them.",
     ),
     Mutant(

@@ -1,42 +1,50 @@
 """Whose request a thread takes next."""
 
-from collections.abc import Callable
-
 import pytest
 
-from config.door.fair_queue import FairQueue, who_asks
+from config.door.fair_queue import FairQueue, Turn, Work, who_asks
 
 
 class Threads:
-    """Take work and end it when told to."""
+    """Take work and end it when told to, at a time that is told too."""
 
     def __init__(self, threads: int, share: int) -> None:
-        self.queue = FairQueue(threads, share, self.start)
-        self.at_work: list[str] = []
+        self.queue = FairQueue(threads, share, self.start, lambda: self.now)
+        self.at_work: list[Turn] = []
         self.begun: list[str] = []
+        self.now = 1000.0
 
-    def start(self, work: Callable[[], object]) -> None:
-        work()
+    def start(self, work: Work, turn: Turn) -> None:
+        work(turn)
 
     def come(self, *names: str) -> None:
         for name in names:
-            self.queue.come(name, lambda name=name: self.begin(name))
+            self.queue.come(name, self.begin)
 
-    def begin(self, name: str) -> None:
-        self.at_work.append(name)
-        self.begun.append(name)
+    def begin(self, turn: Turn) -> None:
+        self.at_work.append(turn)
+        self.begun.append(turn.who)
 
-    def end(self, name: str) -> None:
-        self.at_work.remove(name)
-        self.queue.done(name)
+    def end(self, place: int = 0) -> None:
+        self.queue.done(self.at_work.pop(place))
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        self.queue.go_on()
+
+    @property
+    def names(self) -> list[str]:
+        return [turn.who for turn in self.at_work]
 
 
-def test_nobody_has_more_threads_than_a_share_even_while_alone() -> None:
+def test_nobody_has_more_than_one_thread_even_while_alone() -> None:
     threads = Threads(8, 2)
 
     threads.come(*["acme"] * 50)
+    assert threads.names == ["acme"]
+    threads.end()
 
-    assert threads.at_work == ["acme", "acme"]
+    assert threads.names == ["acme"]
 
 
 def test_who_comes_later_finds_a_thread_that_is_free() -> None:
@@ -45,17 +53,32 @@ def test_who_comes_later_finds_a_thread_that_is_free() -> None:
 
     threads.come("birch")
 
-    assert threads.at_work == ["acme", "acme", "birch"]
+    assert threads.names == ["acme", "birch"]
+
+
+def test_beside_work_that_takes_long_a_row_has_more_up_to_its_share() -> None:
+    threads = Threads(8, 2)
+    threads.come(*["acme"] * 50)
+
+    threads.wait(0.2)
+    assert threads.names == ["acme"]
+    threads.wait(0.1)
+    assert threads.names == ["acme", "acme"]
+    threads.end(1)
+    assert threads.names == ["acme", "acme"]
+    threads.wait(9)
+
+    assert threads.names == ["acme", "acme"]
 
 
 def test_where_all_threads_are_taken_those_who_wait_take_turns() -> None:
-    threads = Threads(2, 2)
-    threads.come(*["acme"] * 5, "birch", "birch", "cedar")
+    threads = Threads(2, 1)
+    threads.come(*["acme"] * 4, "birch", "birch", "cedar", "cedar")
 
-    for _ in range(6):
-        threads.end(threads.at_work[0])
+    while threads.at_work:
+        threads.end()
 
-    assert threads.begun[2:] == ["birch", "cedar", "acme", "birch", "acme", "acme"]
+    assert threads.begun[2:] == ["acme", "birch", "cedar", "acme", "cedar", "acme"]
 
 
 def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
@@ -63,13 +86,13 @@ def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
     threads.come(*["acme", "birch", "acme"] * 30)
 
     while threads.at_work:
-        threads.end(threads.at_work[-1])
+        threads.wait(0.1)
+        threads.end(-1)
 
     assert sorted(threads.begun) == ["acme"] * 60 + ["birch"] * 30
     assert threads.queue.free == 3
     assert not threads.queue.at_work
-    assert not threads.queue.ready
-    assert not threads.queue.full
+    assert not threads.queue.waiting
 
 
 @pytest.mark.parametrize(
