@@ -29,7 +29,7 @@ from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
 from config.door.crowd import Crowd, counted_address
-from config.door.fair_queue import LONG_SECONDS, FairQueue, Turn, who_asks
+from config.door.fair_queue import LONG_SECONDS, FairQueue, ThreadTurn, who_asks
 from config.door.front import FrontDoor
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
@@ -174,7 +174,7 @@ class Worker(ThreadWorker):
         work: Callable[[Connection, Any], None],
         connection: Connection,
         request: Any,
-        turn: Turn,
+        turn: ThreadTurn,
     ) -> None:
         """Work on a request, in a thread of the pool."""
         began = time.monotonic()

@@ -8,11 +8,12 @@ from desk.people.sign_on import provider
 
 @register(
     "Correct OIDC_ISSUER, or see to the provider and the way there: docs/operations/people.md.",
+    name="sign_on",
     # Two calls, each of which may take as long as one at a sign-in.
     seconds=2 * provider.TIMEOUT_SECONDS + 2,
 )
-def sign_on() -> str:
-    """Whether the provider describes itself and shows its keys."""
+def provider_answers() -> str:
+    """With what it says of itself, and its keys."""
     if not settings.OIDC_ISSUER:
         return "off"
     said = provider.discovered(settings.OIDC_ISSUER).fetch_jwk_set()

@@ -11,14 +11,14 @@ from django.http import parse_cookie
 LONG_SECONDS = 0.25
 
 
-class Turn(NamedTuple):
+class ThreadTurn(NamedTuple):
     """A thread that somebody has, and since when."""
 
     who: str
     began: float
 
 
-Work = Callable[[Turn], None]
+Work = Callable[[ThreadTurn], None]
 
 
 class FairQueue:
@@ -34,14 +34,14 @@ class FairQueue:
         self,
         threads: int,
         share: int,
-        start: Callable[[Work, Turn], object],
+        start: Callable[[Work, ThreadTurn], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.free = threads
         self.share = share
         self.start = start
         self.clock = clock
-        self.at_work: dict[str, list[Turn]] = {}
+        self.at_work: dict[str, list[ThreadTurn]] = {}
         # In the order of their turns. No more of them than there are threads may have none.
         self.waiting: dict[str, deque[Work]] = {}
 
@@ -49,7 +49,7 @@ class FairQueue:
         self.waiting.setdefault(who, deque()).append(work)
         self.go_on()
 
-    def done(self, turn: Turn) -> None:
+    def done(self, turn: ThreadTurn) -> None:
         """The work that was started with this turn is over."""
         self.free += 1
         self.at_work[turn.who].remove(turn)
@@ -67,12 +67,12 @@ class FairQueue:
             self.at_work.setdefault(turn.who, []).append(turn)
             self.start(work, turn)
 
-    def next_turn(self) -> Turn | None:
+    def next_turn(self) -> ThreadTurn | None:
         now = self.clock()
         for who in self.waiting:
             begun = self.at_work.get(who, ())
             if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):
-                return Turn(who, now)
+                return ThreadTurn(who, now)
         return None
 
 

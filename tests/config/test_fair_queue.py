@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.door.fair_queue import FairQueue, Turn, Work, who_asks
+from config.door.fair_queue import FairQueue, ThreadTurn, Work, who_asks
 
 
 class Threads:
@@ -10,18 +10,18 @@ class Threads:
 
     def __init__(self, threads: int, share: int) -> None:
         self.queue = FairQueue(threads, share, self.start, lambda: self.now)
-        self.at_work: list[Turn] = []
+        self.at_work: list[ThreadTurn] = []
         self.begun: list[str] = []
         self.now = 1000.0
 
-    def start(self, work: Work, turn: Turn) -> None:
+    def start(self, work: Work, turn: ThreadTurn) -> None:
         work(turn)
 
     def come(self, *names: str) -> None:
         for name in names:
             self.queue.come(name, self.begin)
 
-    def begin(self, turn: Turn) -> None:
+    def begin(self, turn: ThreadTurn) -> None:
         self.at_work.append(turn)
         self.begun.append(turn.who)
 

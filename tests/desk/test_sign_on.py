@@ -471,13 +471,13 @@ def test_an_invitation_leads_to_the_provider_where_passwords_open_nothing(
 
 
 def test_doctor_asks_the_provider(provider: FakeProvider, settings: Settings) -> None:
-    assert doctor_checks.sign_on() == f"{provider.issuer} answers, with 2 keys"
+    assert doctor_checks.provider_answers() == f"{provider.issuer} answers, with 2 keys"
     provider.broken["/keys"] = (200, b"{}")
     with pytest.raises(RuntimeError, match=f"{provider.issuer} shows no keys"):
-        doctor_checks.sign_on()
+        doctor_checks.provider_answers()
     provider.broken["/.well-known/openid-configuration"] = (500, b"")
     with pytest.raises(OSError, match="500"):
-        doctor_checks.sign_on()
+        doctor_checks.provider_answers()
 
     settings.OIDC_ISSUER = ""
-    assert doctor_checks.sign_on() == "off"
+    assert doctor_checks.provider_answers() == "off"
