@@ -3,6 +3,7 @@
 from faults.broken import Mutant
 from faults.broken.figures import FIGURES
 from faults.broken.people import PEOPLE
+from faults.broken.sign_on import SIGN_ON
 
 ACTING = "desk/support/actions.py"
 EVIDENCE = "desk/support/evidence.py"
@@ -19,6 +20,7 @@ WEBHOOKS = "desk/support/webhook_admin.py"
 DESK = (
     *FIGURES,
     *PEOPLE,
+    *SIGN_ON,
     Mutant(
         "evidence-for-anybody",
         EVIDENCE,
