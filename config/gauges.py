@@ -15,7 +15,7 @@ from deliveries import mailing
 from deliveries.engine import holding, leases
 from deliveries.engine.rooms import SLOTS
 from deliveries.monitoring import backlog
-from deliveries.upkeep import partitions, periodic
+from deliveries.upkeep import partitions, periodic, replaying
 from tickets.models import Ticket
 from tickets.models.agents import left_behind
 
@@ -110,6 +110,12 @@ def of_operators(now: datetime) -> Gauges:
         "host_held_seconds",
         "For how long the host is held that an operator holds longest; 0 where none is",
         seconds_since(now, held[0].held_at if held else None),
+    )
+    yield gauge(
+        "replay_still_seconds",
+        "Seconds since the run of deliveries sent again moved that stands still longest; 0: none",
+        # Drained loops are to let it stand.
+        seconds_since(now, None if drain else replaying.still_since()),
     )
 
 

@@ -101,6 +101,12 @@ CASES = [
         "Nothing has been sent for 1h 0m 0s, as an operator ran drain",
     ),
     Case(
+        "ParceldeskReplayStandsStill",
+        gauge("parceldesk_replay_still_seconds", 600, 900),
+        1,
+        "Deliveries that are to be sent again have not moved on for 15m 0s",
+    ),
+    Case(
         "ParceldeskProxyAway",
         gauge('parceldesk_part_ok{part="outgoing_proxy"}', 1, 0),
         3,

@@ -7,7 +7,7 @@ Why: decision page engine-sending-again-at-a-rate.
 """
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, QuerySet
@@ -175,3 +175,9 @@ def seconds_left(run: Replay) -> int:
 
 def stands_still(run: Replay) -> bool:
     return run.ended_at is None and timezone.now() - run.moved_at > STILL
+
+
+def still_since() -> datetime | None:
+    """When the run under way moved on that has stood still longest; None where there is none."""
+    under_way = Replay.objects.filter(ended_at=None).order_by("moved_at")
+    return under_way.values_list("moved_at", flat=True).first()

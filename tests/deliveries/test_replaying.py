@@ -13,6 +13,7 @@ from django.utils import timezone
 from companies.doctor import Concern
 from companies.models import AuditEntry, Company
 from config import doctor_checks
+from config.gauges import gauges
 from deliveries import publishing, redelivery
 from deliveries.engine import holding
 from deliveries.models import Delivery, Replay, State
@@ -342,3 +343,21 @@ def test_doctor_says_when_a_run_stands_still(company: Company) -> None:
     with pytest.raises(Concern, match="has stood still since"):
         doctor_checks.replays()
     assert "stands still since" in run("--list")
+
+
+def test_metrics_say_for_how_long_a_run_has_stood_still(company: Company) -> None:
+    def seconds() -> float:
+        return next(
+            each.samples[0].value
+            for each in gauges()
+            if each.name == "parceldesk_replay_still_seconds"
+        )
+
+    assert seconds() == 0
+    given_up(company, 2)
+    run("--company", str(company.pk), "--rate", "1")
+    Replay.objects.update(moved_at=timezone.now() - timedelta(minutes=3))
+    assert 180 <= seconds() < 300
+
+    holding.drain_loops(by="root")
+    assert seconds() == 0
