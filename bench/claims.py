@@ -13,9 +13,9 @@ from django.utils import timezone
 from bench.explain import plan
 from deliveries import statements
 from deliveries.engine import claiming, lanes, leases, recording
-from deliveries.engine.lane_book import ENOUGH_HELD
 from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
+from deliveries.engine.rooms import ENOUGH_HELD
 from deliveries.engine.turns import CLAIMS_AT_ONCE, RESULTS_AT_ONCE, WAKEUPS_AT_ONCE
 from deliveries.models import State
 

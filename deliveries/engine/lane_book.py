@@ -7,13 +7,12 @@ from weakref import WeakValueDictionary
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import Pace
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import Host, Lane, Rooms
+from deliveries.engine.rooms import FIRST_SLOTS, Host, Lane, Rooms
+from deliveries.engine.round_robin import Turns
 from deliveries.engine.turn import Turn
 from deliveries.engine.turns import CLAIMS_AT_ONCE
 from deliveries.models import State
 
-# No more is claimed while so many are claimed and not yet sent.
-ENOUGH_HELD = 640
 # A webhook with nothing to do is kept for so long, with what was learnt about its receiver.
 KEEP_SECONDS = 2.0
 # A loop with more lanes lets go of some, so that those it has no room for get their turn.
@@ -41,21 +40,37 @@ class LaneBook:
 
     def claims(self, now: float, most: int) -> dict[int, int]:
         """How many deliveries to claim next, by webhook; of `most` webhooks at once."""
-        budget = ENOUGH_HELD - self._rooms.holding
-        waiting = self._rooms.to_claim
-        share = max(1, budget // max(1, min(len(waiting), most)))
+        waiting, (quick, slow) = self._rooms.to_claim, self._rooms.room_ahead(now)
+        most_quick = most - most // 2 if len(waiting.slow) else most
+        claims = self._claims_of(waiting.quick, now, quick, most_quick)
+        if slow > 0:
+            return claims | self._claims_of(waiting.slow, now, slow, most - len(claims))
+        firsts = waiting.slow.firsts(
+            self._rooms.has_nothing, min(slow + FIRST_SLOTS, most - len(claims))
+        )
+        return claims | self._asked(firsts, now, 1)
+
+    def _claims_of(self, lanes: Turns[Lane], now: float, budget: int, most: int) -> dict[int, int]:
+        share = max(1, budget // max(1, min(len(lanes), most)))
         claims: dict[int, int] = {}
-        for _ in range(min(len(waiting), CLAIMS_AT_ONCE)):
+        for _ in range(min(len(lanes), CLAIMS_AT_ONCE)):
             if budget <= 0 or len(claims) >= most:
                 break
-            lane = waiting.next()
+            asked = self._asked([lanes.next()], now, min(share, budget))
+            budget -= sum(asked.values())
+            claims |= asked
+        return claims
+
+    def _asked(self, lanes: Iterable[Lane], now: float, share: int) -> dict[int, int]:
+        """What to claim of lanes whose turn it is, a share of each; others wait on."""
+        claims: dict[int, int] = {}
+        for lane in lanes:
             allowed = min(self._rooms.allowance(lane, now), share)
             if allowed <= 0 or lane.webhook_id in self.silent:
-                waiting.add(lane)
+                self._rooms.to_claim.add(lane)
                 continue
             lane.due, lane.claiming = False, True
             claims[lane.webhook_id] = allowed
-            budget -= allowed
         return claims
 
     def enter(self, turn: Turn, now: float) -> list[Claimed]:

@@ -5,8 +5,9 @@ those who are slow from those who are quick:
 - a webhook has a window of its own (deliveries.engine.pace);
 - a company may hold as many slots as are free, so that many companies with many slow webhooks
   always leave some to the next;
-- slow and unknown webhooks together hold half of the slots at most. A request that is older than a
-  second is slow, whatever was expected of it.
+- slow and unknown webhooks together hold half of the slots at most, the last quarter of these only
+  for companies that hold none. A request that is older than a second is slow, whatever was expected
+  of it.
 Companies take turns, and the webhooks of a company take turns among themselves.
 Why: decision page engine-slots-are-shared-by-time.
 """
@@ -16,9 +17,14 @@ from dataclasses import dataclass, field
 
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.pace import SLOW_SECONDS, Pace
+from deliveries.engine.round_robin import Turns, TurnsByKind
 
 SLOTS = 2048
 SLOW_SLOTS = SLOTS // 2
+# Of these, for companies of which nothing is in flight: what nobody knows yet may be quick.
+FIRST_SLOTS = SLOW_SLOTS // 4
+# No more is claimed while so many are claimed and could be sent.
+ENOUGH_HELD = 640
 # So many deliveries of a webhook are claimed ahead at most, as many as it answers between claims.
 STOCK = 384
 # Requests in a row without an answer after which a host's webhooks share one request at a time.
@@ -92,41 +98,6 @@ class Lane:
         return dropped
 
 
-class Turns:
-    """Lanes in turn: companies one after the other, and the lanes of each one after the other."""
-
-    def __init__(self) -> None:
-        self._companies: dict[int, deque[Lane]] = {}
-        self._lanes: set[Lane] = set()
-
-    def __len__(self) -> int:
-        return len(self._lanes)
-
-    def add(self, lane: Lane) -> None:
-        """Put a lane last in its company, unless it has its turn to come."""
-        if lane not in self._lanes:
-            self._lanes.add(lane)
-            self._companies.setdefault(lane.company_id, deque()).append(lane)
-
-    def next(self) -> Lane:
-        """Take out the lane whose turn it is; its company is last from now on."""
-        company_id = next(iter(self._companies))
-        lanes = self._companies.pop(company_id)
-        lane = lanes.popleft()
-        if lanes:
-            self._companies[company_id] = lanes
-        self._lanes.discard(lane)
-        return lane
-
-    def discard(self, lane: Lane) -> None:
-        if lane in self._lanes:
-            self._lanes.discard(lane)
-            lanes = self._companies[lane.company_id]
-            lanes.remove(lane)
-            if not lanes:
-                del self._companies[lane.company_id]
-
-
 class Rooms:
     """The slots of a loop. `now` is a monotonic clock."""
 
@@ -137,17 +108,23 @@ class Rooms:
         self._of_company: dict[int, int] = {}
         self._quick: deque[Flight] = deque()
         # Lanes that may be claimed from, and lanes with something claimed that may be started.
-        self.to_claim = Turns()
-        self.to_start = Turns()
+        self.to_claim: TurnsByKind[Lane] = TurnsByKind()
+        self.to_start: Turns[Lane] = Turns()
 
     def has_slot(self, lane: Lane) -> bool:
         """Whether its company and its kind may hold one more slot."""
         free = SLOTS - self.in_flight
         if self._of_company.get(lane.company_id, 0) >= free:
             return False
-        if lane.pace.slow and self.slow_in_flight >= SLOW_SLOTS:
+        if lane.pace.slow and self._slow_room(lane) <= 0:
             return False
         return not (lane.host.dead and lane.host.in_flight)
+
+    def _slow_room(self, lane: Lane) -> int:
+        room = SLOW_SLOTS - FIRST_SLOTS - self.slow_in_flight
+        if room > 0 or lane.company_id in self._of_company:
+            return room
+        return min(1, room + FIRST_SLOTS)
 
     def allowance(self, lane: Lane, now: float) -> int:
         """How many more deliveries of this webhook are worth claiming."""
@@ -157,9 +134,30 @@ class Rooms:
             return 1 - lane.held
         free = SLOTS - self.in_flight
         if lane.pace.slow:
-            free = min(free, SLOW_SLOTS - self.slow_in_flight)
+            free = min(free, self._slow_room(lane))
         room = min(lane.limit(now) - lane.in_flight, free)
         return room + min(2 * lane.answered, STOCK) - lane.held
+
+    def room_ahead(self, now: float) -> tuple[int, int]:
+        """How many more deliveries of quick webhooks to claim, and of slow ones.
+
+        Of quick ones does not count what has to wait for its own receiver or company: others need
+        not wait for that. Of slow ones no more is claimed than they have slots.
+        """
+        if self.holding < ENOUGH_HELD // 2 and not len(self.to_claim.slow):
+            return ENOUGH_HELD - self.holding, 0
+        quick = slow = 0
+        for lane in self.to_start:
+            ready = min(lane.held, lane.limit(now) - lane.in_flight)
+            if lane.pace.slow:
+                slow += max(0, ready)
+            elif ready > 0 and self.has_slot(lane):
+                quick += ready
+        return ENOUGH_HELD - quick, SLOW_SLOTS - FIRST_SLOTS - self.slow_in_flight - slow
+
+    def has_nothing(self, company_id: int) -> bool:
+        """Whether none of its deliveries is in flight or held to be sent."""
+        return company_id not in self._of_company and not self.to_start.has(company_id)
 
     def hold(self, lane: Lane, delivery: Claimed) -> None:
         """Keep a claimed delivery until its turn."""

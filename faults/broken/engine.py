@@ -162,8 +162,8 @@ ENGINE = (
     Mutant(
         "no-fair-share-of-claims",
         BOOK,
-        "min(self._rooms.allowance(lane, now), share)",
-        "self._rooms.allowance(lane, now)",
+        "share = max(1, budget // max(1, min(len(lanes), most)))",
+        "share = max(1, budget)",
         "One customer's backlog is claimed first, the others wait.",
     ),
     Mutant(

@@ -6,6 +6,7 @@ LOOP = "deliveries/engine/loop.py"
 TURNS = "deliveries/engine/turns.py"
 PACE = "deliveries/engine/pace.py"
 ROOMS = "deliveries/engine/rooms.py"
+ROUND_ROBIN = "deliveries/engine/round_robin.py"
 
 LOOP_AND_ROOMS = (
     Mutant(
@@ -81,7 +82,7 @@ LOOP_AND_ROOMS = (
     Mutant(
         "slow-half-off",
         ROOMS,
-        "if lane.pace.slow and self.slow_in_flight >= SLOW_SLOTS:",
+        "if lane.pace.slow and self._slow_room(lane) <= 0:",
         "if lane.pace.slow and self.slow_in_flight >= SLOTS:",
         "Slow receivers take every slot.",
     ),
@@ -94,9 +95,30 @@ LOOP_AND_ROOMS = (
     ),
     Mutant(
         "companies-take-no-turns",
-        ROOMS,
+        ROUND_ROBIN,
         "self._companies[company_id] = lanes\n",
         "self._companies = {company_id: lanes, **self._companies}\n",
         "One company's backlog goes first, the others wait.",
+    ),
+    Mutant(
+        "what-cannot-be-sent-counts",
+        ROOMS,
+        "return ENOUGH_HELD - quick, SLOW",
+        "return ENOUGH_HELD - self.holding, SLOW",
+        "What is claimed for receivers that have fallen silent holds up everybody else.",
+    ),
+    Mutant(
+        "slow-ones-are-claimed-without-end",
+        ROOMS,
+        "FIRST_SLOTS - self.slow_in_flight - slow",
+        "FIRST_SLOTS",
+        "Thousands of deliveries wait in a loop that has no slot for them.",
+    ),
+    Mutant(
+        "strangers-have-every-place",
+        ROOMS,
+        "return min(1, room + FIRST_SLOTS)",
+        "return room",
+        "A company that has been quiet waits until the time-outs of webhooks that nobody knows.",
     ),
 )

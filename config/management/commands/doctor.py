@@ -106,7 +106,7 @@ def chosen_checks(only: list[str]) -> list[doctor.Check]:
 def all_checks() -> list[doctor.Check]:
     """What everything stands on first, then the apps in their order."""
     import_module("config.doctor_checks")
-    autodiscover_modules("doctor_checks")
+    autodiscover_modules("doctor_checks", "people.doctor_checks")
     return doctor.checks
 
 
