@@ -45,10 +45,11 @@ class LaneBook:
         claims = self._claims_of(waiting.quick, now, quick, most_quick)
         if slow > 0:
             return claims | self._claims_of(waiting.slow, now, slow, most - len(claims))
-        firsts = waiting.slow.firsts(
-            self._rooms.has_nothing, min(slow + FIRST_SLOTS, most - len(claims))
-        )
-        return claims | self._asked(firsts, now, 1)
+        firsts = min(slow + FIRST_SLOTS, most - len(claims))
+        for lane in waiting.slow.firsts(self._rooms.has_nothing, firsts):
+            if asked := self._ask(lane, now, 1):
+                claims[lane.webhook_id] = asked
+        return claims
 
     def _claims_of(self, lanes: Turns[Lane], now: float, budget: int, most: int) -> dict[int, int]:
         share = max(1, budget // max(1, min(len(lanes), most)))
@@ -56,22 +57,20 @@ class LaneBook:
         for _ in range(min(len(lanes), CLAIMS_AT_ONCE)):
             if budget <= 0 or len(claims) >= most:
                 break
-            asked = self._asked([lanes.next()], now, min(share, budget))
-            budget -= sum(asked.values())
-            claims |= asked
+            lane = lanes.next()
+            if asked := self._ask(lane, now, min(share, budget)):
+                claims[lane.webhook_id] = asked
+                budget -= asked
         return claims
 
-    def _asked(self, lanes: Iterable[Lane], now: float, share: int) -> dict[int, int]:
-        """What to claim of lanes whose turn it is, a share of each; others wait on."""
-        claims: dict[int, int] = {}
-        for lane in lanes:
-            allowed = min(self._rooms.allowance(lane, now), share)
-            if allowed <= 0 or lane.webhook_id in self.silent:
-                self._rooms.to_claim.add(lane)
-                continue
-            lane.due, lane.claiming = False, True
-            claims[lane.webhook_id] = allowed
-        return claims
+    def _ask(self, lane: Lane, now: float, share: int) -> int:
+        """How many to claim of a lane whose turn it is; without any it waits on."""
+        allowed = min(self._rooms.allowance(lane, now), share)
+        if allowed <= 0 or lane.webhook_id in self.silent:
+            self._rooms.to_claim.add(lane)
+            return 0
+        lane.due, lane.claiming = False, True
+        return allowed
 
     def enter(self, turn: Turn, now: float) -> list[Claimed]:
         """Take what a turn brought; returns what cannot be sent after all, to be given back."""

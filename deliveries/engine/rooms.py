@@ -144,7 +144,7 @@ class Rooms:
         Of quick ones does not count what has to wait for its own receiver or company: others need
         not wait for that. Of slow ones no more is claimed than they have slots.
         """
-        if self.holding < ENOUGH_HELD // 2 and not len(self.to_claim.slow):
+        if self.holding < ENOUGH_HELD * 3 // 4 and not len(self.to_claim.slow):
             return ENOUGH_HELD - self.holding, 0
         quick = slow = 0
         for lane in self.to_start:
