@@ -88,13 +88,6 @@ SIGN_ON = (
         "Who has left the provider signs in with the password that was forgotten.",
     ),
     Mutant(
-        "token-of-another-client",
-        PROVIDER,
-        '"aud": {"essential": True, "value": settings.OIDC_CLIENT_ID},',
-        '"aud": {"essential": True},',
-        "A token for any application of the company opens the desk.",
-    ),
-    Mutant(
         "provider-over-plain-http",
         PROVIDER,
         'parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)',

@@ -146,6 +146,8 @@ def running_provider() -> Iterator[FakeProvider]:
             status, said = provider.answer(self.path, body, login)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
+            if 300 <= status < 400:
+                self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(said)))
             self.end_headers()
             self.wfile.write(said)

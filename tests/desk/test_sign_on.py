@@ -428,6 +428,16 @@ def test_secrets_go_nowhere_without_tls(provider: FakeProvider, client: Client, 
     assert client.get(BEGIN).status_code == 503
 
 
+def test_secrets_do_not_follow_a_redirect(provider: FakeProvider, client: Client) -> None:
+    provider.broken["/token"] = (307, b"")
+
+    sign_on(provider, client)
+
+    assert "/token" in provider.asked
+    assert "/elsewhere" not in provider.asked
+    assert not inside(client)
+
+
 def test_few_threads_wait_for_it(provider: FakeProvider, client: Client) -> None:
     with known_provider.KNOWN.calling(), known_provider.KNOWN.calling():
         assert client.get(BEGIN).status_code == 503
