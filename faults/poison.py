@@ -37,7 +37,8 @@ class Poisoned:
         self.rig = rig
         self.company = create_company("Poison")
         self.kills: list[float] = []
-        self.claimed: set[Event] = set()
+        # Of all kills: what was claimed twice may be repeated twice.
+        self.repeats_at_most = 0
         self.hooks: dict[str, Webhook] = {
             name: services.register_webhook(
                 self.company, type_id=TRACKING_SIMPLE.id, url=f"{rig.receiver.url}/{name}"
@@ -67,7 +68,7 @@ class Poisoned:
             loop = Loop.objects.get(pk=deadly.claimed_by)
             # It stands still while its claims are looked at, so that it cannot send any other.
             os.kill(loop.process_id, signal.SIGSTOP)
-            self.claimed |= in_flight.claimed([loop])
+            self.repeats_at_most += len(in_flight.claimed([loop]))
             self.kills.append(time.time())
             os.kill(loop.process_id, signal.SIGKILL)
         finally:
@@ -103,7 +104,7 @@ def poison(rig: Rig, given: argparse.Namespace) -> Verdict:
         "seconds_from_the_last_kill_to_the_next_delivery": round(
             min((each.at for each in log if each.at > last + 0.5), default=last + 999) - last, 1
         ),
-        "repeats_at_most": len(poisoned.claimed),
+        "repeats_at_most": poisoned.repeats_at_most,
         "others_of_the_deadly_delivered": poisoned.of("deadly")
         .filter(state=State.DELIVERED)
         .count(),
