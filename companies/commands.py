@@ -6,6 +6,7 @@ import re
 import sys
 from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from companies.models import AuditEntry
 from companies.times import read_time
 
 LONGEST_DAYS = 36_500
-SEE_TO_IT = "Mend what manage.py doctor --only database says, then run this again."
 AGO = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -84,17 +84,19 @@ class OperatorCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         own = {name: value for name, value in options.items() if name not in DJANGO_S}
         self.as_json = own.pop("json")
-        try:
-            answer = self.audited(own)
-        except (OperationalError, InterfaceError) as error:
-            raise CommandError(f"The database failed: {first_line(error)}. {SEE_TO_IT}") from error
-        except ProgrammingError as error:
-            if not isinstance(error.__cause__, UndefinedTable | UndefinedColumn):
-                raise
-            text = "The database is not of this version. Run manage.py migrate, then this again."
-            raise CommandError(text) from error
-        finally:
-            self.show("")
+        with database_in_words():
+            try:
+                answer = self.audited(own)
+            finally:
+                self.show("")
+            self.say(answer)
+        if isinstance(answer.failed, str) and answer.failed:
+            raise CommandError(answer.failed)
+        if answer.failed:
+            raise SystemExit(1)
+
+    def say(self, answer: Said) -> None:
+        """Write what it says, which a long one only finds out meanwhile."""
         try:
             for text in json_lines(answer.data) if self.as_json else text_lines(answer.text):
                 self.stdout.write(text)
@@ -102,10 +104,6 @@ class OperatorCommand(BaseCommand):
         except BrokenPipeError:
             # Whoever reads has seen enough, as behind `| head`. Nothing is left to say at the exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(answer.failed, str) and answer.failed:
-            raise CommandError(answer.failed)
-        if answer.failed:
-            raise SystemExit(1)
 
     def acts(self, options: dict[str, Any]) -> bool:
         """Whether a run with these options changes anything."""
@@ -142,6 +140,23 @@ class OperatorCommand(BaseCommand):
         if self.stdout.isatty():
             self.stdout.write(f"\r\033[K{text}", ending="")
             self.stdout.flush()
+
+
+@contextmanager
+def database_in_words() -> Iterator[None]:
+    """Raises CommandError, with what to do, where the database fails or is of another version."""
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        raise CommandError(
+            f"The database failed: {first_line(error)}."
+            " Mend what manage.py doctor --only database says, then run this again."
+        ) from error
+    except ProgrammingError as error:
+        if not isinstance(error.__cause__, UndefinedTable | UndefinedColumn):
+            raise
+        text = "The database is not of this version. Run manage.py migrate, then this again."
+        raise CommandError(text) from error
 
 
 def text_lines(text: str | Iterator[str]) -> Iterable[str]:

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Iterator
 from io import StringIO
 
 import pytest
@@ -145,6 +146,19 @@ def test_a_database_that_fails_is_said_in_a_sentence(
         "The database failed: connection failed: Connection refused."
         " Mend what manage.py doctor --only database says, then run this again."
     )
+
+
+def test_a_database_that_fails_in_the_middle_of_a_list_is_said_in_a_sentence(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lines() -> Iterator[str]:
+        yield "1  Acme"
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(issue_token.Command, "run", lambda *_, **__: Said(lines(), []))
+
+    with pytest.raises(CommandError, match="The database failed: the connection is lost"):
+        run("issue_token", "1")
 
 
 def test_a_database_of_another_version_is_said_in_a_sentence(company: Company) -> None:
