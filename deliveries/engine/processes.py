@@ -36,6 +36,7 @@ YIELD_SECONDS = 3.0
 # No statement of a loop takes long: a server that does not answer by then hangs.
 PATIENCE_SECONDS = 10.0
 PR_SET_PDEATHSIG = 1
+# What asks a process to end.
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 
 

@@ -41,7 +41,7 @@ class Turns(Generic[Each]):
         return self._take(next(iter(self._companies)))
 
     def firsts(self, of: Callable[[int], bool], most: int) -> list[Each]:
-        """Take out the first lane of each company `of` which that is true."""
+        """Take out the first lane of each company for which `of` is true; of `most` companies."""
         chosen = islice((each for each in self._companies if of(each)), max(0, most))
         return [self._take(company_id) for company_id in list(chosen)]
 

@@ -28,6 +28,18 @@ def take(rooms: Rooms, book: LaneBook, lanes: dict[int, Lane], most: int = 100) 
     return claims
 
 
+def beside_a_crowd() -> tuple[Rooms, LaneBook]:
+    """Of 500 companies with thousands of unknown webhooks, all sent that may be."""
+    rooms = Rooms()
+    book = LaneBook(rooms)
+    crowd = {number: unknown(number, 1 + number % 500) for number in range(1, 3000)}
+    for each in crowd.values():
+        rooms.to_claim.add(each)
+    while take(rooms, book, crowd):
+        pass
+    return rooms, book
+
+
 def test_stocks_of_receivers_that_have_fallen_silent_hold_up_nobody() -> None:
     """Their windows are full, and what is claimed ahead of them waits for their time-outs."""
     rooms = Rooms()
@@ -44,13 +56,7 @@ def test_stocks_of_receivers_that_have_fallen_silent_hold_up_nobody() -> None:
 
 
 def test_a_quick_webhook_is_claimed_for_at_once_beside_thousands_that_nobody_knows() -> None:
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    crowd = {number: unknown(number, 1 + number % 500) for number in range(1, 3000)}
-    for each in crowd.values():
-        rooms.to_claim.add(each)
-    while take(rooms, book, crowd):
-        pass
+    rooms, book = beside_a_crowd()
     assert rooms.slow_in_flight >= SLOW_SLOTS - FIRST_SLOTS
 
     rooms.to_claim.add(lane(5000))
@@ -60,13 +66,7 @@ def test_a_quick_webhook_is_claimed_for_at_once_beside_thousands_that_nobody_kno
 
 def test_a_company_with_nothing_in_flight_finds_a_place_beside_them() -> None:
     """Its webhook has been quiet, and nobody knows any more that it is quick."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    crowd = {number: unknown(number, 1 + number % 500) for number in range(1, 3000)}
-    for each in crowd.values():
-        rooms.to_claim.add(each)
-    while take(rooms, book, crowd):
-        pass
+    rooms, book = beside_a_crowd()
     before = rooms.slow_in_flight
     assert SLOW_SLOTS - FIRST_SLOTS <= before < SLOW_SLOTS
 
