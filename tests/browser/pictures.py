@@ -53,7 +53,8 @@ class Scene(NamedTuple):
 def scenes(world: World) -> Iterator[Scene]:
     ada, eve = world.ada, world.eve
     mine, claim = f"{LIST}?queue=mine", f"{LIST}{world.claim.pk}/change/?list=queue%3Dmine"
-    rows, thread, shown = "tr.data-row", "#ticket", "#viewer-canvas"
+    # The viewer gives its canvas a width once the file is drawn.
+    rows, thread, shown = "tr.data-row", "#ticket", '#viewer-canvas[style*="width"]'
     reports, first = "/admin/reports/", "/admin/first-run/"
     yield Scene("queue", 1440, "en", "light", ada, mine, until=rows)
     yield Scene("queue", 1280, "es", "dark", ada, mine, until=rows)
