@@ -100,15 +100,11 @@ def delivered(claimed: Claimed) -> AttemptResult:
         claim=claimed.claim,
         webhook_id=claimed.webhook_id,
         state=State.DELIVERED,
-        wait=0.0,
         url="https://hooks.example.com/in",
         started_at=timezone.now(),
         duration_ms=5,
         status=200,
-        error="",
-        detail="",
         answer=b"ok",
-        unreachable=False,
     )
 
 

@@ -1,10 +1,10 @@
 """The engine in a test: one loop, in the test's own thread and transaction."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from contextlib import closing
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 from django.db import connection
 from django.db.models import F
@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from deliveries.engine import claiming, leases, rendering
 from deliveries.engine.bell import Bell
+from deliveries.engine.beside import Beside
 from deliveries.engine.loans import Claimed
 from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
@@ -21,17 +22,8 @@ from webhooks.models import Webhook
 from webhooks.targets import Policy
 
 
-class Inline(Executor):
-    """Does what it is given at once, in the same thread."""
-
-    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(work(*given, **named))
-        return future
-
-
 def engine(transport: Transport, stop: Callable[[], bool] = lambda: False) -> Engine:
-    return Engine(transport, stop, Inline(), Bell())
+    return Engine(transport, stop, Beside(), Bell())
 
 
 def deliver(policy: Policy, **options: Any) -> int:
@@ -77,3 +69,25 @@ def claim(room: int = 100) -> list[Claimed]:
     """Claim as a loop that works on every webhook that may be sent to."""
     ready = rendering.addresses(list(Webhook.objects.values_list("pk", flat=True)))
     return claiming.claim(loop_id(), dict.fromkeys(ready, room)).claimed
+
+
+def on_loan(webhook_id: int, *, step: int = 0) -> Claimed:
+    """One that was claimed from nowhere."""
+    return Claimed(
+        id=str(uuid4()),
+        webhook_id=webhook_id,
+        subject=None,
+        attempts=step,
+        step=step,
+        crashes=0,
+        pulled=False,
+        type_id=3,
+        body=b"{}",
+        fact_id="",
+        sequence=1,
+        event_id=1,
+        request_id=None,
+        traceparent=None,
+        claim=str(uuid4()),
+        claimed_at=0.0,
+    )

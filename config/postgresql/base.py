@@ -4,11 +4,13 @@ The server's own statement_timeout works as long as the server does. One that ha
 network has cut off, would be waited for until the kernel gives up, after a quarter of an hour.
 """
 
+import math
 import select
 import time
 from contextlib import suppress
+from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 from django.db.backends.postgresql import base
@@ -16,6 +18,20 @@ from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
 
 # A server that was there so long ago is taken to be there, unless it has closed the connection.
 TRUSTED_SECONDS = 1.0
+
+
+class Waiter(Protocol):
+    """Who does something else while a connection of its own waits."""
+
+    @property
+    def working(self) -> bool:
+        """Whether it is asked from where it can wait."""
+
+    def wait(self, steps: Any, descriptor: int, seconds: float) -> Any:
+        """As psycopg.waiting.wait; raises TimeoutError when the time is over."""
+
+    def elsewhere(self, make: Any) -> Any:
+        """What `make` returns, which blocks."""
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -26,6 +42,7 @@ class BoundedConnection(psycopg.Connection[Any]):
     """
 
     patience: float | None = None
+    waiter: Waiter | None = None
     used_at = 0.0
 
     def is_quiet(self) -> bool:
@@ -41,8 +58,10 @@ class BoundedConnection(psycopg.Connection[Any]):
         seconds = self.patience if timeout is None else timeout
         self.used_at = time.monotonic()
         try:
+            if self.waiter and self.waiter.working:
+                return self.waiter.wait(gen, self.pgconn.socket, seconds or math.inf)
             return super().wait(gen, interval, seconds)
-        except _WaitTimeout:
+        except (_WaitTimeout, TimeoutError):
             self.pgconn.finish()
             raise psycopg.OperationalError(
                 f"the database has not answered for {seconds:g} seconds"
@@ -62,13 +81,17 @@ def bounded_psycopg() -> ModuleType:
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Bounded by PATIENCE_SECONDS of the database's settings."""
+    """Bounded by PATIENCE_SECONDS of the database's settings; its WAITER waits, if it has one."""
 
     Database = bounded_psycopg()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> BoundedConnection:
-        connection: BoundedConnection = super().get_new_connection(conn_params)
+        make = partial(super().get_new_connection, conn_params)
+        waiter: Waiter | None = self.settings_dict.get("WAITER")
+        # Names are looked up, and servers tried one after the other.
+        connection: BoundedConnection = waiter.elsewhere(make) if waiter else make()
         connection.patience = self.settings_dict.get("PATIENCE_SECONDS")
+        connection.waiter = waiter
         return connection
 
     def is_usable(self) -> bool:

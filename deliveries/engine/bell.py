@@ -12,6 +12,9 @@ class Bell:
     def fileno(self) -> int:
         return self._descriptor
 
+    def close(self) -> None:
+        os.close(self._descriptor)
+
     def ring(self) -> None:
         os.eventfd_write(self._descriptor, 1)
 

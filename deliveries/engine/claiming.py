@@ -106,15 +106,15 @@ WITH turn AS (
 )
 SELECT found.webhook_id, found.n, found.suspects, delivery.*
 FROM found LEFT JOIN (
-  SELECT taken.webhook_id AS id_of_webhook, taken.id::text AS id, taken.shipment_id,
+  SELECT taken.id::text AS id, taken.webhook_id, taken.shipment_id,
     taken.attempts, taken.step, taken.crashes, taken.pulled, event.type_id, event.body,
-    event.fact_id, event.sequence, event.request_id, event.traceparent, taken.event_id
+    event.fact_id, event.sequence, taken.event_id, event.request_id, event.traceparent
   FROM taken CROSS JOIN LATERAL (
     SELECT type_id, body, request_id, traceparent, coalesce(sequence, id) AS sequence,
       coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id
     FROM deliveries_event
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
-) AS delivery ON delivery.id_of_webhook = found.webhook_id
+) AS delivery ON delivery.webhook_id = found.webhook_id
 ORDER BY delivery.event_id
 """
 
@@ -144,35 +144,17 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspect: bool = True) -> Claim
     The webhooks must be lanes of this loop. `suspect`: whether one may be among them.
     """
     values = parameters(loop_id, rooms, suspect=suspect)
-    claimed, more = [], set()
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
-        for webhook_id, found, suspects, _, id, subject, attempts, step, *rest in cursor:
-            if suspects or found >= rooms[webhook_id]:
-                more.add(webhook_id)
-            if id is not None:
-                crashes, pulled, type_id, body, fact_id, sequence, *cause, event_id = rest
-                claimed.append(
-                    Claimed(
-                        id,
-                        webhook_id,
-                        subject,
-                        attempts,
-                        step,
-                        pulled,
-                        type_id,
-                        body,
-                        fact_id,
-                        sequence,
-                        loop_id,
-                        claimed_at,
-                        crashes,
-                        event_id,
-                        *cause,
-                    )
-                )
-    return Claims(claimed, more)
+        rows = cursor.fetchall()
+    more = {
+        webhook_id
+        for webhook_id, found, suspects, *_ in rows
+        if suspects or found >= rooms[webhook_id]
+    }
+    mark = (loop_id, claimed_at)
+    return Claims([Claimed._make(row[3:] + mark) for row in rows if row[3] is not None], more)
 
 
 def give_back(claimed: Sequence[Claimed]) -> None:

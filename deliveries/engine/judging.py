@@ -37,42 +37,48 @@ class Sent(NamedTuple):
 def judge(sent: Sent, reply: Reply, dice: float) -> AttemptResult:
     """The result of an attempt; `dice` in [0, 1) spreads the retries."""
     delivery = sent.delivery
-    state, wait, asked = DELIVERED, 0.0, 0.0
-    if not reply.ok:
-        if reply.status in ASKS_FOR_REST:
-            asked = min(reply.retry_after or 0.0, LONGEST_RETRY_AFTER)
-        if reply.error is Failure.PROXY_REFUSED:
-            until: float | None = proxy_wait(delivery)
-        elif delivery.pulled:
-            until = asked
-        else:
-            until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
-        state = State.GIVEN_UP if until is None else State.WAITING
-        wait = until or 0.0
-    return AttemptResult(
+    result = AttemptResult(
         delivery_id=delivery.id,
         claim=delivery.claim,
         webhook_id=delivery.webhook_id,
-        state=state,
-        wait=wait,
+        state=DELIVERED,
         url=sent.url,
         started_at=sent.at,
         duration_ms=reply.duration_ms,
         status=reply.status,
-        error=str(reply.error or ""),
-        detail=reply.detail,
         answer=reply.answer,
-        unreachable=reply.error not in (*NOT_THE_RECEIVERS_FAULT, Failure.PROXY_REFUSED),
-        rest=min(asked, recording.LONGEST_REST_SECONDS),
-        asked=asked,
-        keeps_place=delivery.pulled or reply.error is Failure.PROXY_REFUSED,
-        blameless=reply.error is Failure.PROXY_REFUSED,
         number=delivery.attempts + 1,
         company_id=sent.flight.lane.company_id,
         event_id=delivery.event_id,
         request_id=delivery.request_id,
         traceparent=delivery.traceparent,
     )
+    if not reply.ok:
+        note_failure(result, delivery, reply, dice)
+    return result
+
+
+def note_failure(result: AttemptResult, delivery: Claimed, reply: Reply, dice: float) -> None:
+    """When it is tried again, if it is, and what that says of its receiver."""
+    asked = 0.0
+    barred = reply.error is Failure.PROXY_REFUSED
+    if reply.status in ASKS_FOR_REST:
+        asked = min(reply.retry_after or 0.0, LONGEST_RETRY_AFTER)
+    if barred:
+        until: float | None = proxy_wait(delivery)
+    elif delivery.pulled:
+        until = asked
+    else:
+        until = next_wait(delivery.step + 1, settings.DELIVERY_RETRY_SECONDS, dice, asked)
+    result.state = State.GIVEN_UP if until is None else State.WAITING
+    result.wait = until or 0.0
+    result.error = str(reply.error or "")
+    result.detail = reply.detail
+    result.unreachable = not barred and reply.error not in NOT_THE_RECEIVERS_FAULT
+    result.rest = min(asked, recording.LONGEST_REST_SECONDS)
+    result.asked = asked
+    result.keeps_place = delivery.pulled or barred
+    result.blameless = barred
 
 
 def proxy_wait(delivery: Claimed) -> float:

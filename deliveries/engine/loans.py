@@ -20,17 +20,17 @@ class Claimed(NamedTuple):
     subject: int | None
     attempts: int
     step: int
+    crashes: int
     pulled: bool
     type_id: int
     body: bytes
     fact_id: str
     sequence: int
+    event_id: int | None
+    request_id: str | None
+    traceparent: str | None
     claim: str
     claimed_at: float
-    crashes: int = 0
-    event_id: int | None = None
-    request_id: str | None = None
-    traceparent: str | None = None
 
 
 class Address(NamedTuple):

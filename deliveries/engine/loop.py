@@ -1,6 +1,6 @@
 """The engine room: claim, sign, send and record, for as long as the process runs.
 
-Two threads: this one sends and receives, the other speaks to the database (see turns). No statement
+Turns at the database go on beside the network, so that neither waits for the other. No statement
 spans the network: a transfer never holds a lock. What a killed loop had claimed goes to others when
 its lease has run out. What it had sent and not recorded is sent again, under the same X-Webhook-Id.
 """
@@ -9,12 +9,14 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from datetime import datetime
+from functools import partial
 from typing import cast
 
 from deliveries.engine import claiming, judging, rendering
 from deliveries.engine.bell import Bell
+from deliveries.engine.beside import Beside
 from deliveries.engine.judging import Sent
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.loans import Address, Claimed
@@ -22,7 +24,7 @@ from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
 from deliveries.engine.turn import Turn
-from deliveries.engine.turns import Database
+from deliveries.engine.turns import RESULTS_AT_ONCE, Database
 from deliveries.http.answers import Reply
 from deliveries.http.transport import Transport
 
@@ -30,28 +32,28 @@ logger = logging.getLogger(__name__)
 
 STARTS_AT_ONCE = 64  # Between two looks at the network; so no answer waits for many.
 RECORD_AFTER_SECONDS = 0.02
-LOOK_EVERY_SECONDS = 0.01  # While it finds something, and for a while afterwards.
+LOOK_EVERY_SECONDS = 0.01  # While it finds something, and for LINGER_SECONDS afterwards.
 LINGER_SECONDS = 2.0
 IDLE_SECONDS = 1.0
 PLENTY = 32  # After a claim of so many there is more to claim at once.
+ENOUGH_RESULTS = 2 * RESULTS_AT_ONCE  # Not recorded yet: after a kill they would be sent again.
 
 
 class Engine:
     """`stop` is asked at every turn; once it says yes, nothing more is claimed or started.
 
-    `executor` takes the turns at the database, one at a time. Whoever rings `bell` makes the loop
-    look at the database at once.
+    Turns at the database go on `beside`, one at a time. Whoever rings `bell` makes the loop look at
+    the database at once.
     """
 
     def __init__(
-        self, transport: Transport, stop: Callable[[], bool], executor: Executor, bell: Bell
+        self, transport: Transport, stop: Callable[[], bool], beside: Beside, bell: Bell
     ) -> None:
         self.transport = transport
         self.stop = stop
-        self.executor = executor
+        self.beside = beside
         self.bell = bell
-        self.turn_bell = Bell()
-        self.database = Database(stop)
+        self.database = Database(stop, beside.pause)
         self.loop_id: str | None = None
         self.rooms = Rooms()
         self.book = LaneBook(self.rooms)
@@ -64,8 +66,8 @@ class Engine:
         self.look_at = self.claim_at = self.tidy_at = 0.0
         self.recorded_at = self.found_at = time.monotonic()
         self.presence = Presence()
-        transport.wake_for(bell.fileno())
-        transport.wake_for(self.turn_bell.fileno())
+        for each in (bell, beside):
+            transport.wake_for(each.fileno())
         lease = self.database.has_lease  # others may have taken it over while we hung
         transport.ask_before_sending(lambda key: lease(cast(Sent, key).delivery.claim))
 
@@ -76,6 +78,7 @@ class Engine:
             now = self.presence.notice(0.0)
             self.halted = self.database.draining or self.transport.outage.rests(now)
             quiet = stopping or self.halted
+            self.beside.go_on()
             if self.turn and self.turn.done():
                 self.finish_turn(now)
             if quiet:
@@ -83,23 +86,22 @@ class Engine:
             if self.turn is None:
                 self.begin_turn(now, stopping)
             more = not quiet and self.start_held(now)
+            self.beside.go_on()  # Once more: a turn has several answers to wait for.
             if self.is_over(stopping, until_idle):
                 self.let_go()
                 return self.attempts
             patience = 0.0 if more else self.patience(now)
             replies = self.transport.wait(patience)
             self.presence.notice(patience)
-            if self.transport.rung:
-                self.turn_bell.silence()
-                self.look_at = 0.0 if self.bell.silence() else self.look_at
+            if self.transport.rung and self.bell.silence():
+                self.look_at = 0.0
             self.take_replies(replies)
 
     def is_over(self, stopping: bool, until_idle: bool) -> bool:
         if self.turn or self.rooms.in_flight or self.results or self.back:
             return False
-        return stopping or (
-            until_idle and not (self.found or self.rooms.holding or len(self.rooms.to_claim))
-        )
+        waits = self.found or self.rooms.holding or len(self.rooms.to_claim)
+        return stopping or (until_idle and not waits)
 
     def begin_turn(self, now: float, stopping: bool) -> None:
         """Go to the database if there is a reason to: to look and to write, one after the other.
@@ -113,19 +115,17 @@ class Engine:
         if turn := kinds[0](now, stopping) or kinds[1](now, stopping):
             self.looked = turn.listening
             self.database.tells = (self.rooms.in_flight, self.transport.outage.trouble)
-            self.turn = self.executor.submit(self.database.take, turn)
-            self.turn.add_done_callback(lambda _: self.turn_bell.ring())
+            self.turn = self.beside.begin(partial(self.database.take, turn))
 
     def look(self, now: float, stopping: bool) -> Turn | None:
         """A turn to hear who has woken up and to claim what is due."""
         if stopping:
             return None
-        turn = Turn()
-        if now >= self.claim_at and not self.halted:
+        turn = Turn(lanes=len(self.book))
+        if now >= self.claim_at and not self.halted and len(self.results) < ENOUGH_RESULTS:
             turn.claims = self.book.claims(now, self.database.claims_at_once.size)
             self.claim_at = now + LOOK_EVERY_SECONDS
         turn.listening = now >= self.look_at or bool(turn.claims)
-        turn.lanes = len(self.book)
         return turn if turn.listening else None
 
     def write(self, now: float, stopping: bool) -> Turn | None:
@@ -165,8 +165,7 @@ class Engine:
         self.found = bool(turn.claimed or turn.more or turn.woken) or not turn.listening
         if self.found:
             self.found_at = now
-        lively = now - self.found_at < LINGER_SECONDS
-        pace = LOOK_EVERY_SECONDS if lively else IDLE_SECONDS
+        pace = LOOK_EVERY_SECONDS if now - self.found_at < LINGER_SECONDS else IDLE_SECONDS
         if turn.listening:
             self.look_at = now if turn.plenty else now + pace
             at_once = len(turn.claimed) >= PLENTY or turn.woken
@@ -239,12 +238,13 @@ class Engine:
 
     def patience(self, now: float) -> float:
         """For how long to wait for the network, in seconds: a bell ends it as well."""
-        claims = not self.halted and len(self.rooms.to_claim)
-        busy = self.results or self.rooms.in_flight or claims
-        idle = max(0.0, min(self.look_at, self.tidy_at) - now)
-        return IDLE_SECONDS if self.turn else LOOK_EVERY_SECONDS if busy else idle
+        if self.turn:
+            return min(IDLE_SECONDS, self.beside.patience(now))
+        if self.results or self.rooms.in_flight or (self.rooms.to_claim and not self.halted):
+            return LOOK_EVERY_SECONDS
+        return max(0.0, min(self.look_at, self.tidy_at) - now)
 
     def let_go(self) -> None:
         """Release every webhook, then the lease."""
-        self.executor.submit(self.database.take, self.book.release_all()).result()
-        self.executor.submit(self.database.close).result()
+        for work in (partial(self.database.take, self.book.release_all()), self.database.close):
+            self.beside.finish(work)

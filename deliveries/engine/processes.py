@@ -5,22 +5,23 @@ else: no broker, no database, no thread. So a loop that dies is replaced in a mo
 also while the broker is away. Loops end when their keeper ends, the keeper when its worker ends.
 """
 
+import gc
 import logging
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from ctypes import CDLL
 from functools import partial
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 from companies.process_kinds import become_kind, end_process
 from deliveries.engine.bell import Bell
+from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
@@ -35,6 +36,8 @@ STOP_WITHIN_SECONDS = 12.0
 YIELD_SECONDS = 3.0
 # No statement of a loop takes long: a server that does not answer by then hangs.
 PATIENCE_SECONDS = 10.0
+# So many objects more than before are looked through for circles.
+GARBAGE_ROUND = 100_000
 PR_SET_PDEATHSIG = 1
 # What asks a process to end.
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
@@ -136,6 +139,8 @@ def ended(children: Iterable[int]) -> list[tuple[int, int]]:
 def run_loop(bell: Bell) -> None:
     """In a child: an engine loop, until SIGTERM; another one where that has yielded its place."""
     become_kind("engine")
+    # A delivery makes many objects and no circles of them.
+    gc.set_threshold(GARBAGE_ROUND)
     stopping = threading.Event()
 
     def stop(*_: object) -> None:
@@ -163,9 +168,10 @@ def run_engine(stop: Callable[[], bool], bell: Bell) -> None:
         concurrency=SLOTS,
         proxy=parse_proxy(settings.DELIVERY_PROXY),
     )
-    with closing(transport), ThreadPoolExecutor(1, "database") as executor:
+    with closing(transport), closing(Beside()) as beside:
+        connection.settings_dict["WAITER"] = beside
         try:
-            Engine(transport, stop, executor, bell).run()
+            Engine(transport, stop, beside, bell).run()
         finally:
-            # Each thread has connections of its own.
-            executor.submit(connections.close_all)
+            connection.close()
+            del connection.settings_dict["WAITER"]

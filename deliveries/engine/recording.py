@@ -36,15 +36,15 @@ class AttemptResult:
     claim: str
     webhook_id: int
     state: State
-    wait: float
     url: str
     started_at: datetime
     duration_ms: int
     status: int | None
-    error: str
-    detail: str
-    answer: bytes
-    unreachable: bool
+    answer: bytes = b""
+    wait: float = 0.0
+    error: str = ""
+    detail: str = ""
+    unreachable: bool = False
     rest: float = 0.0
     asked: float = 0.0
     keeps_place: bool = False
@@ -182,8 +182,14 @@ def record_attempts(results: Sequence[AttemptResult], unwell: Collection[int] = 
         # One JSON text costs a fraction of eleven arrays.
         cursor.execute(RECORD, [json.dumps([result_as_json(result) for result in results])])
         (kept,) = cursor.fetchone() or (0,)
-    note_health(results, unwell)
+    if changes_health(results, unwell):
+        note_health(results, unwell)
     return int(kept)
+
+
+def changes_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> bool:
+    """Whether there is more to write down than attempts: what is well costs nothing."""
+    return any(each.state != DELIVERED or each.webhook_id in unwell for each in results)
 
 
 def result_as_json(result: AttemptResult) -> dict[str, Any]:
@@ -209,7 +215,6 @@ def result_as_json(result: AttemptResult) -> dict[str, Any]:
 
 
 def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> None:
-    """Written when it changes: a webhook that is well costs nothing here."""
     well = {result.webhook_id for result in results if result.state == DELIVERED}
     better = well.intersection(unwell)
     failing: dict[int, int] = {}
@@ -222,8 +227,6 @@ def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> No
         for result in sorted(results, key=lambda result: result.rest)
         if result.rest and result.webhook_id not in well
     }
-    if not (better or failing):
-        return
     with statements.cursor() as cursor:
         if better:
             cursor.execute(WELL, [FAILURES_BEFORE_CATCHING_UP, sorted(better)])

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
@@ -75,7 +76,7 @@ def record_all(results: Sequence[AttemptResult], failing: Collection[int] = ()) 
     It is found by halving, and set aside as given up with the reason.
     """
     try:
-        with transaction.atomic():
+        with transaction.atomic() if recording.changes_health(results, failing) else nullcontext():
             return recording.record_attempts(results, failing)
     except (OperationalError, InterfaceError):
         raise

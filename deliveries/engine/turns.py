@@ -1,4 +1,4 @@
-"""What an engine loop asks of the database, a turn at a time, in a thread of its own.
+"""What an engine loop asks of the database, a turn at a time, beside the network.
 
 The network goes on while the database works, and while it does not answer. A turn that fails is
 taken again as it is: what it has done already is no longer part of it.
@@ -34,10 +34,11 @@ from deliveries.engine.turn import Turn
 
 logger = logging.getLogger(__name__)
 
+Pause = Callable[[float], None]
 WAKEUPS_AT_ONCE = 128
 # Webhooks to claim from, and results to record: at most, fewer where that takes long.
 CLAIMS_AT_ONCE = 100
-RESULTS_AT_ONCE = 200
+RESULTS_AT_ONCE = 400
 # Whoever has not renewed its lease for so long has been away itself.
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
@@ -47,13 +48,14 @@ FIND_MISSED_AT_ONCE = 500
 
 
 class Database:
-    """The loop's lease and its connection; everything here runs in the one thread.
+    """The loop's lease and its connection; between tries of a turn it calls `pause`.
 
     `loop_id` is None while the loop has no lease: then it sends nothing.
     """
 
-    def __init__(self, stop: Callable[[], bool]) -> None:
+    def __init__(self, stop: Callable[[], bool], pause: Pause = time.sleep) -> None:
         self.stop = stop
+        self.pause = pause
         self.loop_id: str | None = None
         self.yields = self.draining = False
         self._held: frozenset[str] = frozenset()  # Hosts that an operator holds.
@@ -91,19 +93,15 @@ class Database:
                 logger.warning("cannot reach the database, trying again: %s", error)
                 connection.close()
                 self._tuned, self._unheard = False, True
-                time.sleep(PAUSE_SECONDS)
+                self.pause(PAUSE_SECONDS)
 
     def has_lease(self, loop_id: str | None) -> bool:
-        """Whether what was claimed under this id is certainly still ours. For any thread."""
-        # Read before the id, as it is written after it.
-        renewed_at = self._renewed_at
-        return time.monotonic() - renewed_at < leases.LEASE_SECONDS and self.loop_id == loop_id
+        """Whether what was claimed under this id is certainly still ours."""
+        ours = time.monotonic() - self._renewed_at < leases.LEASE_SECONDS
+        return ours and self.loop_id == loop_id
 
     def now(self) -> datetime:
-        """The time by the database's clock. For any thread.
-
-        A host's own clock may be wrong by hours, and receivers refuse what was signed then.
-        """
+        """The time by the database's clock: receivers refuse what a wrong one has signed."""
         if self._told is None:
             return timezone.now()
         at, then = self._told

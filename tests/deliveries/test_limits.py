@@ -10,7 +10,6 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.engine import leases, pausing
 from deliveries.engine.lane_book import LaneBook
-from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import Pace
 from deliveries.engine.rooms import Rooms
 from deliveries.engine.schedule import next_wait
@@ -19,7 +18,7 @@ from deliveries.http.answers import Incoming, retry_after
 from deliveries.models import Delivery, Health, Loop
 from tests import builders as build
 from tests.deliveries.test_rooms import lane, start_all
-from tests.sending import claim
+from tests.sending import claim, on_loan
 
 
 def test_settings_are_as_promised_unless_the_environment_says_otherwise() -> None:
@@ -135,29 +134,12 @@ def test_counts_them_from_when_it_was_resumed(company: Company, hours: int, paus
     assert pausing.pause_failing() == paused
 
 
-def claimed(webhook_id: int) -> Claimed:
-    return Claimed(
-        id="",
-        webhook_id=webhook_id,
-        subject=None,
-        attempts=0,
-        step=0,
-        pulled=False,
-        type_id=3,
-        body=b"",
-        fact_id="",
-        sequence=0,
-        claim="",
-        claimed_at=0.0,
-    )
-
-
 @pytest.mark.parametrize(("slow", "most"), [(False, 2048), (True, 1024)])
 def test_a_loop_has_2048_slots_and_half_of_them_for_slow_ones(slow: bool, most: int) -> None:
     rooms = Rooms()
     for webhook_id in range(1, 5_000):
         each = lane(webhook_id, slow=slow)
-        rooms.hold(each, claimed(webhook_id))
+        rooms.hold(each, on_loan(webhook_id))
 
     assert len(start_all(rooms)) == most
 

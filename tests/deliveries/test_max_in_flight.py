@@ -11,6 +11,7 @@ from django.db import connection
 from companies.models import Company
 from deliveries import publishing
 from deliveries.engine.bell import Bell
+from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
@@ -49,15 +50,12 @@ def receiver() -> Iterator[Receiver]:
 
 
 def run_loop(allowed: Policy, stop: threading.Event) -> int:
-    with (
-        ThreadPoolExecutor(1) as database,
-        closing(Transport(allowed, concurrency=SLOTS)) as transport,
-    ):
+    with closing(Transport(allowed, concurrency=SLOTS)) as transport, closing(Beside()) as beside:
         try:
-            return Engine(transport, stop.is_set, database, Bell()).run()
+            return Engine(transport, stop.is_set, beside, Bell()).run()
         finally:
             # Each thread has a connection of its own.
-            database.submit(lambda: connection.close()).result()
+            connection.close()
 
 
 def run_two_loops(allowed: Policy, receiver: Receiver, expected: int) -> None:

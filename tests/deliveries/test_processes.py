@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ from django.db import connection
 
 from deliveries.engine import processes
 from deliveries.engine.bell import Bell
+from deliveries.engine.beside import Beside
 from faults.processes import wait_until_gone
 
 # A busy machine takes its time; what goes wrong takes for ever.
@@ -96,8 +96,8 @@ def test_a_loop_that_yields_leaves_no_connection(
             cursor.execute("SELECT 1")
         used.append(connection.connection)
 
-    def engine(transport: object, stop: object, executor: Executor, bell: Bell) -> SimpleNamespace:
-        return SimpleNamespace(run=lambda: executor.submit(ask).result())
+    def engine(transport: object, stop: object, beside: Beside, bell: Bell) -> SimpleNamespace:
+        return SimpleNamespace(run=lambda: beside.finish(ask))
 
     monkeypatch.setattr(processes, "Engine", engine)
 

@@ -1,17 +1,10 @@
 """How the slots of a loop are shared, without a network: time is a number."""
 
 from collections import Counter
-from uuid import uuid4
 
-from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE, SLOW_SECONDS, Pace
 from deliveries.engine.rooms import DEAD_AFTER, SLOTS, SLOW_SLOTS, STOCK, Flight, Host, Lane, Rooms
-
-
-def claimed(webhook_id: int, *, step: int = 0) -> Claimed:
-    return Claimed(
-        str(uuid4()), webhook_id, None, step, step, False, 3, b"{}", "", 1, str(uuid4()), 0.0
-    )
+from tests.sending import on_loan
 
 
 def lane(
@@ -26,7 +19,7 @@ def lane(
 
 def fill(rooms: Rooms, lane: Lane, count: int) -> None:
     for _ in range(count):
-        rooms.hold(lane, claimed(lane.webhook_id))
+        rooms.hold(lane, on_loan(lane.webhook_id))
 
 
 def start_all(rooms: Rooms, now: float = 0.0) -> list[Flight]:
@@ -72,7 +65,7 @@ def test_companies_take_turns_and_webhooks_within_each() -> None:
 def test_first_attempts_go_before_retries_of_the_same_webhook() -> None:
     rooms, one = Rooms(), lane(1, size=10)
     for step in (4, 0, 1, 0):
-        rooms.hold(one, claimed(1, step=step))
+        rooms.hold(one, on_loan(1, step=step))
 
     steps = []
     while started := rooms.next_start(0.0):

@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from deliveries.engine import claiming, lanes, leases, turns
+from deliveries.engine import claiming, lanes, leases, loop, turns
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
@@ -21,9 +21,10 @@ from deliveries.engine.turn import Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State
+from tests.deliveries.test_recording import result as result_of
 from tests.deliveries.test_rooms import lane
 from tests.deliveries.worlds import World
-from tests.sending import deliver, engine
+from tests.sending import deliver, engine, on_loan
 from tests.tickets.racing import in_order
 from webhooks.targets import Policy
 
@@ -255,3 +256,18 @@ def test_a_bell_has_it_look_at_once(world: World, loopback: Policy) -> None:
         loop.run()
 
     assert len(world.receiver.log) == 4
+
+
+@pytest.mark.parametrize(("unrecorded", "claims"), [(loop.ENOUGH_RESULTS, 0), (10, 1)])
+def test_nothing_is_claimed_while_much_is_not_recorded(
+    loopback: Policy, unrecorded: int, claims: int
+) -> None:
+    """Were the process killed then, all of it would be sent again."""
+    with closing(Transport(loopback)) as transport:
+        sender = engine(transport)
+        sender.book.enter(Turn(woken=[Woken(1, 1, True)]), time.monotonic())
+        sender.results = [result_of(on_loan(1))] * unrecorded
+        turn = sender.look(time.monotonic(), stopping=False)
+
+    assert turn
+    assert len(turn.claims) == claims

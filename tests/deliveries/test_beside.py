@@ -1,0 +1,127 @@
+"""Work that goes on beside the loop, with a server that takes its time."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+
+from deliveries.engine.beside import Beside
+
+# Longer than anything here takes; what goes wrong takes for ever.
+SECONDS = 20
+END_SLEEPERS = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE query = 'SELECT pg_sleep(60)' AND datname = current_database()
+"""
+
+
+@pytest.fixture
+def beside(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
+    """With a connection of its own that gives way."""
+    with closing(Beside()) as made:
+        monkeypatch.setitem(connection.settings_dict, "WAITER", made)
+        connection.close()
+        yield made
+        connection.close()
+
+
+def ask(statement: str) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchone()[0]
+
+
+def go_on(beside: Beside, future: Any) -> int:
+    """Until the work is done; returns how often something else could be done meanwhile."""
+    rounds, until = 0, time.monotonic() + SECONDS
+    while not future.done() and time.monotonic() < until:
+        rounds += 1
+        time.sleep(0.01)
+        beside.go_on()
+    return rounds
+
+
+def test_the_loop_goes_on_while_the_server_thinks(beside: Beside) -> None:
+    future = beside.begin(lambda: ask("SELECT 7 FROM pg_sleep(0.3)"))
+
+    assert not future.done()
+    assert go_on(beside, future) > 5
+    assert future.result() == 7
+
+
+def test_connecting_is_not_waited_for_either(beside: Beside) -> None:
+    """Looking up a name, and servers that do not answer, block."""
+    names = beside.begin(lambda: beside.elsewhere(lambda: (time.sleep(0.3), threading.get_ident())))
+
+    assert go_on(beside, names) > 5
+    assert names.result()[1] != threading.get_ident()
+
+
+def test_what_fails_elsewhere_fails_here(beside: Beside) -> None:
+    def fail() -> None:
+        raise OSError("no such host")
+
+    with pytest.raises(OSError, match="no such host"):
+        beside.finish(lambda: beside.elsewhere(fail))
+
+
+def test_a_server_that_does_not_answer_is_given_up(
+    beside: Beside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(connection.settings_dict, "PATIENCE_SECONDS", 0.3)
+    future = beside.begin(lambda: ask("SELECT pg_sleep(60)"))
+
+    go_on(beside, future)
+
+    with pytest.raises(OperationalError, match=r"has not answered for 0\.3 seconds"):
+        future.result()
+    connection.close()
+    # The server goes on with it.
+    assert beside.finish(lambda: ask(END_SLEEPERS)) == 1
+
+
+def test_a_connection_that_breaks_is_made_anew(beside: Beside) -> None:
+    pid = beside.finish(lambda: ask("SELECT pg_backend_pid()"))
+
+    with pytest.raises(OperationalError):
+        beside.finish(lambda: ask("SELECT pg_terminate_backend(pg_backend_pid())"))
+    connection.close()
+
+    assert beside.finish(lambda: ask("SELECT pg_backend_pid()")) != pid
+
+
+def test_much_is_written_and_read_in_pieces(beside: Beside) -> None:
+    """More than the kernel takes at once, so that the socket is waited for in both directions."""
+    size = 20_000_000
+
+    def send() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT %s::text", ["x" * size])
+            return len(cursor.fetchone()[0])
+
+    assert beside.finish(send) == size
+
+
+def test_a_pause_lasts_as_long_as_it_says(beside: Beside) -> None:
+    began = time.monotonic()
+    future = beside.begin(lambda: beside.pause(0.2))
+
+    assert go_on(beside, future) > 3
+    assert time.monotonic() - began >= 0.2
+
+
+def test_what_waits_for_nothing_is_done_at_once(beside: Beside) -> None:
+    future = beside.begin(lambda: 3)
+
+    assert future.done()
+    assert beside.patience(time.monotonic()) == 0
+
+
+def test_whoever_is_not_the_work_waits_as_ever(beside: Beside) -> None:
+    assert ask("SELECT 5") == 5
+    assert beside.elsewhere(lambda: 4) == 4
+    beside.pause(0)
