@@ -127,8 +127,8 @@ ENGINE = (
     Mutant(
         "refusal-of-the-proxy-costs-a-rung",
         JUDGING,
-        "keeps_place=delivery.pulled or reply.error is Failure.PROXY_REFUSED,",
-        "keeps_place=delivery.pulled,",
+        "result.keeps_place = delivery.pulled or barred",
+        "result.keeps_place = delivery.pulled",
         "What our own proxy forbids uses up the retries of a delivery.",
     ),
     Mutant(

@@ -3,6 +3,7 @@
 from faults.broken import Mutant
 
 LOOP = "deliveries/engine/loop.py"
+BESIDE = "deliveries/engine/beside.py"
 TURNS = "deliveries/engine/turns.py"
 PACE = "deliveries/engine/pace.py"
 ROOMS = "deliveries/engine/rooms.py"
@@ -38,6 +39,20 @@ LOOP_AND_ROOMS = (
         "After a stall of ours, what others have sent by then is sent twice.",
     ),
     Mutant(
+        "unrecorded-without-end",
+        LOOP,
+        " and len(self.results) < ENOUGH_RESULTS",
+        "",
+        "Where the network is faster than the database, a kill has thousands sent again.",
+    ),
+    Mutant(
+        "silent-database-waited-for",
+        BESIDE,
+        "            raise TimeoutError\n",
+        "            return READ\n",
+        "A database that says nothing any more is waited for until the kernel gives up.",
+    ),
+    Mutant(
         "stale-claims-are-sent",
         LOOP,
         "if delivery.claimed_at < stale:",
@@ -61,8 +76,8 @@ LOOP_AND_ROOMS = (
     Mutant(
         "bell-not-heard",
         LOOP,
-        "self.look_at = 0.0 if self.bell.silence() else self.look_at",
-        "self.bell.silence()",
+        "if self.transport.rung and self.bell.silence():",
+        "if self.transport.rung and self.bell.silence() and False:",
         "A new event waits for up to a second.",
     ),
     Mutant(

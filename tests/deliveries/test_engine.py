@@ -230,6 +230,7 @@ def test_never_connects_to_a_forbidden_address(company: Company, receiver: Recei
 
 
 def test_one_result_that_cannot_be_written_down_harms_no_other(
+    transactional_db: None,
     company: Company,
     birch: Company,
     receiver: Receiver,

@@ -12,9 +12,8 @@ from deliveries.engine.rooms import Flight, Host, Lane
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Health
 from tests.deliveries.test_recording import failed, result
-from tests.deliveries.test_rooms import claimed
 from tests.deliveries.worlds import World
-from tests.sending import claim
+from tests.sending import claim, on_loan
 
 
 def test_a_burst_of_timeouts_is_one_rest(world: World) -> None:
@@ -88,7 +87,7 @@ def test_only_silence_of_the_receiver_counts_towards_a_rest(
     error: Failure | None, status: int | None, unreachable: bool
 ) -> None:
     flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    sent = Sent(claimed(1), "https://hooks.example.com/", timezone.now(), flight)
+    sent = Sent(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
     reply = Reply(sent, status, error, "", b"", 1, None)
 
     assert judging.judge(sent, reply, 0.0).unreachable is unreachable
@@ -99,7 +98,7 @@ def test_only_silence_of_the_receiver_counts_towards_a_rest(
 )
 def test_retry_after_counts_of_429_and_503(status: int, wait: float, rest: float) -> None:
     flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    sent = Sent(claimed(1), "https://hooks.example.com/", timezone.now(), flight)
+    sent = Sent(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
 
     judged = judging.judge(sent, Reply(sent, status, None, "", b"", 1, 900), 0.0)
 
