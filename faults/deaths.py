@@ -68,6 +68,10 @@ def killed_by_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
         return Answer()
 
     for phase in ("handshake", "request", "answer") * given.times:
+        if phase == "handshake" and numbers:
+            # Or it would send all of them through the connections that it has.
+            rig.service.kill("worker")
+            rig.service.start("worker")
         rig.receiver.connected = killer if phase == "handshake" else lambda: None
         rig.receiver.answer = {
             "request": in_request,

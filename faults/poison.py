@@ -94,7 +94,8 @@ def poison(rig: Rig, given: argparse.Namespace) -> Verdict:
         aside = until(lambda: poisoned.of("deadly").filter(state=State.GIVEN_UP).exists(), 120)
         time.sleep(given.seconds)
     until(lambda: not Delivery.objects.open().filter(webhook=healthy.pk).exists())
-    until(lambda: poisoned.arrived("/new") >= EVENTS, 60)
+    # A kill may have put off the others until the first were asked for a second time.
+    until(lambda: poisoned.arrived("/new") >= EVENTS)
     last = poisoned.kills[-1] if poisoned.kills else 0.0
     log = [each for each in rig.receiver.log if each.path == "/3"]
     found = {
