@@ -33,16 +33,14 @@ def delete_oldest(
     before: datetime,
     *,
     dry_run: bool = False,
-    choose: Callable[[list[Any]], list[Any]] | None = None,
     show: Callable[[str], None] = lambda text: None,
     most: float = math.inf,
 ) -> int:
     """Delete rows whose column `time` is before a time; returns how many.
 
     For rows that come in the order of their keys and whose time has no index: they are walked in
-    that order, up to the first step with nothing old in it. `choose` says which of the old keys
-    may go; `show` hears how far it has come. Having deleted `most` or more it leaves the others to
-    the next call.
+    that order, up to the first step with nothing old in it. `show` hears how far it has come.
+    Having deleted `most` or more it leaves the others to the next call.
     """
     deleted, last = 0, None
     while deleted < most:
@@ -52,8 +50,7 @@ def delete_oldest(
         if not old:
             return deleted
         last = found[-1][0]
-        chosen = choose(old) if choose else old
-        deleted += len(chosen) if dry_run else delete_rows_by_key(rows, chosen)
+        deleted += len(old) if dry_run else delete_rows_by_key(rows, old)
         show(f"{rows.model._meta.verbose_name_plural}: {deleted}")
     return deleted
 

@@ -26,10 +26,13 @@ from config.startup import load_checks, problem_line
 from deliveries.engine import holding
 from deliveries.models import Replay
 from deliveries.upkeep import pruning, replaying
+from shipments.pruning import UPDATES
 
 OLDEST_POSTGRESQL = 140_000
 # For how long a week may still be there that should have been dropped.
 LATE_WEEK = timedelta(days=2)
+# By kinds of settings.KEEP_DAYS. Events are kept as long as any of their deliveries.
+WEEKLY = {"deliveries": (pruning.ATTEMPTS, pruning.DELIVERIES), "tracking": (UPDATES,)}
 # Receivers refuse timestamps that are minutes off.
 SKEW_SECONDS, WRONG_SECONDS = 2.0, 60.0
 MAIL_SECONDS = 5.0
@@ -144,13 +147,17 @@ register("Run manage.py migrate, or restart a worker.", name="partitions")(healt
 
 @register("Look in the worker's log for why forget_what_is_old fails, or run manage.py prune.")
 def retention() -> str:
-    days = settings.KEEP_DAYS["deliveries"]
-    if not days:
-        return "deliveries are kept for ever"
-    old = pruning.overdue_weeks(timezone.now() - timedelta(days=days) - LATE_WEEK)
+    old: list[str] = []
+    kept = []
+    for kind, logs in WEEKLY.items():
+        days = settings.KEEP_DAYS[kind]
+        kept.append(f"{kind} for {days} days and a week" if days else f"{kind} for ever")
+        if days:
+            before = timezone.now() - timedelta(days=days) - LATE_WEEK
+            old += [week for log in logs for week in pruning.weeks_before(log, before)]
     if old:
-        raise Concern(f"{len(old)} weeks should have been dropped, the oldest {old[0]}")
-    return f"no finished delivery is {days} days and a week old"
+        raise Concern(f"{len(old)} weeks should have been dropped, the oldest {min(old)}")
+    return f"kept at most: {', '.join(kept)}"
 
 
 @register("Have both hosts ask the same time server (NTP).")

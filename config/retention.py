@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 # Of each kind in a run of the task; then whatever else waits in the queue has its turn.
 MOST_AT_ONCE = 100_000
 SIGN_INS = (AccessAttempt, AccessLog, AccessFailureLog)
+# Kinds whose whole weeks go at once, however many rows they have.
+BY_WEEK = ("deliveries", "tracking")
 # What goes by settings alone: it is evidence, and nobody means it who has to free a disk.
 EVIDENCE = ("audit", "files")
 
@@ -60,7 +62,7 @@ class Sweep:
 
     @property
     def may_have_more(self) -> bool:
-        return any(rows >= self.most for kind, rows in self.rows.items() if kind != "deliveries")
+        return any(rows >= self.most for kind, rows in self.rows.items() if kind not in BY_WEEK)
 
     def before(self, kind: str) -> datetime | None:
         """What is older goes; None where a kind is kept for ever."""
@@ -119,11 +121,15 @@ def forget_deliveries(sweep: Sweep, before: datetime) -> None:
 
 
 def forget_tracking(sweep: Sweep, before: datetime) -> None:
-    open_tickets = Ticket.objects.open().exclude(shipment_id=None)
-    updates = prune_updates(
-        before, needed=open_tickets, dry_run=sweep.dry_run, show=sweep.show, most=sweep.most
+    """As deliveries: by the settings in whole weeks, else to the day."""
+    pruned = prune_updates(
+        before,
+        pruning.Told(sweep.lines.append, sweep.show, sweep.dry_run),
+        needed=Ticket.objects.open().exclude(shipment_id=None),
+        only_weeks=sweep.older_than is None,
     )
-    sweep.note("tracking", updates, "tracking updates")
+    sweep.rows["tracking"] = pruned.rows
+    sweep.kept += pruned.kept
 
 
 def forget_files(sweep: Sweep, before: datetime) -> None:

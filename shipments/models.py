@@ -1,5 +1,5 @@
 from django.db import models
-from django.db.models import Q
+from django.db.models import Func, Q
 
 from companies.models import Company
 
@@ -32,12 +32,23 @@ class Shipment(models.Model):
         return self.tracking_number
 
 
+class Today(Func):
+    """The day it is for the database."""
+
+    template = "CURRENT_DATE"
+    output_field = models.DateField()
+
+
 class TrackingUpdate(models.Model):
-    """One scan of a shipment, as the feed reported it."""
+    """One scan of a shipment, as the feed reported it. They lie in partitions of a week."""
 
     # db_index=False: the index of the unique constraint begins with this column.
     shipment = models.ForeignKey(
-        Shipment, on_delete=models.CASCADE, related_name="updates", db_index=False
+        Shipment,
+        on_delete=models.CASCADE,
+        related_name="updates",
+        db_index=False,
+        db_constraint=False,
     )
     # Of the line's values: the same line twice is the same update.
     digest = models.BinaryField(max_length=16)
@@ -45,10 +56,15 @@ class TrackingUpdate(models.Model):
     status_description = models.CharField(max_length=500, blank=True)
     location = models.CharField(max_length=300, blank=True)
     occurred_at = models.DateTimeField()
+    # When it was recorded, by our own clock, as the line may say any. Retention puts it off.
+    day = models.DateField(db_default=Today())
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["shipment", "digest"], name="one_update_per_line"),
+            # Of all days together it is the lock on the shipment that keeps them single.
+            models.UniqueConstraint(
+                fields=["shipment", "digest", "day"], name="one_update_per_line"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,47 +1,73 @@
-"""Retention of what the feed told."""
+"""Retention of what the feed told: tracking updates go by whole weeks, as deliveries do.
 
-import math
-from collections.abc import Callable
+What is still needed of a week moves to the present one first, so that the week can be dropped.
+Why: decision page feed-tracking-updates-lie-by-week.
+"""
+
 from datetime import datetime
 from typing import Any
 
+from django.db import connection
 from django.db.models import QuerySet
 
-from companies.old_rows import delete_oldest
-from shipments.models import TrackingUpdate
+from deliveries.upkeep import pruning
+from deliveries.upkeep.pruning import Log, Pruned, Told
+
+UPDATES = Log("shipments_trackingupdate", "day")
+# Of a partition, at a time: 2 MiB, some ten thousand updates.
+PAGES = 250
+
+# The shipments of some pages, and whether anything was heard of them since.
+SHIPMENTS = """
+SELECT old.shipment_id, EXISTS (
+  SELECT FROM shipments_trackingupdate AS newer
+  WHERE newer.shipment_id = old.shipment_id AND newer.day >= %(before)s)
+FROM (SELECT DISTINCT shipment_id FROM {week}
+  WHERE ctid >= %(first)s::tid AND ctid < %(end)s::tid AND day < %(before)s) AS old
+"""
+KEEP = """
+UPDATE shipments_trackingupdate SET day = CURRENT_DATE
+WHERE shipment_id = ANY(%s) AND day < %s
+"""
+COUNT_KEPT = """
+SELECT count(*) FROM shipments_trackingupdate WHERE shipment_id = ANY(%s) AND day < %s
+"""
 
 
 def prune_updates(
-    before: datetime,
-    *,
-    needed: QuerySet[Any, Any],
-    dry_run: bool = False,
-    show: Callable[[str], None] = lambda text: None,
-    most: float = math.inf,
-) -> int:
-    """Forget the tracking updates of shipments that nothing was heard of since a time.
+    before: datetime, told: Told, *, needed: QuerySet[Any, Any], only_weeks: bool
+) -> Pruned:
+    """Forget the tracking updates of shipments that nothing was heard of since the day of a time.
 
-    `needed` are ids of shipments whose updates stay all the same, in a column `shipment_id`.
-    Returns how many were forgotten; having forgotten `most` or more it leaves the others to the
-    next call. A line of the feed that tells a forgotten update again is new.
+    `needed` are ids of shipments whose updates stay all the same, in a column `shipment_id`. With
+    `only_weeks` nothing goes before the whole week is older than that. A line of the feed that
+    tells a forgotten update again is new.
     """
+    before = before.replace(hour=0, minute=0, second=0, microsecond=0)
+    weeks = (pruning.weeks_before if only_weeks else pruning.weeks_begun)(UPDATES, before)
+    kept = keep_needed(weeks, before, needed, told)
+    if kept:
+        verb = "would keep" if told.dry_run else "kept"
+        told.tell(f"{verb} {kept} old tracking updates that are still needed")
+    pruned = pruning.prune_log(UPDATES, before, told, only_weeks=only_weeks)
+    return pruned._replace(rows=max(0, pruned.rows - kept)) if told.dry_run else pruned
 
-    def choose(keys: list[int]) -> list[int]:
-        old = TrackingUpdate.objects.filter(pk__in=keys)
-        shipments = set(old.values_list("shipment_id", flat=True))
-        heard_of = TrackingUpdate.objects.filter(shipment__in=shipments, occurred_at__gte=before)
-        spared = {
-            *heard_of.values_list("shipment_id", flat=True),
-            *needed.filter(shipment_id__in=shipments).values_list("shipment_id", flat=True),
-        }
-        return list(old.exclude(shipment__in=spared).values_list("pk", flat=True))
 
-    return delete_oldest(
-        TrackingUpdate.objects.all(),
-        "occurred_at",
-        before,
-        dry_run=dry_run,
-        choose=choose,
-        show=show,
-        most=most,
-    )
+def keep_needed(weeks: list[str], before: datetime, needed: QuerySet[Any, Any], told: Told) -> int:
+    """Move the old updates of shipments that are still needed to this week; returns how many."""
+    done: set[int] = set()
+    kept = 0
+    with connection.cursor() as cursor:
+        for week in weeks:
+            shipments = SHIPMENTS.format(week=connection.ops.quote_name(week))
+            for first, end in pruning.page_ranges(week, PAGES, told):
+                cursor.execute(shipments, {"before": before.date(), "first": first, "end": end})
+                heard_of = dict(cursor.fetchall())
+                stay = {shipment for shipment, heard in heard_of.items() if heard}
+                asked = needed.filter(shipment_id__in=heard_of.keys() - stay)
+                stay |= set(asked.values_list("shipment_id", flat=True))
+                if stay := stay - done:
+                    cursor.execute(COUNT_KEPT if told.dry_run else KEEP, [[*stay], before.date()])
+                    kept += cursor.fetchone()[0] if told.dry_run else cursor.rowcount
+                    done |= stay
+    return kept

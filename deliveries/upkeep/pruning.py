@@ -5,14 +5,15 @@ each day. Every statement is bounded, whatever the size, and is committed by its
 interrupted goes on with the next run.
 """
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db import OperationalError, connection, transaction
 
 from deliveries import statements
 from deliveries.upkeep import rest_rows
+from deliveries.upkeep.rest_rows import WEEK
 
 BATCH = 10_000
 # Of a partition, at a time: 16 MiB.
@@ -115,14 +116,16 @@ def prune(
     return pruned.and_also(prune_log(EVENTS, oldest, told, only_weeks=only_weeks))
 
 
-def overdue_weeks(before: datetime) -> list[str]:
-    """The weeks of attempts and finished deliveries that are older than a time and still there."""
-    return [week for log in (ATTEMPTS, DELIVERIES) for week in weeks_before(log, before)]
-
-
 def weeks_before(log: Log, before: datetime) -> list[str]:
+    """The partitions of weeks that were over by a time."""
     names = [name for name, _ in partitions_of(log.table)]
     return [name for name in names if (end := end_of(name)) is not None and end <= before]
+
+
+def weeks_begun(log: Log, before: datetime) -> list[str]:
+    """The partitions that may have rows from before a time."""
+    ends = {name: end_of(name) for name, _ in partitions_of(log.table)}
+    return [name for name, end in ends.items() if end is None or end - WEEK < before]
 
 
 def cancel_abandoned(before: datetime, told: Told) -> None:
@@ -167,7 +170,7 @@ def prune_log(log: Log, before: datetime, told: Told, *, only_weeks: bool = Fals
         end = end_of(name)
         if end is not None and end <= before:
             pruned = pruned.and_also(drop_partition(name, about, told))
-        elif not only_weeks and (end is None or end - timedelta(days=7) <= before):
+        elif not only_weeks and (end is None or end - WEEK <= before):
             deleted = delete_rows(name, log, before, told)
             if deleted:
                 verb = "would delete" if told.dry_run else "deleted"
@@ -188,7 +191,7 @@ def end_of(partition: str) -> datetime | None:
     day = partition.rpartition("_")[2]
     if not day.isdigit():
         return None
-    return datetime.strptime(f"{day}+0000", "%Y%m%d%z") + timedelta(days=7)
+    return datetime.strptime(f"{day}+0000", "%Y%m%d%z") + WEEK
 
 
 def drop_partition(partition: str, about: int, told: Told) -> Pruned:
@@ -212,10 +215,17 @@ def delete_rows(partition: str, log: Log, before: datetime, told: Told) -> int:
     statement = f"{what} FROM {name} WHERE ctid >= %s::tid AND ctid < %s::tid AND {log.time} < %s"
     done = 0
     with connection.cursor() as cursor:
+        for first, end in page_ranges(partition, PAGES, told):
+            cursor.execute(statement, [first, end, before])
+            done += cursor.fetchone()[0] if told.dry_run else cursor.rowcount
+    return done
+
+
+def page_ranges(partition: str, at_once: int, told: Told) -> Iterator[tuple[str, str]]:
+    """Where so many pages of it begin and end, as texts of ctid, one after the other."""
+    with connection.cursor() as cursor:
         cursor.execute(COUNT_PAGES, [partition])
         (pages,) = cursor.fetchone()
-        for first in range(0, pages, PAGES):
-            cursor.execute(statement, [f"({first},0)", f"({first + PAGES},0)", before])
-            done += cursor.fetchone()[0] if told.dry_run else cursor.rowcount
-            told.show(f"{partition}: {min(100, 100 * (first + PAGES) // pages)} %")
-    return done
+    for first in range(0, pages, at_once):
+        yield f"({first},0)", f"({first + at_once},0)"
+        told.show(f"{partition}: {min(100, 100 * (first + at_once) // pages)} %")

@@ -23,6 +23,20 @@ SHIPMENTS = (
         "A parcel's history reads backwards.",
     ),
     Mutant(
+        "forgets-what-is-needed",
+        "shipments/pruning.py",
+        'stay |= set(asked.values_list("shipment_id", flat=True))',
+        'set(asked.values_list("shipment_id", flat=True))',
+        "A parcel's history is gone while a ticket about it is open.",
+    ),
+    Mutant(
+        "keeps-nothing-of-live-parcels",
+        "shipments/pruning.py",
+        "for shipment, heard in heard_of.items() if heard}",
+        "for shipment, heard in heard_of.items() if not heard}",
+        "What goes on for longer than a month loses how it began.",
+    ),
+    Mutant(
         "sample-of-another-company",
         "shipments/event_types/samples.py",
         "company=company_id, ",

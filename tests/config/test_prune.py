@@ -59,7 +59,11 @@ def updates(company: Company, shipment_id: int, *days: int) -> None:
     )
     for number, old in enumerate(days):
         TrackingUpdate.objects.create(
-            shipment_id=shipment_id, digest=bytes([number]), status="x", occurred_at=ago(old)
+            shipment_id=shipment_id,
+            digest=bytes([number]),
+            status="x",
+            occurred_at=ago(old),
+            day=ago(old).date(),
         )
 
 
@@ -74,9 +78,14 @@ def test_forgets_updates_of_shipments_that_nobody_hears_of(
     build.ticket(company, shipment_id=4, status=Status.ACCEPTED)
     updates(company, 5, 2)
 
-    assert "would delete 6 tracking updates" in prune("--dry-run")
+    rest = "shipments_trackingupdate_rest"
+    rehearsed = prune("--dry-run")
+    assert "would keep 4 old tracking updates that are still needed" in rehearsed
+    assert f"would delete 10 rows of {rest}" in rehearsed
     assert TrackingUpdate.objects.count() == 12
-    assert "deleted 6 tracking updates" in prune()
+    lines = prune()
+    assert "kept 4 old tracking updates that are still needed" in lines
+    assert f"deleted 6 rows of {rest}" in lines
 
     left = TrackingUpdate.objects.values_list("shipment_id", flat=True)
     assert sorted(left) == [2, 2, 2, 3, 3, 5]

@@ -10,13 +10,13 @@ from config.retention import Sweep, forget_old
 class Command(OperatorCommand):
     help = """Forget at once what is older than the settings KEEP_…_DAYS say, as a task does by
 itself a few times a day: finished deliveries with their attempts and events in whole weeks,
-tracking updates, what is in the files of decided tickets, logs, the audit, notifications, sessions
-and kept answers.
+and tracking updates too; what is in the files of decided tickets, logs, the audit, notifications,
+sessions and kept answers.
 
-With --older-than all but the audit and files goes by that many days instead, and deliveries to the
-day: for a disk that fills up. What a setting keeps for ever stays. Every step is short and
-committed by itself, so the command may be stopped and started again. Tracking updates stay while
-anything newer is known of their shipment, or a ticket about it is open."""
+With --older-than all but the audit and files goes by that many days instead, deliveries and
+tracking updates to the day: for a disk that fills up. What a setting keeps for ever stays. Every
+step is short and committed by itself, so the command may be stopped and started again. Tracking
+updates stay while anything newer is known of their shipment, or a ticket about it is open."""
     example = """python manage.py prune --dry-run
 python manage.py prune --older-than 14"""
     rehearses = True
