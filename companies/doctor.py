@@ -7,7 +7,7 @@ found, in a line. It raises Concern for what should be seen to, anything else fo
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from threading import Thread
+from threading import BoundedSemaphore, Thread
 from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, connections
@@ -15,6 +15,10 @@ from django.db import InterfaceError, OperationalError, connections
 Examine = Callable[[], str]
 # For whom there is no reason to take long.
 SECONDS = 8.0
+# As many begin at once, since most take a connection of the database, which may be short of them;
+# the others when one has ended, or after a second: whoever waited for one that hangs would hang.
+AT_ONCE = 6
+PATIENCE_SECONDS = 1.0
 DATABASE_AWAY = "Start PostgreSQL, or correct DATABASE_URL."
 
 
@@ -66,7 +70,8 @@ def examine_all(chosen: Sequence[Check]) -> list[Finding]:
     """
     found: dict[str, Finding] = {}
     began = time.monotonic()
-    threads = [Thread(target=note, args=(check, found), daemon=True) for check in chosen]
+    turns = BoundedSemaphore(AT_ONCE)
+    threads = [Thread(target=note, args=(check, found, turns), daemon=True) for check in chosen]
     for thread in threads:
         thread.start()
     for check, thread in zip(chosen, threads, strict=True):
@@ -74,11 +79,14 @@ def examine_all(chosen: Sequence[Check]) -> list[Finding]:
     return [found.get(check.name) or silent(check) for check in chosen]
 
 
-def note(check: Check, found: dict[str, Finding]) -> None:
+def note(check: Check, found: dict[str, Finding], turns: BoundedSemaphore) -> None:
+    own_turn = turns.acquire(timeout=PATIENCE_SECONDS)
     try:
         found[check.name] = examine(check)
     finally:
         connections.close_all()
+        if own_turn:
+            turns.release()
 
 
 def examine(check: Check) -> Finding:

@@ -1,5 +1,4 @@
 from datetime import datetime
-from urllib.parse import urlsplit
 
 from django.db import models
 from django.db.models import Q
@@ -8,6 +7,7 @@ from django.utils.translation import gettext_lazy
 from companies.encryption import EncryptedTextField, UnreadableSecret
 from companies.models import Company
 from webhooks.event_types import registry
+from webhooks.targets import host_in
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
@@ -76,8 +76,8 @@ class Webhook(models.Model):
 
     @property
     def host(self) -> str:
-        """The host of its URL, without the port; empty where it has none."""
-        return urlsplit(self.url).hostname or ""
+        """The host of its URL as targets.host_in has it; empty where it has none."""
+        return host_in(self.url)
 
     @property
     def type_name(self) -> str:

@@ -7,7 +7,9 @@ connection.
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import urlsplit
 
 import idna
 
@@ -97,6 +99,20 @@ def check_target(url: str, policy: Policy) -> Target:
     shown = f"[{host}]" if isinstance(address, IPv6Address) else host
     suffix = "" if port == DEFAULT_PORTS[scheme] else f":{port}"
     return Target(f"{scheme}://{shown}{suffix}{rest}", scheme, host, port, address)
+
+
+@lru_cache(maxsize=20_000)
+def host_in(url: str) -> str:
+    """The host of a stored URL as it is asked for: ASCII, or a compressed address; "" for none."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).compressed
+    except ValueError:
+        pass
+    try:
+        return ".".join(_ascii_label(label) for label in host.removesuffix(".").split("."))
+    except BadTarget:
+        return host
 
 
 def is_localhost(host: str) -> bool:

@@ -6,7 +6,6 @@ Rows say it; each loop reads them with its heartbeat, once a second, with or wit
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 import idna
 from django.db import connection, transaction
@@ -14,6 +13,7 @@ from django.utils import timezone
 
 from companies import doorbell
 from deliveries.models import Drain, HeldHost, Loop
+from webhooks.targets import host_in
 
 # Webhooks that rest since their host was held are looked at once all loops know that it is not.
 WAKE = """
@@ -49,7 +49,7 @@ def host_named(text: str) -> str:
     except ValueError:
         pass
     try:
-        return idna.encode(given, uts46=True).decode()
+        return idna.encode(given.removesuffix("."), uts46=True).decode()
     except idna.IDNAError:
         raise NoHost(
             f"{text!r} is no host. Give a name such as hooks.example.com, or an address."
@@ -91,7 +91,15 @@ def release_host(text: str) -> bool:
 
 def patterns_of(host: str) -> list[str]:
     """Of what stands between the slashes of a URL that leads there; one that does not may fit."""
-    return [host, f"{host}:%", f"%@{host}", f"[{host}]%"]
+    if ":" in host:
+        return ["[%"]
+    return [name + end for name in spellings(host) for end in ("", ":%")]
+
+
+def spellings(host: str) -> set[str]:
+    """How URLs may write a host that is no address of version 6, in lower case."""
+    names = {host, idna.decode(host) if "xn--" in host else host}
+    return names | {f"{name}." for name in names}
 
 
 def webhooks_on(hosts: Iterable[str]) -> dict[int, str]:
@@ -99,7 +107,7 @@ def webhooks_on(hosts: Iterable[str]) -> dict[int, str]:
     wanted = set(hosts)
     with connection.cursor() as cursor:
         cursor.execute(ON_HOSTS, [[pattern for host in wanted for pattern in patterns_of(host)]])
-        found = {id: urlsplit(url).hostname or "" for id, url in cursor.fetchall()}
+        found = {id: host_in(url) for id, url in cursor.fetchall()}
     return {id: host for id, host in found.items() if host in wanted}
 
 

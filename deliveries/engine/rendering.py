@@ -15,6 +15,7 @@ from deliveries.engine.loans import Address, Claimed, Headers
 from deliveries.engine.signing import sign, sign_standard, timestamp_ms
 from deliveries.http.transport import Request
 from webhooks.event_types import registry
+from webhooks.targets import host_in
 
 API_VERSION = "2025-09-01"
 
@@ -108,7 +109,7 @@ def host_of(url: str) -> str:
 
 def is_held(address: Address, held: Collection[str]) -> bool:
     """Whether it lies on one of these hosts, whatever its port."""
-    return bool(held) and urlsplit(f"//{address.host}").hostname in held
+    return bool(held) and host_in(address.url) in held
 
 
 def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = None) -> Request:

@@ -178,8 +178,12 @@ def at_hosts(hosts: Iterable[str]) -> Q:
     """Of webhooks that know their `place`, those at one of these, whatever the port."""
     found = Q(pk=None)
     for host in hosts:
-        found |= Q(place__iexact=host) | Q(place__istartswith=f"{host}:")
-        found |= Q(place__istartswith=f"[{host}]")
+        if ":" in host:
+            # There are many ways to write such an address, and few webhooks that have one.
+            found |= Q(pk__in=holding.webhooks_on([host]))
+            continue
+        for name in holding.spellings(host):
+            found |= Q(place__iexact=name) | Q(place__istartswith=f"{name}:")
     return found
 
 

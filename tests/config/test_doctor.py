@@ -126,6 +126,30 @@ def test_what_hangs_holds_up_nobody_and_counts_as_broken(only: Callable[..., Non
     assert results[-1].detail == "as it should be"
 
 
+def test_few_at_once_unless_some_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that take a connection do not take all that the database has left."""
+    inside, most, over = [], [], threading.Event()
+
+    def count() -> str:
+        inside.append(1)
+        most.append(len(inside))
+        over.wait(0.01)
+        inside.pop()
+        return "fine"
+
+    quick = [Check(f"quick_{number}", count, "None.", 30) for number in range(30)]
+    hung = [Check(f"hung_{n}", lambda: f"{over.wait(60)}", "None.", 1) for n in range(20)]
+
+    monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 30)
+    assert {found.grade for found in doctor.examine_all(quick)} == {Grade.OK}
+    assert 1 < max(most) <= doctor.AT_ONCE
+
+    monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 0.1)
+    found = doctor.examine_all([*hung, *quick])
+    over.set()
+    assert [each.grade for each in found] == [Grade.FAIL] * 20 + [Grade.OK] * 30
+
+
 @pytest.mark.django_db
 def test_all_of_them_answer_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "wait_at_most", lambda seconds: None)

@@ -16,9 +16,11 @@ from deliveries import publishing
 from deliveries.engine import holding, setting_aside
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
+from deliveries.upkeep import choosing
 from faults.receiver import Receiver
 from tests import builders as build
 from tests.sending import deliver, pass_time
+from webhooks.models import Webhook
 from webhooks.targets import Policy
 
 
@@ -107,6 +109,36 @@ def test_says_how_many_webhooks_it_concerns(company: Company) -> None:
     build.webhook(company, url="https://a.example/3", deleted_at=timezone.now())
 
     assert run("hold_host", "a.example") == "holding a.example, webhooks there: 2"
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("https://envíos.example/in", "xn--envos-1sa.example"),
+        ("https://xn--envos-1sa.example:8443/in", "envíos.example"),
+        ("https://a.example./in", "a.example"),
+        ("https://a.example.:8443/in", "A.example."),
+        ("https://[2606:4700:0:0::1111]/in", "2606:4700::1111"),
+    ],
+)
+def test_a_host_is_held_however_its_urls_are_written(
+    company: Company, loopback: Policy, url: str, named: str
+) -> None:
+    build.webhook(company, url=url)
+    build.webhook(company, url="https://b.example/in")
+    host = holding.host_named(named)
+
+    assert run("hold_host", named) == f"holding {host}, webhooks there: 1"
+    there = Webhook.objects.alias(place=choosing.HOST_IN_URL).filter(choosing.at_hosts([host]))
+    assert [each.url for each in there] == [url]
+
+    publishing.publish([build.news(company)])
+    deliver(loopback)
+    far = timezone.now() + timedelta(seconds=3)
+    resting = Health.objects.filter(resting_until__gt=far)
+    assert [each.webhook.url for each in resting] == [url]
+    run("release_host", named)
+    assert not resting.all().exists()
 
 
 def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
