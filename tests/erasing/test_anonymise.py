@@ -1,17 +1,21 @@
-"""Anonymising decided tickets: their words are nowhere any more, all others are."""
+"""Anonymising decided tickets and parcels: their words are nowhere any more, all others are."""
 
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from companies.models import AuditEntry, Company
 from deliveries.models import Delivery, Event, State
+from shipments.models import Shipment
 from tests.erasing.columns import places_of
 from tests.erasing.world import everything
+from tickets.changes import anonymising
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status
 
@@ -26,6 +30,10 @@ OF_THE_COMPANY = (
     "django_admin_log",
     "tickets_searchentry",
     "tickets_ticketfile",
+)
+# What is about neither its parcel nor its ticket.
+OF_NO_PARCEL = tuple(
+    each for each in OF_THE_COMPANY if each not in ("shipments_", "tickets_searchentry")
 )
 
 
@@ -85,9 +93,9 @@ def test_those_of_a_company_that_are_old(tickets: tuple[Ticket, Ticket], company
     given = ("--company", str(one.company_id), "--older-than")
 
     assert run(*given, "400", "--confirm", "0").startswith("anonymised 0 tickets")
-    assert run(*given, "300", "--dry-run") == "would anonymise 1 tickets\n"
+    assert run(*given, "300", "--dry-run") == "would anonymise 1 ticket\n"
     assert one.comments
-    assert run(*given, "300", "--confirm", "1").startswith("anonymised 1 tickets")
+    assert run(*given, "300", "--confirm", "1").startswith("anonymised 1 ticket:")
     assert not Ticket.objects.get(pk=one.pk).comments
     assert Ticket.objects.get(pk=other.pk).comments
 
@@ -98,6 +106,11 @@ def test_those_of_a_company_that_are_old(tickets: tuple[Ticket, Ticket], company
         ((), "Say --ticket ID"),
         (("--ticket", "{id}", "--company", "1"), "Say --ticket ID"),
         (("--company", "1"), "Say --ticket ID"),
+        (("--older-than", "1"), "Say --ticket ID"),
+        (("--older-than", "1", "--company", "1", "--tracking-number", "x"), "Say --ticket ID"),
+        (("--tracking-number", "x"), "There is no shipment with this tracking number."),
+        (("--tracking-number", ""), "There is no shipment with this tracking number."),
+        (("--tracking-number", ONE.upper()), "Confirm with --confirm 2. Nothing was blanked."),
         (("--ticket", "{id}"), "Confirm with --confirm 1. Nothing was blanked."),
         (("--ticket", "{id}", "--confirm", "2"), "Confirm with --confirm 1"),
         (("--ticket", "999999", "--confirm", "1"), "There is no ticket 999999"),
@@ -128,3 +141,91 @@ def test_the_audit_says_which(tickets: tuple[Ticket, Ticket], disk: Path) -> Non
     entry = AuditEntry.objects.get(act="anonymise")
     assert str(tickets[0].pk) in str(entry.details)
     assert ONE not in str(entry.details)
+
+
+@pytest.fixture
+def parcels(tickets: tuple[Ticket, Ticket]) -> tuple[Ticket, Ticket]:
+    """The same, told of the shipments that the tickets are about."""
+    for ticket in tickets:
+        told = Event.objects.filter(company=ticket.company)
+        told.update(ticket_id=None, shipment_id=ticket.shipment_id)
+        told.filter(company__name=f"{ONE} Ltd").update(tracking_number=ONE.upper())
+        LogEntry.objects.filter(content_type__model__in=("company", "webhook", "delivery")).delete()
+    return tickets
+
+
+def words_left() -> list[str]:
+    return [place for place in places_of(ONE) if not place.startswith(OF_NO_PARCEL)]
+
+
+BY_NUMBER = ("--tracking-number", ONE.upper(), "--confirm", "2")
+
+
+def test_all_that_is_known_of_a_parcel_goes(parcels: tuple[Ticket, Ticket]) -> None:
+    one, other = parcels
+    before = places_of(OTHER)
+    assert run(*BY_NUMBER, "--dry-run") == "would anonymise 1 ticket and 1 shipment\n"
+
+    assert run(*BY_NUMBER).startswith("anonymised 1 ticket and 1 shipment:")
+
+    assert words_left() == []
+    assert places_of(OTHER) == before
+    shipment = Shipment.objects.get(pk=one.shipment_id)
+    assert (shipment.tracking_number, shipment.order) == ("", None)
+    assert shipment.updates.count() == 1
+    states = Delivery.objects.order_by("state").values_list("webhook__company", "state")
+    assert set(states) == {
+        (one.company_id, State.CANCELLED),
+        (one.company_id, State.DELIVERED),
+        (other.company_id, State.WAITING),
+        (other.company_id, State.DELIVERED),
+    }
+
+
+def test_what_is_told_of_a_parcel_meanwhile_goes_too(
+    parcels: tuple[Ticket, Ticket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(anonymising, "walk_events", lambda company_id, after: iter(()))
+
+    run(*BY_NUMBER)
+
+    assert words_left() == []
+    waits = Delivery.objects.filter(webhook__company=parcels[0].company, state=State.WAITING)
+    assert not waits.exists()
+
+
+def test_the_parcel_of_an_open_ticket_is_refused(parcels: tuple[Ticket, Ticket]) -> None:
+    Ticket.objects.filter(pk=parcels[0].pk).update(status=Status.FOLLOW_UP)
+    before = places_of(ONE)
+
+    with pytest.raises(CommandError, match=f"Ticket {parcels[0].pk} is open; decide it first."):
+        run(*BY_NUMBER)
+
+    # The audit says that it was tried, without the number.
+    assert places_of(ONE) == before
+
+
+def test_an_interrupted_one_is_found_by_its_number_again(
+    parcels: tuple[Ticket, Ticket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(anonymising, "blank_events", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(*BY_NUMBER)
+    assert words_left()
+
+    run(*BY_NUMBER)
+
+    assert words_left() == []
+
+
+def test_one_company_s_alone(parcels: tuple[Ticket, Ticket]) -> None:
+    Shipment.objects.update(tracking_number=ONE.upper())
+
+    run(*BY_NUMBER, "--company", str(parcels[0].company_id))
+
+    left = Shipment.objects.filter(tracking_number=ONE.upper())
+    assert [shipment.company_id for shipment in left] == [parcels[1].company_id]
+    entry = AuditEntry.objects.get(act="anonymise")
+    assert entry.about == f"shipment {parcels[0].shipment_id}"
+    assert entry.company_id == parcels[0].company_id

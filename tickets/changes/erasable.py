@@ -65,6 +65,11 @@ UPDATE tickets_ticketfile AS file SET name = '', description = '', sha256 = '', 
   stored_as = 'erased/' || file.id
 FROM gone WHERE gone.id = file.id
 """
+# Anew, of what is left: the blocks that searches go by.
+WRITE_SEARCH_ENTRIES = {
+    "search entries": "DELETE FROM tickets_searchentry WHERE ticket_id = ANY(%(keys)s)",
+    "new search entries": "SELECT tickets_write_search_entries(%(keys)s::bigint[])",
+}
 BLANK_TICKETS = {
     "tickets": """
 UPDATE tickets_ticket SET comments = '', data = NULL, warehouse_package_id = NULL
@@ -90,9 +95,7 @@ UPDATE tickets_requesteddocument SET name = 'erased ' || id WHERE ticket_id = AN
 """,
     "files": FILES.format("ticket_id"),
     "notifications": "DELETE FROM tickets_notification WHERE ticket_id = ANY(%(keys)s)",
-    # Of what is left: the blocks that searches go by.
-    "search entries": "DELETE FROM tickets_searchentry WHERE ticket_id = ANY(%(keys)s)",
-    "new search entries": "SELECT tickets_write_search_entries(%(keys)s::bigint[])",
+    **WRITE_SEARCH_ENTRIES,
     "failed rows": """
 DELETE FROM companies_failedrow WHERE kind = 'ticket' AND key = ANY(%(keys)s::text[])
 """,
