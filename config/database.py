@@ -76,6 +76,16 @@ GROUP BY 1
 CONNECTION_STATES = ("active", "idle", "idle_in_transaction", "other")
 
 
+# What holds the texts of all languages; some of our functions work in nothing else.
+ENCODING = "UTF8"
+
+
+def encoding_of(connection: BaseDatabaseWrapper) -> str:
+    """How a database keeps texts, such as UTF8; connects where it has to."""
+    connection.ensure_connection()
+    return str(connection.connection.info.parameter_status("server_encoding"))
+
+
 def count_connections() -> dict[str, int]:
     """The connections to this database, whoever's, by what they do."""
     with connection.cursor() as cursor:

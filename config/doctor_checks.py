@@ -22,6 +22,7 @@ from config import (
     env_files,
     health,
 )
+from config.database import ENCODING, encoding_of
 from config.startup import load_checks, problem_line
 from deliveries.engine import holding
 from deliveries.models import Replay
@@ -65,7 +66,11 @@ def env_file_is_private() -> str:
     return f"{path} is private"
 
 
-@register("Install a newer PostgreSQL, or connect without what sets jit.", name="database")
+@register(
+    "Install a newer PostgreSQL, make the database with --encoding UTF8, or connect without what"
+    " sets jit.",
+    name="database",
+)
 def postgresql() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SHOW jit")
@@ -74,6 +79,8 @@ def postgresql() -> str:
     name = f"PostgreSQL {version // 10_000}.{version % 10_000}"
     if version < OLDEST_POSTGRESQL:
         raise RuntimeError(f"{name} is older than {OLDEST_POSTGRESQL // 10_000}")
+    if (encoding := encoding_of(connection)) != ENCODING:
+        raise RuntimeError(f"the database keeps texts in {encoding} instead of {ENCODING}")
     if jit != "off":
         raise RuntimeError(f"{name} compiles statements (jit is {jit}) on a connection of ours")
     return f"{name}, without JIT"

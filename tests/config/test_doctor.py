@@ -237,6 +237,18 @@ def test_jit_on_our_connections_is_a_failure() -> None:
     assert examined("database").grade is FAIL
 
 
+@pytest.mark.django_db
+def test_a_database_that_does_not_hold_every_text_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor_checks, "encoding_of", lambda connection: "SQL_ASCII")
+
+    grade, detail, cure = examined("database")[1:4]
+
+    assert (grade, detail) == (FAIL, "the database keeps texts in SQL_ASCII instead of UTF8")
+    assert "--encoding UTF8" in cure
+
+
 @pytest.mark.parametrize("check", ["database", "indexes", "clock"])
 def test_a_database_that_is_away_is_said_with_its_own_cure(
     monkeypatch: pytest.MonkeyPatch, check: str

@@ -1,7 +1,11 @@
 """`migrate` beside a service at work: who waits for a table makes others wait behind it."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +17,9 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 from psycopg.errors import LockNotAvailable
 
 from config.management.commands import migrate
+from tests.upgrades.databases import new_database
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 ALTER = "ALTER TABLE webhooks_webhook ADD COLUMN extra integer"
 
 
@@ -153,3 +159,37 @@ def test_other_errors_of_the_database_are_told(db: None, monkeypatch: pytest.Mon
 
     with pytest.raises(OperationalError, match="the server is gone"):
         call_command("migrate", skip_checks=True)
+
+
+def migrated(url: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", "migrate"],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_database_that_does_not_hold_every_text_is_refused(transactional_db: None) -> None:
+    """As createdb makes one where no locale is set."""
+    with new_database("ascii", "ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0") as database:
+        done = migrated(database.url)
+        tables = database.ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+
+    assert (done.returncode, tables) == (1, [(0,)])
+    assert done.stderr == (
+        "CommandError: The database keeps texts in SQL_ASCII, which does not hold those of all"
+        " languages. Make it anew: createdb --encoding UTF8 --template template0 NAME. Nothing was"
+        " migrated.\n"
+    )
+
+
+def test_a_database_that_is_away_is_said_in_a_sentence() -> None:
+    done = migrated("postgres://nobody@127.0.0.1:9/none")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("CommandError: The database does not answer: connection failed:")
+    assert done.stderr.endswith("Start PostgreSQL or correct DATABASE_URL, and migrate again.\n")
+    assert done.stderr.count("\n") == 1

@@ -85,9 +85,9 @@ class Database:
 
 
 @contextmanager
-def new_database(name: str) -> Iterator[Database]:
+def new_database(name: str, how: str = "") -> Iterator[Database]:
     with connection._nodb_cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {name}")
+        cursor.execute(f"CREATE DATABASE {name} {how}")
     try:
         yield Database(name)
     finally:

@@ -12,6 +12,9 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import LockNotAvailable
 
+from companies.doctor import first_line
+from config.database import ENCODING, encoding_of
+
 T = TypeVar("T")
 
 # Whoever needs a table while we wait for it waits behind us.
@@ -33,6 +36,11 @@ ORDER BY xact_start
 class Command(migrate.Command):
     """Django's own, which waits briefly for a table that is in use and tries again later."""
 
+    def execute(self, *args: Any, **options: Any) -> Any:
+        # Before Django's own checks, which ask the database as well.
+        check_database(connections[options["database"]])
+        return super().execute(*args, **options)
+
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
         do = partial(super().handle, *args, **options)
@@ -41,6 +49,23 @@ class Command(migrate.Command):
 
     def tell(self) -> None:
         self.stdout.write("\n  A table is in use; trying again.")
+
+
+def check_database(connection: BaseDatabaseWrapper) -> None:
+    """Raises CommandError where it does not answer, or cannot hold every text."""
+    try:
+        encoding = encoding_of(connection)
+    except OperationalError as error:
+        raise CommandError(
+            f"The database does not answer: {first_line(error)}."
+            " Start PostgreSQL or correct DATABASE_URL, and migrate again."
+        ) from error
+    if encoding != ENCODING:
+        raise CommandError(
+            f"The database keeps texts in {encoding}, which does not hold those of all languages."
+            " Make it anew: createdb --encoding UTF8 --template template0 NAME. Nothing was"
+            " migrated."
+        )
 
 
 def brief_waits(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]:
