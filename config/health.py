@@ -1,4 +1,4 @@
-"""For operators and their machines: alive and ready (decisions, section 4)."""
+"""For operators and their machines: ready (decisions, section 4)."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -18,26 +18,6 @@ from deliveries.upkeep import partitions, periodic
 BEAT_MAY_BE_AWAY = timedelta(seconds=30)
 DUE_MAY_WAIT = timedelta(minutes=2)
 PROBE, PROBE_SECONDS = "parceldesk.probe", 60
-
-
-def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers at all."""
-    return JsonResponse({"status": "ok"})
-
-
-class Liveness:
-    """Middleware that answers GET /healthz whatever the Host header says (decision N17).
-
-    Load balancers and kubelets ask by address. The answer says nothing that a name would protect.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info == "/healthz" and request.method in ("GET", "HEAD"):
-            return healthz(request)
-        return self.get_response(request)
 
 
 def readyz(request: HttpRequest) -> HttpResponse:

@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from config import errors, health, metrics, pages
+from config import errors, health, metrics, pages, probes
 from config.guides import views as guides
 from shipments.api import urls as shipments_urls
 from tickets.api import urls as tickets_urls
@@ -25,7 +25,7 @@ urlpatterns = [
     path("", include("tickets.api.urls")),
     path("admin/", include("desk.urls")),
     path("admin/", admin.site.urls),
-    path("healthz", health.healthz),
+    path("healthz", probes.healthz),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),
     path("schema", pages.schema, name="schema"),

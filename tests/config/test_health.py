@@ -62,6 +62,39 @@ def test_is_alive_whatever_the_host_header_says(
     assert client.get("/webhooks", HTTP_HOST=host, secure=True).status_code == 400
 
 
+@pytest.mark.parametrize("path", ["/readyz", "/metrics"])
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("10.1.2.3", True),
+        ("127.0.0.1:8001", True),
+        ("[fd00::1]:8000", True),
+        ("[fd00::1]", True),
+        ("web:8000", True),
+        ("localhost", True),
+        ("desk.example.com", True),
+        # A page that an operator looks at may have given its own name our address.
+        ("10.1.2.3.elsewhere.example", False),
+        ("elsewhere.example:8001", False),
+        ("elsewhere.example.", False),
+        ("[elsewhere.example]", False),
+        ("a b", False),
+        ("", False),
+    ],
+)
+def test_tells_what_is_inside_by_address(
+    client: Client, db: None, settings: Settings, path: str, host: str, allowed: bool
+) -> None:
+    settings.ALLOWED_HOSTS = ["desk.example.com"]
+    settings.SECURE_SSL_REDIRECT = True
+    pulse()
+
+    assert client.get(path, HTTP_HOST=host).status_code == (200 if allowed else 400)
+    # Nothing else is answered by address.
+    assert client.post(path, HTTP_HOST="10.1.2.3").status_code != 200
+    assert client.get("/webhooks", HTTP_HOST="10.1.2.3", secure=True).status_code == 400
+
+
 def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
     pulse()
 
