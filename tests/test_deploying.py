@@ -123,6 +123,8 @@ def test_compose_starts_lines_of_the_procfile_and_commands() -> None:
         service = compose()["services"][name]
         assert service["read_only"]
         assert service["cap_drop"] == ["ALL"]
+        # As the units have it; doctor's check open_files wants 4352.
+        assert service["ulimits"] == {"nofile": 16384}
     assert set(compose()["volumes"]) == {"database", "data"}
 
 
