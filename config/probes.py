@@ -34,12 +34,12 @@ class Probes:
         if request.method in ("GET", "HEAD"):
             if request.path_info == "/healthz":
                 answer = healthz
-            elif request.path_info in INSIDE and is_address(request.META.get("HTTP_HOST", "")):
+            elif request.path_info in INSIDE and is_no_domain(request.META.get("HTTP_HOST", "")):
                 answer = INSIDE[request.path_info]
         return answer(request)
 
 
-def is_address(host: str) -> bool:
+def is_no_domain(host: str) -> bool:
     """Whether it is an address or a name without a dot, such as that of a container.
 
     A page from outside can give a name of its own our address and read what we answer to it; to
