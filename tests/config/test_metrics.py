@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,8 @@ from companies import services
 from companies.measures import catalogue, counting, sums
 from companies.measures.counting import Series, pending
 from companies.models import Company, PlatformToken, Sum
-from deliveries import mailing, tasks
-from deliveries.models import Pulse
+from deliveries import mailing, publishing, tasks
+from deliveries.models import Health, Pulse
 from deliveries.on_demand import sample_delivery
 from faults.receiver import Answer, Receiver
 from tests import builders as build
@@ -32,6 +33,7 @@ from tests.config.door import Door, Recorder, opened
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed
 from tickets.assignment import automatic
+from webhooks.models import Webhook
 from webhooks.targets import Policy
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "operations" / "metrics.md"
@@ -107,6 +109,39 @@ def test_promtool_has_nothing_against_it(client: Client, db: None) -> None:
     # Renaming it would cost every operator's alerts more than a second name is worth.
     weeks = 'parceldesk_partition_weeks_ahead use base unit "seconds" instead of "weeks"'
     assert (checked.stdout + checked.stderr).splitlines() == [weeks]
+
+
+def test_ten_thousand_webhooks_are_no_series_more(client: Client, db: None) -> None:
+    fill()
+
+    def add_webhooks(companies: int, each: int) -> None:
+        """Webhooks on hosts of their own; every other one rests, and all have something due."""
+        owners = [build.company(f"Acme {number}") for number in range(companies)]
+        made = Webhook.objects.bulk_create(
+            Webhook(
+                company=owner, type_id=3, url=f"https://{owner.pk}-{n}.example.com/", secret="5"
+            )
+            for owner in owners
+            for n in range(each)
+        )
+        later = timezone.now() + timedelta(hours=1)
+        Health.objects.bulk_create(
+            Health(webhook=each, failures=9, resting_until=later, failing_since=timezone.now())
+            for each in made[::2]
+        )
+        for owner in owners:
+            publishing.publish([build.news(owner)])
+
+    add_webhooks(1, 2)
+    before = set(figures(client))
+    add_webhooks(100, 100)
+    found = figures(client)
+
+    assert of(found, "webhooks_resting") == 5001
+    # Beyond that it is PostgreSQL's estimate.
+    assert (of(found, "deliveries_waiting") or 0) >= 10_000
+    assert set(found) == before
+    assert len(before) < 500
 
 
 def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: Company) -> None:
