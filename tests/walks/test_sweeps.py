@@ -74,7 +74,8 @@ def test_the_doorbell_is_heard_while_every_process_of_the_pool_waits(service: Se
         doorbell.ring("deliveries.tasks.deliver")
 
         until(lambda: queue.queue_declare().message_count == 0)
-        assert waits_for_a_lock()
+        # That one, or the next for which was rung.
+        until(lambda: waits_for_a_lock())
         holder.rollback()
 
 
