@@ -6,7 +6,7 @@ what a line has.
 
 import json
 from datetime import UTC, datetime
-from logging import Formatter, LogRecord, getLogger
+from logging import Formatter, LogRecord, getLevelNamesMapping, getLogger
 from typing import Any
 
 from companies import request_ids
@@ -112,7 +112,11 @@ def logging(level: str, form: str) -> dict[str, Any]:
                 "filters": ["request"],
             }
         },
-        "root": {"handlers": ["stderr"], "level": level},
+        # What is no level is refused by the check config.E013, which logging must live to see.
+        "root": {
+            "handlers": ["stderr"],
+            "level": level if level in getLevelNamesMapping() else "INFO",
+        },
         "loggers": {
             # Its comings and goings, and a line for each doorbell, would drown what matters.
             "celery": {"level": "WARNING"},

@@ -1,6 +1,9 @@
 """Every unsafe setting stops every process, and the manual's table says so."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +162,32 @@ def test_no_process_starts_on_an_unsafe_setting(
     assert stopped.value.code == 4
     assert said.startswith("Not started. Change these settings:\n- config.E")
     assert f"- {id}: " in said
+
+
+def test_what_logging_would_not_take_is_said_by_real_processes_too() -> None:
+    """It is set up before any check runs."""
+    celery = ["-m", "celery", "-q", "-A"]
+    started = [
+        subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env={**os.environ, "LOG_LEVEL": "LOUD"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for arguments in (
+            [*celery, "config", "worker"],
+            [*celery, "config.timer", "beat"],
+            ["manage.py", "list_companies"],
+        )
+    ]
+
+    assert [each.returncode for each in started] == [4, 4, 1]
+    for each in started:
+        assert "config.E013" in each.stderr
+        assert "LOG_LEVEL is 'LOUD'." in each.stderr
+        assert "Traceback" not in each.stderr
 
 
 @pytest.mark.parametrize("case", UNSAFE, ids=named)
