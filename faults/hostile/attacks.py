@@ -3,9 +3,8 @@
 import json
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler
 
-from faults.hostile.receivers import dripping, receiver, silent, statuses
+from faults.hostile.receivers import dripping, receiver, redirecting, silent, statuses
 from faults.hostile.target import Target
 
 Blow = Callable[[], None]
@@ -84,10 +83,7 @@ def answers_429(target: Target) -> None:
 
 
 def redirects(target: Target) -> None:
-    def again(handler: BaseHTTPRequestHandler) -> None:
-        statuses(307, ("Location", handler.path))(handler)
-
-    target.register(receiver(again), 20)
+    target.register(receiver(redirecting), 20)
 
 
 def backlog(target: Target) -> None:

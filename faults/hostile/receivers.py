@@ -1,60 +1,81 @@
-"""Receivers of an attacker, in its own process."""
+"""Receivers of an attacker, in its own process.
 
+One thread answers them all: the machine is the service's too, and what somebody else's server would
+cost is not to be taken from it.
+"""
+
+import asyncio
 import socket
 import threading
-import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
-Answering = Callable[[BaseHTTPRequestHandler], None]
+Answering = Callable[[asyncio.Transport, str], None]
 KIB = 1024
+DRIPS_A_SECOND = 16
+
+
+class Conversation(asyncio.Protocol):
+    """A connection: each request, once it is whole, is answered by its path."""
+
+    def __init__(self, answer: Answering) -> None:
+        self.answer = answer
+        self.rest = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream is one
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.rest += data
+        while (head := self.rest.partition(b"\r\n\r\n"))[1]:
+            fields = head[0].lower().split(b"\r\n")
+            lengths = [each[15:] for each in fields if each.startswith(b"content-length:")]
+            length = int(lengths[0]) if lengths else 0
+            if len(head[2]) < length:
+                return
+            self.rest = head[2][length:]
+            self.answer(self.transport, head[0].split(b" ", 2)[1].decode())
 
 
 def receiver(answer: Answering) -> str:
     """The address of a receiver that answers so."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: Conversation(answer), sock=listener)
+        await server.serve_forever()
 
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            answer(self)
+    threading.Thread(target=lambda: asyncio.run(serve()), daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
-        def log_message(self, *_: Any) -> None:
-            pass
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 1024
-
-        def handle_error(self, *_: Any) -> None:
-            """Broken connections are what it is there for."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}"
+def head_of(status: int, length: int, *headers: tuple[str, str]) -> bytes:
+    lines = [f"{name}: {value}\r\n" for name, value in (*headers, ("Content-Length", str(length)))]
+    return f"HTTP/1.1 {status} Whatever\r\n{''.join(lines)}\r\n".encode()
 
 
 def statuses(status: int, *headers: tuple[str, str]) -> Answering:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        for name, value in headers:
-            handler.send_header(name, value)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return answer
+    whole = head_of(status, 0, *headers)
+    return lambda transport, _: transport.write(whole)
 
 
-def dripping(handler: BaseHTTPRequestHandler) -> None:
+def redirecting(transport: asyncio.Transport, path: str) -> None:
+    """To where it came from, for ever."""
+    transport.write(head_of(307, 0, ("Location", path)))
+
+
+def dripping(transport: asyncio.Transport, _: str) -> None:
     """16 KiB a second, for as long as anybody listens."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(KIB * KIB))
-    handler.end_headers()
-    for _ in range(KIB):
-        handler.wfile.write(bytes(KIB))
-        time.sleep(1 / 16)
+    transport.write(head_of(200, KIB * KIB))
+    loop = asyncio.get_running_loop()
+
+    def drip(left: int) -> None:
+        if left and not transport.is_closing():
+            transport.write(bytes(KIB))
+            loop.call_later(1 / DRIPS_A_SECOND, drip, left - 1)
+
+    drip(KIB)
 
 
 def silent() -> str:

@@ -50,7 +50,7 @@ MEANS = {
     "answers-429": Means(parallel=1, events=100),
     "redirects": Means(parallel=1, events=100),
     "backlog": Means(parallel=1),
-    "one-receiver": Means(parallel=1, events=100),
+    "one-receiver": Means(parallel=1, events=2000),
     "drip-answers": Means(parallel=1, events=100),
     "deep-pages": Means(parallel=50, tickets=100_000),
     "drip-uploads": Means(parallel=50),
