@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable
 from weakref import WeakValueDictionary
 
+from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
-from deliveries.engine.pace import Pace
+from deliveries.engine.pace import FIRST_SIZE, Pace
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import FIRST_SLOTS, Host, Lane, Rooms
 from deliveries.engine.round_robin import Turns
@@ -28,6 +29,8 @@ class LaneBook:
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
+        # The lease under which the loop has these lanes.
+        self.loop_id: str | None = None
         self._lanes: dict[int, Lane] = {}
         self._hosts: WeakValueDictionary[str, Host] = WeakValueDictionary()
         # Those that go to another loop, and until when they may take to be free.
@@ -72,6 +75,27 @@ class LaneBook:
         lane.due, lane.claiming = False, True
         return allowed
 
+    def hear(self, woken: Iterable[Woken], now: float, most: int) -> dict[int, int]:
+        """Note who has woken up; how many deliveries to claim at once, by webhook.
+
+        A webhook each of up to `most` companies that have nothing in flight or held: what is quick
+        does not wait for another turn while there is much to do for others.
+        """
+        claims: dict[int, int] = {}
+        companies: set[int] = set()
+        for webhook_id, company_id, taken in woken:
+            if taken or webhook_id not in self._lanes:
+                self._lanes[webhook_id] = Lane(webhook_id, company_id, Pace(now), now)
+            lane = self._lanes[webhook_id]
+            self.wake(lane)
+            first = company_id not in companies and self._rooms.has_nothing(company_id)
+            if len(claims) < most and first and not (lane.claiming or lane.leaving):
+                companies.add(company_id)
+                self._rooms.to_claim.discard(lane)
+                if asked := self._ask(lane, now, FIRST_SIZE):
+                    claims[webhook_id] = asked
+        return claims
+
     def enter(self, turn: Turn, now: float) -> list[Claimed]:
         """Take what a turn brought; returns what cannot be sent after all, to be given back."""
         for webhook_id in turn.claims:
@@ -86,11 +110,6 @@ class LaneBook:
                 self._rooms.hold(lane, delivery)
             else:
                 back.append(delivery)
-        for webhook_id, company_id, taken in turn.woken:
-            if taken or webhook_id not in self._lanes:
-                self._lanes[webhook_id] = Lane(webhook_id, company_id, Pace(now), now)
-            if lane := self._lanes.get(webhook_id):
-                self.wake(lane)
         return back + self._let_leave(turn.surplus, now)
 
     def _let_leave(self, surplus: int, now: float) -> list[Claimed]:
@@ -171,8 +190,11 @@ class LaneBook:
             self.wake(lane)
         return dropped
 
-    def forget(self) -> None:
-        """Of a loop that has lost its lease: all of it is somebody else's."""
+    def belong_to(self, loop_id: str | None) -> None:
+        """Forget all lanes of another lease than this loop has now: they are somebody else's."""
+        if loop_id == self.loop_id:
+            return
+        self.loop_id = loop_id
         for lane in self._lanes.values():
             self._rooms.drop(lane)
             self._rooms.to_claim.discard(lane)

@@ -8,7 +8,7 @@ its lease has run out. What it had sent and not recorded is sent again, under th
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
@@ -19,6 +19,7 @@ from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.judging import Sent
 from deliveries.engine.lane_book import LaneBook
+from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
@@ -30,11 +31,12 @@ from deliveries.http.transport import Transport
 
 logger = logging.getLogger(__name__)
 
-STARTS_AT_ONCE = 64  # Between two looks at the network; so no answer waits for many.
+STARTS_AT_ONCE = 16  # Between two looks at the network; so no answer waits for many.
 RECORD_AFTER_SECONDS = 0.02
 LOOK_EVERY_SECONDS = 0.01  # While it finds something, and for LINGER_SECONDS afterwards.
 LINGER_SECONDS = 2.0
 IDLE_SECONDS = 1.0
+FIRSTS_AT_ONCE = 16  # Of companies that have nothing: claimed in the turn in which they wake up.
 PLENTY = 32  # After a claim of so many there is more to claim at once.
 ENOUGH_RESULTS = 2 * RESULTS_AT_ONCE  # Not recorded yet: after a kill they would be sent again.
 
@@ -42,8 +44,7 @@ ENOUGH_RESULTS = 2 * RESULTS_AT_ONCE  # Not recorded yet: after a kill they woul
 class Engine:
     """`stop` is asked at every turn; once it says yes, nothing more is claimed or started.
 
-    Turns at the database go on `beside`, one at a time. Whoever rings `bell` makes the loop look at
-    the database at once.
+    Turns at the database go on `beside`, one at a time; the `bell` has the loop look there at once.
     """
 
     def __init__(
@@ -54,7 +55,6 @@ class Engine:
         self.beside = beside
         self.bell = bell
         self.database = Database(stop, beside.pause)
-        self.loop_id: str | None = None
         self.rooms = Rooms()
         self.book = LaneBook(self.rooms)
         self.results: list[AttemptResult] = []
@@ -106,14 +106,13 @@ class Engine:
     def begin_turn(self, now: float, stopping: bool) -> None:
         """Go to the database if there is a reason to: to look and to write, one after the other.
 
-        What has just woken up is claimed before anything else, so that an event of a quick webhook
-        does not wait until the results of slow ones are written.
+        Both hear who has woken up: what of it was not claimed at once is claimed before all else.
         """
-        kinds = [self.write, self.look]
+        soon, late = self.write, self.look
         if self.woken or not self.looked:
-            kinds.reverse()
-        if turn := kinds[0](now, stopping) or kinds[1](now, stopping):
-            self.looked = turn.listening
+            soon, late = late, soon
+        if turn := soon(now, stopping) or late(now, stopping):
+            self.looked, self.back = turn.listening, []
             self.database.tells = (self.rooms.in_flight, self.transport.outage.trouble)
             self.turn = self.beside.begin(partial(self.database.take, turn))
 
@@ -121,7 +120,8 @@ class Engine:
         """A turn to hear who has woken up and to claim what is due."""
         if stopping:
             return None
-        turn = Turn(lanes=len(self.book))
+        # What goes back goes first: it may be claimed again in this very turn.
+        turn = Turn(back=self.back, lanes=len(self.book), hear=self.hear)
         if now >= self.claim_at and not self.halted and len(self.results) < ENOUGH_RESULTS:
             turn.claims = self.book.claims(now, self.database.claims_at_once.size)
             self.claim_at = now + LOOK_EVERY_SECONDS
@@ -130,7 +130,7 @@ class Engine:
 
     def write(self, now: float, stopping: bool) -> Turn | None:
         """A turn to record what is finished and to release what is not needed."""
-        turn = Turn(back=self.back)
+        turn = Turn(back=self.back, hear=None if stopping else self.hear)
         at_once = self.database.results_at_once.size
         waited = now - self.recorded_at > RECORD_AFTER_SECONDS
         if waited or len(self.results) >= at_once or self.book.silent or stopping:
@@ -147,36 +147,35 @@ class Engine:
         if now >= self.tidy_at and not stopping:
             self.tidy_at = now + IDLE_SECONDS
             self.book.release_idle(turn, now)
-        if not turn.writes:
-            return None
-        self.back = []
-        return turn
+        return turn if turn.writes else None
+
+    def hear(self, woken: Sequence[Woken]) -> dict[int, int]:
+        """Within a turn, note who has woken up; returns what of it to claim in the same turn."""
+        self.book.belong_to(self.database.loop_id)
+        return self.book.hear(woken, time.monotonic(), 0 if self.halted else FIRSTS_AT_ONCE)
 
     def finish_turn(self, now: float) -> None:
-        turn = cast("Future[Turn]", self.turn).result()
-        self.turn = None
+        turn, self.turn = cast("Future[Turn]", self.turn).result(), None
         self.attempts += turn.recorded
         self.book.silent -= turn.silenced
-        if self.loop_id != self.database.loop_id:
-            self.loop_id = self.database.loop_id
-            self.book.forget()
+        self.book.belong_to(self.database.loop_id)
         self.back += self.book.enter(turn, now)
-        self.woken = bool(turn.woken)
+        self.woken = any(each.webhook_id not in turn.claims for each in turn.woken)
         self.found = bool(turn.claimed or turn.more or turn.woken) or not turn.listening
         if self.found:
             self.found_at = now
         pace = LOOK_EVERY_SECONDS if now - self.found_at < LINGER_SECONDS else IDLE_SECONDS
-        if turn.listening:
-            self.look_at = now if turn.plenty else now + pace
-            at_once = len(turn.claimed) >= PLENTY or turn.woken
-            self.claim_at = now if at_once else now + LOOK_EVERY_SECONDS
-        else:
-            self.look_at = min(self.look_at, now + pace)
+        look_at = now if turn.plenty else now + pace
+        self.look_at = look_at if turn.listening else min(self.look_at, look_at)
+        if self.woken or len(turn.claimed) >= PLENTY:
+            self.claim_at = now
+        elif turn.listening:
+            self.claim_at = now + LOOK_EVERY_SECONDS
 
     def start_held(self, now: float) -> bool:
         """Start what is held, in turn, as long as there is room; True if there may be more."""
         self.rooms.grow_old(now)
-        if self.rooms.holding and not self.database.has_lease(self.loop_id):
+        if self.rooms.holding and not self.database.has_lease(self.book.loop_id):
             # Others may have taken it over, while we hung or could not reach the database.
             self.back += self.book.drop_all()
             return False
@@ -246,5 +245,5 @@ class Engine:
 
     def let_go(self) -> None:
         """Release every webhook, then the lease."""
-        for work in (partial(self.database.take, self.book.release_all()), self.database.close):
-            self.beside.finish(work)
+        self.beside.finish(partial(self.database.take, self.book.release_all()))
+        self.beside.finish(self.database.close)

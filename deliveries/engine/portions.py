@@ -5,12 +5,12 @@ hundred claims or two hundred results take depends on the machine, on what else 
 what the results say.
 """
 
-AIM_SECONDS = 0.015
-SMALLEST_SHARE = 8
+AIM_SECONDS = 0.008
+SMALLEST_SHARE = 16
 
 
 class Portion:
-    """So many at once: `most` of them, down to an eighth where that takes over AIM_SECONDS."""
+    """So many at once: `most` of them, down to a sixteenth where that takes over AIM_SECONDS."""
 
     def __init__(self, most: int) -> None:
         self.size = self._most = most

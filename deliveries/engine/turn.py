@@ -1,5 +1,6 @@
 """What a loop has done for it in one turn at the database."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from deliveries.engine.lanes import Woken
@@ -12,9 +13,10 @@ class Turn:
     """What is to be done, and what came of it.
 
     `silenced`: webhooks whose receiver wants silence, which its results say. `given`: webhooks for
-    other loops. `lanes`: how many this one has. `claims`: how many to claim, by webhook.
-    `addresses`: of those that may be sent to. `more`: webhooks of which there may be more.
-    `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
+    other loops. `lanes`: how many this one has. `hear` is told who has woken up and says what of it
+    to claim in the same turn. `claims`: how many to claim, by webhook. `addresses`: of those that
+    may be sent to. `more`: webhooks of which there may be more. `plenty`: more may wake up at once.
+    `surplus`: how many lanes are too many.
     """
 
     results: list[AttemptResult] = field(default_factory=list)
@@ -26,6 +28,7 @@ class Turn:
     unfinished: list[int] = field(default_factory=list)
     given: list[int] = field(default_factory=list)
     lanes: int = 0
+    hear: Callable[[Sequence[Woken]], dict[int, int]] | None = None
     claims: dict[int, int] = field(default_factory=dict)
     listening: bool = False
 

@@ -129,8 +129,9 @@ class Database:
         if self._unheard:
             lanes.begin_anew(self.loop_id, self._on_loan)
             self._unheard, wakeups = False, True
-        if turn.listening and wakeups and not self.draining:
+        if turn.hear and wakeups and not self.draining:
             turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+            turn.claims |= turn.hear(turn.woken)
         if turn.listening:
             self._find_missed()
             self._look_around(turn, self.loop_id, time.monotonic())

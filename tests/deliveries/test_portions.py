@@ -14,7 +14,7 @@ def test_fewer_where_turns_take_long_and_never_none() -> None:
     portion.took(200, AIM_SECONDS * 2)
     assert portion.size == 100
     portion.took(100, AIM_SECONDS * 50)
-    assert portion.size == 25
+    assert portion.size == 12
 
 
 def test_a_long_turn_of_a_few_says_nothing_of_many() -> None:

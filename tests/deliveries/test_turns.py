@@ -1,5 +1,6 @@
 """The loop's turns at the database, and what it does between them."""
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,6 +17,7 @@ from deliveries.engine import claiming, lanes, leases, loop, turns
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
+from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.rooms import SLOTS, Rooms
 from deliveries.engine.turn import Turn
 from deliveries.engine.turns import Database
@@ -92,7 +94,7 @@ def test_what_came_through_unheard_is_done_again(
     webhook = world.webhooks[0]
     world.publish(1, 2, 3)
     database = Database(lambda: False)
-    database.take(Turn(listening=True))
+    database.take(Turn(hear=lambda woken: {}))
     first = Turn(claims={webhook.pk: 1})
     database.take(first)
     world.publish(4)
@@ -101,7 +103,7 @@ def test_what_came_through_unheard_is_done_again(
     monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
     fail_once_done(monkeypatch, *unheard)
 
-    again = Turn(listening=True, claims={webhook.pk: 50})
+    again = Turn(hear=lambda woken: {}, claims={webhook.pk: 50})
     database.take(again)
 
     # What it knows to have is in flight, and stays so.
@@ -153,11 +155,75 @@ def test_webhooks_share_what_is_claimed_ahead() -> None:
     assert book.claims(0.0, 100) == dict.fromkeys(range(1, 5), 160)
 
 
+def test_who_has_nothing_is_claimed_for_in_the_turn_in_which_it_wakes_up() -> None:
+    """Another turn would be as long as what other companies have waiting makes it."""
+    rooms = Rooms()
+    book = LaneBook(rooms)
+    rooms.start(lane(1), 0.0)
+
+    claims = book.hear([Woken(1, 1, True), Woken(2, 2, True), Woken(3, 2, True)], 0.0, most=16)
+
+    assert claims == {2: FIRST_SIZE}
+    # What has to wait for its turn is not claimed twice meanwhile.
+    assert book.claims(0.0, 100).keys() == {1, 3}
+
+
+def test_of_a_crowd_that_wakes_up_a_few_are_claimed_for_at_once() -> None:
+    book = LaneBook(Rooms())
+
+    claims = book.hear([Woken(each, each, True) for each in range(100)], 0.0, most=16)
+
+    assert len(claims) == 16
+    assert len(book.claims(0.0, 100)) == 84
+
+
+def test_what_wakes_up_is_claimed_though_much_is_not_recorded(
+    world: World, loopback: Policy
+) -> None:
+    """One of each company: what others have to record is no reason for it to wait."""
+    world.publish(1)
+    with closing(Transport(loopback)) as transport:
+        sender = engine(transport)
+        sender.results = [result_of(on_loan(1))] * loop.ENOUGH_RESULTS
+        turn = sender.look(time.monotonic(), stopping=False)
+        assert turn
+        sender.database.take(turn)
+
+    assert len({each.webhook_id for each in turn.claimed}) == len(turn.claimed) == 2
+
+
+def test_a_turn_that_writes_hears_as_well(world: World, loopback: Policy) -> None:
+    world.publish(1)
+    with closing(Transport(loopback)) as transport:
+        sender = engine(transport)
+        sender.results = [result_of(on_loan(1))]
+        sender.recorded_at = -math.inf
+        turn = sender.write(time.monotonic(), stopping=False)
+        assert turn
+        sender.database.take(turn)
+
+    assert not turn.listening
+    assert len({each.webhook_id for each in turn.claimed}) == len(turn.claimed) == 2
+
+
+@pytest.mark.parametrize("halted", [True, False])
+def test_nothing_is_claimed_while_the_way_out_is_shut(
+    world: World, loopback: Policy, halted: bool
+) -> None:
+    world.publish(1)
+    with closing(Transport(loopback)) as transport:
+        sender = engine(transport)
+        sender.halted = halted
+        turn = sender.look(time.monotonic(), stopping=False)
+        assert turn
+        sender.database.take(turn)
+
+    assert bool(turn.claimed) is not halted
+
+
 def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
     book = LaneBook(Rooms())
-    turn = Turn()
-    turn.woken = [Woken(7, 1, True), Woken(8, 2, True)]
-    book.enter(turn, 0.0)
+    book.hear([Woken(7, 1, True), Woken(8, 2, True)], 0.0, most=0)
 
     last = book.release_all()
 
@@ -180,9 +246,8 @@ def test_silence_lasts_until_it_is_written(loopback: Policy) -> None:
 
 def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
     rooms = Rooms()
-    book, turn = LaneBook(rooms), Turn()
-    turn.woken = [Woken(number, 1, True) for number in (7, 8, 9)]
-    book.enter(turn, 0.0)
+    book = LaneBook(rooms)
+    book.hear([Woken(number, 1, True) for number in (7, 8, 9)], 0.0, most=0)
     busy = book._lanes[7]
     flight = rooms.start(busy, 0.0)
 
@@ -201,8 +266,7 @@ def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
 def test_a_lane_that_is_busy_for_too_long_stays() -> None:
     rooms = Rooms()
     book, turn = LaneBook(rooms), Turn()
-    turn.woken = [Woken(7, 1, True)]
-    book.enter(turn, 0.0)
+    book.hear([Woken(7, 1, True)], 0.0, most=0)
     rooms.start(book._lanes[7], 0.0)
     book.enter(Turn(surplus=1), 0.0)
 
@@ -265,7 +329,7 @@ def test_nothing_is_claimed_while_much_is_not_recorded(
     """Were the process killed then, all of it would be sent again."""
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
-        sender.book.enter(Turn(woken=[Woken(1, 1, True)]), time.monotonic())
+        sender.book.hear([Woken(1, 1, True)], time.monotonic(), most=0)
         sender.results = [result_of(on_loan(1))] * unrecorded
         turn = sender.look(time.monotonic(), stopping=False)
 
