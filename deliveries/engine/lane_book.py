@@ -8,9 +8,9 @@ from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE, Pace
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import FIRST_SLOTS, Host, Lane, Rooms
+from deliveries.engine.rooms import ENOUGH_HELD, FIRST_SLOTS, Host, Lane, Rooms
 from deliveries.engine.round_robin import Turns
-from deliveries.engine.turn import Turn
+from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import CLAIMS_AT_ONCE
 from deliveries.models import State
 
@@ -41,9 +41,13 @@ class LaneBook:
     def __len__(self) -> int:
         return len(self._lanes)
 
-    def claims(self, now: float, most: int) -> dict[int, int]:
-        """How many deliveries to claim next, by webhook; of `most` webhooks at once."""
+    def claims(self, now: float, most: int, deliveries: int = ENOUGH_HELD) -> dict[int, int]:
+        """How many deliveries to claim next, by webhook; of `most` webhooks at once.
+
+        At most so many `deliveries` of quick webhooks, and as many of slow ones.
+        """
         waiting, (quick, slow) = self._rooms.to_claim, self._rooms.room_ahead(now)
+        quick, slow = min(quick, deliveries), min(slow, deliveries)
         most_quick = most - most // 2 if len(waiting.slow) else most
         claims = self._claims_of(waiting.quick, now, quick, most_quick)
         if slow > 0:
@@ -96,23 +100,23 @@ class LaneBook:
                     claims[webhook_id] = asked
         return claims
 
-    def enter(self, turn: Turn, now: float) -> list[Claimed]:
-        """Take what a turn brought; returns what cannot be sent after all, to be given back."""
-        for webhook_id in turn.claims:
+    def enter(self, claims: ClaimBatch) -> list[Claimed]:
+        """Take what was claimed; returns what cannot be sent after all, to be given back."""
+        for webhook_id in claims.rooms:
             if lane := self._lanes.get(webhook_id):
                 lane.claiming = False
                 lane.answered = 0
-                self._address(lane, turn)
+                self._address(lane, claims)
         back = []
-        for delivery in turn.claimed:
+        for delivery in claims.claimed:
             lane = self._lanes.get(delivery.webhook_id)
             if lane and lane.webhook_id not in self.silent:
                 self._rooms.hold(lane, delivery)
             else:
                 back.append(delivery)
-        return back + self._let_leave(turn.surplus, now)
+        return back
 
-    def _let_leave(self, surplus: int, now: float) -> list[Claimed]:
+    def let_leave(self, surplus: int, now: float) -> list[Claimed]:
         """Choose lanes for another loop; returns what is claimed of them, to be given back."""
         if surplus <= len(self._leaving):
             return []
@@ -202,8 +206,8 @@ class LaneBook:
         self._lanes.clear()
         self._leaving.clear()
 
-    def _address(self, lane: Lane, turn: Turn) -> None:
-        address = turn.addresses.get(lane.webhook_id)
+    def _address(self, lane: Lane, claims: ClaimBatch) -> None:
+        address = claims.addresses.get(lane.webhook_id)
         if address is None:
             # Paused, deleted or resting: what ends that will wake it up.
             lane.idle_since = -math.inf
@@ -214,7 +218,7 @@ class LaneBook:
         if address.probe:
             lane.pace.probe()
         lane.host = self._hosts.setdefault(address.host, Host())
-        if lane.due or lane.webhook_id in turn.more:
+        if lane.due or lane.webhook_id in claims.more:
             self.wake(lane)
 
     def _release(self, lane: Lane, turn: Turn) -> None:

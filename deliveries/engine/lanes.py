@@ -127,43 +127,48 @@ SELECT webhook_id, statement_timestamp() FROM own
 """
 
 # Webhooks whose first due row is older than a wake-up can be: their wake-up is lost. It walks from
-# webhook to webhook in the index, a part of them at a time.
+# webhook to webhook in the index, a part of them at a time, and downwards: what a webhook waits for
+# longest lies at the end, and what was just delivered, whose rows are gone and whose entries are
+# not yet, at the front. For the same reason only those that nobody works on are looked into.
 FIND_MISSED = """
 WITH RECURSIVE lane AS (
-  (SELECT webhook_id FROM deliveries_delivery_open
-   WHERE webhook_id > %(after)s ORDER BY webhook_id LIMIT 1)
+  (SELECT webhook_id FROM deliveries_delivery_open WHERE webhook_id < %(before)s
+   ORDER BY webhook_id DESC, least(step, 1) DESC, due_at DESC, event_id DESC LIMIT 1)
   UNION ALL
   SELECT next.webhook_id FROM lane CROSS JOIN LATERAL (
-    SELECT webhook_id FROM deliveries_delivery_open
-    WHERE webhook_id > lane.webhook_id ORDER BY webhook_id LIMIT 1) AS next
+    SELECT webhook_id FROM deliveries_delivery_open WHERE webhook_id < lane.webhook_id
+    ORDER BY webhook_id DESC, least(step, 1) DESC, due_at DESC, event_id DESC LIMIT 1) AS next
 ), part AS MATERIALIZED (
   SELECT webhook_id FROM lane LIMIT %(most)s
+), nobodys AS MATERIALIZED (
+  SELECT webhook_id FROM part
+  WHERE NOT EXISTS (SELECT FROM deliveries_lane WHERE webhook_id = part.webhook_id)
+    AND webhook_id NOT IN (
+      SELECT webhook_id FROM deliveries_wakeup WHERE due_at <= statement_timestamp())
 ), missed AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
-  SELECT part.webhook_id, statement_timestamp() FROM part
+  SELECT nobodys.webhook_id, statement_timestamp() FROM nobodys
   CROSS JOIN LATERAL (
     SELECT 1 FROM webhooks_webhook AS own
-    WHERE id = part.webhook_id AND active AND num_nulls(deleted_at) = 1
+    WHERE id = nobodys.webhook_id AND active AND num_nulls(deleted_at) = 1
       AND (SELECT active FROM companies_company WHERE id = own.company_id)
     LIMIT 1) AS webhook
   LEFT JOIN LATERAL (
     SELECT resting_until FROM deliveries_health
-    WHERE webhook_id = part.webhook_id LIMIT 1) AS health ON true
+    WHERE webhook_id = nobodys.webhook_id LIMIT 1) AS health ON true
   WHERE coalesce(health.resting_until <= statement_timestamp(), true)
     AND EXISTS (
       SELECT FROM (VALUES (0), (1)) AS turn(again) CROSS JOIN LATERAL (
         SELECT 1 FROM deliveries_delivery_open
-        WHERE webhook_id = part.webhook_id AND least(step, 1) = turn.again
+        WHERE webhook_id = nobodys.webhook_id AND least(step, 1) = turn.again
           AND due_at <= statement_timestamp() - make_interval(secs => %(grace)s)
         LIMIT 1) AS first)
-    AND NOT EXISTS (SELECT FROM deliveries_lane WHERE webhook_id = part.webhook_id)
-    AND part.webhook_id NOT IN (
-      SELECT webhook_id FROM deliveries_wakeup WHERE due_at <= statement_timestamp())
   RETURNING webhook_id
 )
-SELECT (SELECT max(webhook_id) FROM part), (SELECT count(*) FROM part),
+SELECT (SELECT min(webhook_id) FROM part), (SELECT count(*) FROM part),
   (SELECT count(*) FROM missed)
 """
+FROM_THE_NEWEST = 2**63 - 1
 MISSED_AFTER_SECONDS = 5.0
 
 
@@ -222,14 +227,15 @@ def give(loop_id: str, webhook_ids: Collection[int]) -> None:
         release(loop_id, left, left)
 
 
-def find_missed(after: int, most: int) -> tuple[int, int]:
+def find_missed(before: int, most: int) -> tuple[int, int]:
     """Wake up webhooks that have had something due for a while and that nobody works on.
 
-    Looks at `most` webhooks with deliveries waiting, from the one behind `after` on. Returns where
-    to go on (0 is the beginning) and how many were missed: none, unless rows were changed by hand
-    or by a version of the service that writes no wake-ups.
+    Looks at `most` webhooks with deliveries waiting, from the newest one that is older than
+    `before` on. Returns where to go on, FROM_THE_NEWEST behind the last, and how many were missed:
+    none, unless rows were changed by hand or by a version of the service that writes no wake-ups.
     """
+    values = {"before": before, "most": most, "grace": MISSED_AFTER_SECONDS}
     with statements.cursor() as cursor:
-        cursor.execute(FIND_MISSED, {"after": after, "most": most, "grace": MISSED_AFTER_SECONDS})
+        cursor.execute(FIND_MISSED, values)
         last, looked_at, missed = cursor.fetchone() or (0, 0, 0)
-    return (int(last) if looked_at == most else 0), int(missed)
+    return (int(last) if looked_at == most else FROM_THE_NEWEST), int(missed)

@@ -5,7 +5,6 @@ spans the network: a transfer never holds a lock. What a killed loop had claimed
 its lease has run out. What it had sent and not recorded is sent again, under the same X-Webhook-Id.
 """
 
-import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import cast
 
-from deliveries.engine import claiming, judging, rendering
+from deliveries.engine import claiming, judging
 from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.judging import Sent
@@ -24,12 +23,10 @@ from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
-from deliveries.engine.turn import Turn
+from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import RESULTS_AT_ONCE, Database
 from deliveries.http.answers import Reply
 from deliveries.http.transport import Transport
-
-logger = logging.getLogger(__name__)
 
 STARTS_AT_ONCE = 16  # Between two looks at the network; so no answer waits for many.
 RECORD_AFTER_SECONDS = 0.02
@@ -93,9 +90,9 @@ class Engine:
             patience = 0.0 if more else self.patience(now)
             replies = self.transport.wait(patience)
             self.presence.notice(patience)
+            self.take_replies(replies)
             if self.transport.rung and self.bell.silence():
                 self.look_at = 0.0
-            self.take_replies(replies)
 
     def is_over(self, stopping: bool, until_idle: bool) -> bool:
         if self.turn or self.rooms.in_flight or self.results or self.back:
@@ -106,13 +103,13 @@ class Engine:
     def begin_turn(self, now: float, stopping: bool) -> None:
         """Go to the database if there is a reason to: to look and to write, one after the other.
 
-        Both hear who has woken up: what of it was not claimed at once is claimed before all else.
+        What has woken up and was not claimed at once is claimed before all else.
         """
         soon, late = self.write, self.look
         if self.woken or not self.looked:
             soon, late = late, soon
         if turn := soon(now, stopping) or late(now, stopping):
-            self.looked, self.back = turn.listening, []
+            self.looked, self.woken, self.back = turn.listening, False, []
             self.database.tells = (self.rooms.in_flight, self.transport.outage.trouble)
             self.turn = self.beside.begin(partial(self.database.take, turn))
 
@@ -120,17 +117,16 @@ class Engine:
         """A turn to hear who has woken up and to claim what is due."""
         if stopping:
             return None
-        # What goes back goes first: it may be claimed again in this very turn.
-        turn = Turn(back=self.back, lanes=len(self.book), hear=self.hear)
+        turn = Turn(back=self.back, lanes=len(self.book), hear=self.hear, enter=self.enter)
         if now >= self.claim_at and not self.halted and len(self.results) < ENOUGH_RESULTS:
-            turn.claims = self.book.claims(now, self.database.claims_at_once.size)
+            turn.claims.rooms = self.book.claims(now, *self.database.claims_at_once.sizes(now))
             self.claim_at = now + LOOK_EVERY_SECONDS
-        turn.listening = now >= self.look_at or bool(turn.claims)
+        turn.listening = now >= self.look_at or bool(turn.claims.rooms)
         return turn if turn.listening else None
 
     def write(self, now: float, stopping: bool) -> Turn | None:
         """A turn to record what is finished and to release what is not needed."""
-        turn = Turn(back=self.back, hear=None if stopping else self.hear)
+        turn = Turn(back=self.back, hear=None if stopping else self.hear, enter=self.enter)
         at_once = self.database.results_at_once.size
         waited = now - self.recorded_at > RECORD_AFTER_SECONDS
         if waited or len(self.results) >= at_once or self.book.silent or stopping:
@@ -150,24 +146,32 @@ class Engine:
         return turn if turn.writes else None
 
     def hear(self, woken: Sequence[Woken]) -> dict[int, int]:
-        """Within a turn, note who has woken up; returns what of it to claim in the same turn."""
+        """Within a turn, note who has woken up; returns what of it to claim first."""
         self.book.belong_to(self.database.loop_id)
-        return self.book.hear(woken, time.monotonic(), 0 if self.halted else FIRSTS_AT_ONCE)
+        firsts = self.book.hear(woken, time.monotonic(), 0 if self.halted else FIRSTS_AT_ONCE)
+        self.woken |= any(each.webhook_id not in firsts for each in woken)
+        if firsts and self.rooms.in_flight:
+            self.database.claims_at_once.be_brief(time.monotonic())
+        return firsts
+
+    def enter(self, claims: ClaimBatch) -> None:
+        self.book.belong_to(self.database.loop_id)
+        self.back += self.book.enter(claims)
 
     def finish_turn(self, now: float) -> None:
         turn, self.turn = cast("Future[Turn]", self.turn).result(), None
         self.attempts += turn.recorded
         self.book.silent -= turn.silenced
-        self.book.belong_to(self.database.loop_id)
-        self.back += self.book.enter(turn, now)
-        self.woken = any(each.webhook_id not in turn.claims for each in turn.woken)
-        self.found = bool(turn.claimed or turn.more or turn.woken) or not turn.listening
+        self.enter(turn.claims)
+        self.back += self.book.let_leave(turn.surplus, now)
+        claimed, more = turn.claims.claimed, turn.claims.more
+        self.found = bool(claimed or more or turn.woken) or not turn.listening
         if self.found:
             self.found_at = now
         pace = LOOK_EVERY_SECONDS if now - self.found_at < LINGER_SECONDS else IDLE_SECONDS
         look_at = now if turn.plenty else now + pace
         self.look_at = look_at if turn.listening else min(self.look_at, look_at)
-        if self.woken or len(turn.claimed) >= PLENTY:
+        if self.woken or len(claimed) >= PLENTY:
             self.claim_at = now
         elif turn.listening:
             self.claim_at = now + LOOK_EVERY_SECONDS
@@ -198,12 +202,9 @@ class Engine:
     def start(self, lane: Lane, delivery: Claimed, at: datetime, now: float) -> None:
         address = cast(Address, lane.address)
         sent = Sent(delivery, address.url, at, self.rooms.start(lane, now))
-        try:
-            request = rendering.render(delivery, address, at, sent)
-        except Exception as error:  # whatever it is: one delivery must not stop the others
-            if not isinstance(error, rendering.CannotRender):
-                logger.exception("delivery %s cannot be sent", delivery.id)
-            self.take_replies([judging.cannot_send(sent, str(error))])
+        request = judging.write_request(sent, address)
+        if isinstance(request, Reply):
+            self.take_replies([request])
         else:
             self.transport.start(request)
 

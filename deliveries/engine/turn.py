@@ -9,14 +9,26 @@ from deliveries.engine.recording import AttemptResult
 
 
 @dataclass(slots=True)
+class ClaimBatch:
+    """`rooms`: how many to claim at most, by webhook; and what came of it.
+
+    `addresses`: of those that may be sent to. `more`: webhooks of which there may be more.
+    """
+
+    rooms: dict[int, int] = field(default_factory=dict)
+    addresses: dict[int, Address] = field(default_factory=dict)
+    claimed: list[Claimed] = field(default_factory=list)
+    more: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class Turn:
     """What is to be done, and what came of it.
 
     `silenced`: webhooks whose receiver wants silence, which its results say. `given`: webhooks for
     other loops. `lanes`: how many this one has. `hear` is told who has woken up and says what of it
-    to claim in the same turn. `claims`: how many to claim, by webhook. `addresses`: of those that
-    may be sent to. `more`: webhooks of which there may be more. `plenty`: more may wake up at once.
-    `surplus`: how many lanes are too many.
+    is claimed first; `enter` is given that at once, so that it is sent while the turn goes on.
+    `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
     """
 
     results: list[AttemptResult] = field(default_factory=list)
@@ -29,12 +41,11 @@ class Turn:
     given: list[int] = field(default_factory=list)
     lanes: int = 0
     hear: Callable[[Sequence[Woken]], dict[int, int]] | None = None
-    claims: dict[int, int] = field(default_factory=dict)
+    enter: Callable[[ClaimBatch], None] = lambda claims: None
+    firsts: ClaimBatch = field(default_factory=ClaimBatch)
+    claims: ClaimBatch = field(default_factory=ClaimBatch)
     listening: bool = False
 
-    addresses: dict[int, Address] = field(default_factory=dict)
-    claimed: list[Claimed] = field(default_factory=list)
-    more: set[int] = field(default_factory=set)
     woken: list[Woken] = field(default_factory=list)
     plenty: bool = False
     recorded: int = 0

@@ -12,6 +12,7 @@ from collections.abc import Callable
 Answering = Callable[[asyncio.Transport, str], None]
 KIB = 1024
 DRIPS_A_SECOND = 16
+BACKLOG = 1024
 
 
 class Conversation(asyncio.Protocol):
@@ -39,11 +40,13 @@ class Conversation(asyncio.Protocol):
 
 def receiver(answer: Answering) -> str:
     """The address of a receiver that answers so."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
 
     async def serve() -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Conversation(answer), sock=listener)
+        server = await loop.create_server(
+            lambda: Conversation(answer), sock=listener, backlog=BACKLOG
+        )
         await server.serve_forever()
 
     threading.Thread(target=lambda: asyncio.run(serve()), daemon=True).start()
@@ -80,7 +83,7 @@ def dripping(transport: asyncio.Transport, _: str) -> None:
 
 def silent() -> str:
     """The address of one that takes connections and says nothing."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     kept: list[socket.socket] = []
 
     def accept() -> None:

@@ -8,18 +8,20 @@ from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from deliveries.engine import claiming, lanes, leases, loop, turns
+from deliveries.engine import claiming, lanes, leases, loop, setting_aside, turns
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
-from deliveries.engine.rooms import SLOTS, Rooms
-from deliveries.engine.turn import Turn
+from deliveries.engine.recording import AttemptResult
+from deliveries.engine.rooms import ENOUGH_HELD, SLOTS, Rooms
+from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State
@@ -95,7 +97,7 @@ def test_what_came_through_unheard_is_done_again(
     world.publish(1, 2, 3)
     database = Database(lambda: False)
     database.take(Turn(hear=lambda woken: {}))
-    first = Turn(claims={webhook.pk: 1})
+    first = Turn(claims=ClaimBatch({webhook.pk: 1}))
     database.take(first)
     world.publish(4)
     connection = SimpleNamespace(close=lambda: None)
@@ -103,11 +105,11 @@ def test_what_came_through_unheard_is_done_again(
     monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
     fail_once_done(monkeypatch, *unheard)
 
-    again = Turn(hear=lambda woken: {}, claims={webhook.pk: 50})
+    again = Turn(hear=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
     database.take(again)
 
     # What it knows to have is in flight, and stays so.
-    assert [each.subject for each in first.claimed + again.claimed] == [1, 2, 3, 4]
+    assert [each.subject for each in first.claims.claimed + again.claims.claimed] == [1, 2, 3, 4]
     assert webhook.pk in {each.webhook_id for each in again.woken}
 
 
@@ -129,11 +131,11 @@ def test_one_attempt_goes_ahead_after_a_rest(world: World) -> None:
     rested, well = world.webhooks[:2]
     Health.objects.create(webhook=rested, failures=5, rests=1, resting_until=timezone.now())
     world.publish(*range(9))
-    turn = Turn(claims={rested.pk: 50, well.pk: 50})
+    turn = Turn(claims=ClaimBatch({rested.pk: 50, well.pk: 50}))
 
     Database(lambda: False).take(turn)
 
-    of_each = [each.webhook_id for each in turn.claimed]
+    of_each = [each.webhook_id for each in turn.claims.claimed]
     assert (of_each.count(rested.pk), of_each.count(well.pk)) == (1, 9)
 
 
@@ -189,11 +191,23 @@ def test_what_wakes_up_is_claimed_though_much_is_not_recorded(
         assert turn
         sender.database.take(turn)
 
-    assert len({each.webhook_id for each in turn.claimed}) == len(turn.claimed) == 2
+    waiting = list(sender.rooms.to_start)
+    assert [each.held for each in waiting] == [1, 1]
+    assert len({each.company_id for each in waiting}) == 2
 
 
-def test_a_turn_that_writes_hears_as_well(world: World, loopback: Policy) -> None:
+def test_what_wakes_up_is_sent_while_the_turn_goes_on(
+    world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Recording what others were sent takes as long as they have much of it."""
     world.publish(1)
+    held: list[int] = []
+
+    def record(results: list[AttemptResult], failing: set[int]) -> int:
+        held.append(sender.rooms.holding)
+        return len(results)
+
+    monkeypatch.setattr(setting_aside, "record_all", record)
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
         sender.results = [result_of(on_loan(1))]
@@ -203,7 +217,43 @@ def test_a_turn_that_writes_hears_as_well(world: World, loopback: Policy) -> Non
         sender.database.take(turn)
 
     assert not turn.listening
-    assert len({each.webhook_id for each in turn.claimed}) == len(turn.claimed) == 2
+    assert held == [2]
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_turns_are_brief_while_somebody_quick_is_about(
+    world: World, loopback: Policy, busy: bool
+) -> None:
+    """Whoever drains a backlog alone claims as much as there is room for."""
+    world.publish(1)
+    with closing(Transport(loopback)) as transport:
+        sender = engine(transport)
+        if busy:
+            sender.rooms.start(lane(1), 0.0)
+        turn = sender.look(time.monotonic(), stopping=False)
+        assert turn
+        sender.database.take(turn)
+
+    _, deliveries = sender.database.claims_at_once.sizes(time.monotonic())
+    assert (deliveries < ENOUGH_HELD) is busy
+
+
+def test_what_was_not_claimed_at_once_is_claimed_before_all_else(
+    world: World, loopback: Policy
+) -> None:
+    world.publish(1)
+    with closing(Transport(loopback)) as transport:
+        sender = engine(transport)
+        sender.begin_turn(time.monotonic(), stopping=False)
+        while not cast("Future[Turn]", sender.turn).done():
+            sender.beside.go_on(1.0)
+        sender.results = [result_of(on_loan(1))] * loop.ENOUGH_RESULTS
+        now = time.monotonic()
+        sender.finish_turn(now)
+
+    # Two webhooks of each company: one of each was claimed.
+    assert sender.woken
+    assert sender.claim_at == now
 
 
 @pytest.mark.parametrize("halted", [True, False])
@@ -218,7 +268,7 @@ def test_nothing_is_claimed_while_the_way_out_is_shut(
         assert turn
         sender.database.take(turn)
 
-    assert bool(turn.claimed) is not halted
+    assert bool(sender.rooms.holding) is not halted
 
 
 def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
@@ -251,7 +301,7 @@ def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
     busy = book._lanes[7]
     flight = rooms.start(busy, 0.0)
 
-    book.enter(Turn(surplus=3), 0.0)
+    book.let_leave(3, 0.0)
     assert book.claims(0.0, 100) == {}
     first = Turn()
     book.give_away(first, 0.1)
@@ -268,7 +318,7 @@ def test_a_lane_that_is_busy_for_too_long_stays() -> None:
     book, turn = LaneBook(rooms), Turn()
     book.hear([Woken(7, 1, True)], 0.0, most=0)
     rooms.start(book._lanes[7], 0.0)
-    book.enter(Turn(surplus=1), 0.0)
+    book.let_leave(1, 0.0)
 
     book.give_away(turn, 0.6)
 
@@ -334,4 +384,4 @@ def test_nothing_is_claimed_while_much_is_not_recorded(
         turn = sender.look(time.monotonic(), stopping=False)
 
     assert turn
-    assert len(turn.claims) == claims
+    assert len(turn.claims.rooms) == claims
