@@ -8,7 +8,7 @@ from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE, Pace
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import ENOUGH_HELD, FIRST_SLOTS, Host, Lane, Rooms
+from deliveries.engine.rooms import FIRST_SLOTS, Host, Lane, Rooms
 from deliveries.engine.round_robin import Turns
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import CLAIMS_AT_ONCE
@@ -21,6 +21,10 @@ MOST_LANES = 10_000
 # So many go to another loop at a time, and so long may what is in flight of one take.
 MOST_LEAVING = 64
 LEAVE_SECONDS = 0.5
+# A brief claim is of so many webhooks and deliveries: it costs the backlog it is for a tenth of its
+# rate, and halves what others wait beside it. Claims are brief for so long after one who was quick.
+BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM = 6, 36
+BRIEF_SECONDS = 2.0
 DELIVERED = State.DELIVERED
 
 
@@ -37,17 +41,18 @@ class LaneBook:
         self._leaving: dict[Lane, float] = {}
         # Webhooks whose receiver said to send nothing more, which is not yet written down.
         self.silent: set[int] = set()
+        # Until then somebody who is quick may wait for the end of another's claim.
+        self._brief_until = -math.inf
 
     def __len__(self) -> int:
         return len(self._lanes)
 
-    def claims(self, now: float, most: int, deliveries: int = ENOUGH_HELD) -> dict[int, int]:
-        """How many deliveries to claim next, by webhook; of `most` webhooks at once.
-
-        At most so many `deliveries` of quick webhooks, and as many of slow ones.
-        """
+    def claims(self, now: float, most: int) -> dict[int, int]:
+        """How many deliveries to claim next, by webhook; of `most` webhooks at once."""
         waiting, (quick, slow) = self._rooms.to_claim, self._rooms.room_ahead(now)
-        quick, slow = min(quick, deliveries), min(slow, deliveries)
+        if now < self._brief_until:
+            most = min(most, BRIEF_CLAIM_WEBHOOKS)
+            quick, slow = min(quick, BRIEF_CLAIM), min(slow, BRIEF_CLAIM)
         most_quick = most - most // 2 if len(waiting.slow) else most
         claims = self._claims_of(waiting.quick, now, quick, most_quick)
         if slow > 0:
@@ -83,7 +88,8 @@ class LaneBook:
         """Note who has woken up; how many deliveries to claim at once, by webhook.
 
         A webhook each of up to `most` companies that have nothing in flight or held: what is quick
-        does not wait for another turn while there is much to do for others.
+        does not wait for another turn while there is much to do for others. Claims for those are
+        brief from then on.
         """
         claims: dict[int, int] = {}
         companies: set[int] = set()
@@ -98,6 +104,8 @@ class LaneBook:
                 self._rooms.to_claim.discard(lane)
                 if asked := self._ask(lane, now, FIRST_SIZE):
                     claims[webhook_id] = asked
+        if claims and self._rooms.in_flight:
+            self._brief_until = now + BRIEF_SECONDS
         return claims
 
     def enter(self, claims: ClaimBatch) -> list[Claimed]:

@@ -119,7 +119,7 @@ class Engine:
             return None
         turn = Turn(back=self.back, lanes=len(self.book), hear=self.hear, enter=self.enter)
         if now >= self.claim_at and not self.halted and len(self.results) < ENOUGH_RESULTS:
-            turn.claims.rooms = self.book.claims(now, *self.database.claims_at_once.sizes(now))
+            turn.claims.rooms = self.book.claims(now, self.database.claims_at_once.size)
             self.claim_at = now + LOOK_EVERY_SECONDS
         turn.listening = now >= self.look_at or bool(turn.claims.rooms)
         return turn if turn.listening else None
@@ -150,8 +150,6 @@ class Engine:
         self.book.belong_to(self.database.loop_id)
         firsts = self.book.hear(woken, time.monotonic(), 0 if self.halted else FIRSTS_AT_ONCE)
         self.woken |= any(each.webhook_id not in firsts for each in woken)
-        if firsts and self.rooms.in_flight:
-            self.database.claims_at_once.be_brief(time.monotonic())
         return firsts
 
     def enter(self, claims: ClaimBatch) -> None:
@@ -161,6 +159,7 @@ class Engine:
     def finish_turn(self, now: float) -> None:
         turn, self.turn = cast("Future[Turn]", self.turn).result(), None
         self.attempts += turn.recorded
+
         self.book.silent -= turn.silenced
         self.enter(turn.claims)
         self.back += self.book.let_leave(turn.surplus, now)

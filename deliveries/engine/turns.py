@@ -26,7 +26,7 @@ from deliveries.engine import (
     tallying,
 )
 from deliveries.engine.lending import Loans
-from deliveries.engine.portions import ClaimPortion, Portion
+from deliveries.engine.portions import Portion
 from deliveries.engine.turn import ClaimBatch, Turn
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Database:
         self.tells = (0, "")  # What the heartbeat says: slots in use, and trouble with the proxy.
         self.loans = Loans()
         self._unheard = False  # Whether there may be more on loan than is known.
-        self.claims_at_once = ClaimPortion(CLAIMS_AT_ONCE)
+        self.claims_at_once = Portion(CLAIMS_AT_ONCE)
         self.results_at_once = Portion(RESULTS_AT_ONCE)
         self._tuned = False
         self._renewed_at = -math.inf
@@ -139,7 +139,7 @@ class Database:
         if turn.claims.rooms:
             began = time.monotonic()
             self.loans.claim(turn.claims, self.loop_id, self._held)
-            self.claims_at_once.claimed(turn.claims.rooms, time.monotonic() - began)
+            self.claims_at_once.took(len(turn.claims.rooms), time.monotonic() - began)
 
     def _write(self, turn: Turn) -> None:
         if turn.results:

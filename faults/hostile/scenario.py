@@ -61,6 +61,7 @@ MEANS = {
 def hostile(rig: Rig, given: argparse.Namespace) -> Verdict:
     """A company or a stranger attacks: another company's p99 in quiet and under each attack."""
     register_signed(rig.company, rig.receiver)
+    rig.make_wal_files()
     for kind in ("web", "worker", "beat"):
         rig.service.start(kind)
     until(lambda: answers(rig.service, "/healthz"))

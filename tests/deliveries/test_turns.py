@@ -15,12 +15,17 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from deliveries.engine import claiming, lanes, leases, loop, setting_aside, turns
-from deliveries.engine.lane_book import LaneBook
+from deliveries.engine.lane_book import (
+    BRIEF_CLAIM,
+    BRIEF_CLAIM_WEBHOOKS,
+    BRIEF_SECONDS,
+    LaneBook,
+)
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import ENOUGH_HELD, SLOTS, Rooms
+from deliveries.engine.rooms import SLOTS, Rooms
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
@@ -170,6 +175,27 @@ def test_who_has_nothing_is_claimed_for_in_the_turn_in_which_it_wakes_up() -> No
     assert book.claims(0.0, 100).keys() == {1, 3}
 
 
+@pytest.mark.parametrize("busy", [True, False])
+def test_claims_are_brief_while_somebody_quick_is_about(busy: bool) -> None:
+    """Whoever drains a backlog alone claims as much at once as there is room for."""
+    rooms = Rooms()
+    book = LaneBook(rooms)
+    backlog = [lane(each, size=1000) for each in range(10, 110)]
+    if busy:
+        rooms.start(backlog[0], 0.0)
+    for each in backlog:
+        rooms.to_claim.add(each)
+    assert book.hear([Woken(1, 2, True)], 0.0, most=16) == {1: FIRST_SIZE}
+
+    claims = book.claims(0.1, 100)
+
+    if busy:
+        assert (len(claims), sum(claims.values())) == (BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM)
+    else:
+        assert (len(claims), sum(claims.values())) == (100, 600)
+    assert len(book.claims(0.1 + BRIEF_SECONDS, 100)) == len(backlog) - len(claims)
+
+
 def test_of_a_crowd_that_wakes_up_a_few_are_claimed_for_at_once() -> None:
     book = LaneBook(Rooms())
 
@@ -218,24 +244,6 @@ def test_what_wakes_up_is_sent_while_the_turn_goes_on(
 
     assert not turn.listening
     assert held == [2]
-
-
-@pytest.mark.parametrize("busy", [True, False])
-def test_turns_are_brief_while_somebody_quick_is_about(
-    world: World, loopback: Policy, busy: bool
-) -> None:
-    """Whoever drains a backlog alone claims as much as there is room for."""
-    world.publish(1)
-    with closing(Transport(loopback)) as transport:
-        sender = engine(transport)
-        if busy:
-            sender.rooms.start(lane(1), 0.0)
-        turn = sender.look(time.monotonic(), stopping=False)
-        assert turn
-        sender.database.take(turn)
-
-    _, deliveries = sender.database.claims_at_once.sizes(time.monotonic())
-    assert (deliveries < ENOUGH_HELD) is busy
 
 
 def test_what_was_not_claimed_at_once_is_claimed_before_all_else(
