@@ -1,25 +1,24 @@
 """A company's tickets as it may see them. Nothing of another company ever comes in (T12)."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
-from typing import Any
-
-from django.db.models import Prefetch
+from typing import Any, TypeVar
 
 from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
 from tickets.api import counting, following, searching
-from tickets.api.representation import appeal_row, file_row, history_rows, ticket_row
+from tickets.api.representation import Parts, appeal_row, file_row, history_rows, ticket_row
 from tickets.changes.appeals import latest_appeal
 from tickets.changes.shown import comment_row
-from tickets.models import Comment, Ticket, TicketFile
+from tickets.models import Comment, Document, RequestedDocument, Ticket, TicketFile
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN, TERMINAL, Status
 
 # Nobody has so many tickets, and PostgreSQL can skip as many.
 LARGEST_LIST = 2**31
+Part = TypeVar("Part", Comment, Document, RequestedDocument, TicketFile)
 GROUPS = {"active": OPEN, "resolved": TERMINAL}
 
 
@@ -160,10 +159,7 @@ def changes_page(found: TicketQuerySet, query: dict[str, Any]) -> tuple[list[Tic
 def related(tickets: TicketQuerySet) -> TicketQuerySet:
     # What a type says to programs is not part of a row.
     types = ("type__inputs", "type__files", "type__use_case", "type__assistant_notes")
-    found = tickets.select_related("type", "rating")
-    shown = Prefetch("files", queryset=TicketFile.objects.filter(public=True))
-    found = found.prefetch_related("documents", shown, "requested_documents")
-    return found.defer(*types)
+    return tickets.select_related("type", "rating").defer(*types)
 
 
 def describe_ticket(
@@ -194,24 +190,44 @@ def ticket_rows(
         {ticket.shipment_id for ticket in tickets if ticket.shipment_id is not None}
     )
     comments = public_comments(tickets, only_last=not with_comments)
+    documents = by_ticket(Document.objects.filter(ticket__in=tickets))
+    files = by_ticket(TicketFile.objects.filter(ticket__in=tickets, public=True))
+    requested = by_ticket(RequestedDocument.objects.filter(ticket__in=tickets))
     made = []
     for ticket in tickets:
-        shipment, said = shipments.get(ticket.shipment_id), comments[ticket.pk]
-        row = ticket_row(ticket, shipment, said, base=base)
+        said = comments[ticket.pk]
+        parts = Parts(
+            shipments.get(ticket.shipment_id),
+            said,
+            documents[ticket.pk],
+            files[ticket.pk],
+            requested[ticket.pk],
+        )
+        row = ticket_row(ticket, parts, base=base)
         if with_comments:
             row["allComments"] = [comment_row(one, company.name) for one in said]
         made.append(row)
     return made
 
 
-def public_comments(tickets: Sequence[Ticket], *, only_last: bool) -> dict[int, list[Comment]]:
-    found = Comment.objects.filter(ticket__in=[ticket.pk for ticket in tickets], public=True)
+def public_comments(
+    tickets: Sequence[Ticket], *, only_last: bool
+) -> dict[int | None, list[Comment]]:
+    found = Comment.objects.filter(ticket__in=tickets, public=True)
     if only_last:
         found = found.order_by("ticket", "-pk").distinct("ticket")
-    by_ticket = defaultdict(list)
-    for comment in found:
-        by_ticket[comment.ticket_id].append(comment)
-    return by_ticket
+    return by_ticket(found)
+
+
+def by_ticket(rows: Iterable[Part]) -> dict[int | None, list[Part]]:
+    """The rows of each ticket.
+
+    Django's prefetch_related makes a query set for each ticket, which takes longer than all else.
+    """
+    found: dict[int | None, list[Part]] = defaultdict(list)
+    for row in rows:
+        found[row.ticket_id].append(row)
+    return found
 
 
 def list_files(company: Company, ticket_id: int, *, base: str) -> list[dict[str, Any]]:

@@ -1,25 +1,42 @@
 """How companies are shown tickets, their history and types."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from shipments.models import Shipment
 from tickets.api.serving import signed_path
-from tickets.changes.requested_documents import requested_documents_of
+from tickets.changes.requested_documents import requested_row
 from tickets.changes.shown import comment_type, format_utc, shown_actor, shown_amounts
-from tickets.models import Appeal, Comment, Document, HistoryEntry, Ticket, TicketFile, TicketType
+from tickets.models import (
+    Appeal,
+    Comment,
+    Document,
+    HistoryEntry,
+    RequestedDocument,
+    Ticket,
+    TicketFile,
+    TicketType,
+)
 from tickets.statuses import Status
 
 
-def ticket_row(
-    ticket: Ticket, shipment: Shipment | None, comments: list[Comment], *, base: str
-) -> dict[str, Any]:
-    """A ticket; `comments` are its public ones, oldest first, at least the last of them.
+class Parts(NamedTuple):
+    """What a ticket's row shows of other rows.
 
-    `base` is the service's own address, where its files are.
+    `comments` are its public ones, oldest first, at least the last of them.
     """
-    last = comments[-1] if comments else None
-    files = [file_row(file, base) for file in ticket.files.all()]
+
+    shipment: Shipment | None
+    comments: list[Comment]
+    documents: list[Document]
+    files: list[TicketFile]
+    requested: list[RequestedDocument]
+
+
+def ticket_row(ticket: Ticket, parts: Parts, *, base: str) -> dict[str, Any]:
+    """`base` is the service's own address, where its files are."""
+    shipment = parts.shipment
+    last = parts.comments[-1] if parts.comments else None
     return {
         "id": ticket.pk,
         "company_id": ticket.company_id,
@@ -36,10 +53,10 @@ def ticket_row(
         "warehouse_package_id": ticket.warehouse_package_id,
         "comments": ticket.comments,
         "data": ticket.data,
-        "documents": [document_row(one) for one in ticket.documents.all()],
-        "files": files,
-        "file_quantity": len(files),
-        "requested_documents": requested_documents_of(ticket),
+        "documents": [document_row(one) for one in parts.documents],
+        "files": [file_row(file, base) for file in parts.files],
+        "file_quantity": len(parts.files),
+        "requested_documents": [requested_row(one) for one in parts.requested],
         "reason_code": ticket.reason_code or None,
         "amounts": shown_amounts(ticket.amounts),
         "created_at": format_utc(ticket.created_at),

@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from tickets.models import Ticket
+from tickets.models import RequestedDocument, Ticket
 
 
 def requested_documents_of(ticket: Ticket) -> list[dict[str, Any]]:
-    """The documents that the ticket's company is asked for, as it is shown them.
+    """The documents that the ticket's company is asked for, as it is shown them, as asked for."""
+    return [requested_row(one) for one in ticket.requested_documents.all()]
 
-    Each has an `id`, a `name` and whether it is `fulfilled`; in the order of asking.
-    """
-    return [
-        {"id": one.pk, "name": one.name, "fulfilled": one.fulfilled_at is not None}
-        for one in ticket.requested_documents.all()
-    ]
+
+def requested_row(document: RequestedDocument) -> dict[str, Any]:
+    return {
+        "id": document.pk,
+        "name": document.name,
+        "fulfilled": document.fulfilled_at is not None,
+    }
