@@ -7,6 +7,7 @@ CLAIMING = "deliveries/engine/claiming.py"
 JUDGING = "deliveries/engine/judging.py"
 LANES = "deliveries/engine/lanes.py"
 LEASES = "deliveries/engine/leases.py"
+LENDING = "deliveries/engine/lending.py"
 TURNS = "deliveries/engine/turns.py"
 
 ENGINE = (
@@ -210,14 +211,14 @@ ENGINE = (
     ),
     Mutant(
         "probe-with-full-room",
-        TURNS,
-        "1 if turn.addresses[webhook_id].probe else room",
+        LENDING,
+        "1 if claims.addresses[webhook_id].probe else room",
         "room",
         "A receiver that comes back from a rest gets all that waits at once.",
     ),
     Mutant(
         "unreadable-is-sent-all-the-same",
-        TURNS,
+        LENDING,
         "if id not in unreadable}",
         "}",
         "A key that we lost burns the retries of every delivery that needs it.",

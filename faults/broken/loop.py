@@ -5,11 +5,43 @@ from faults.broken import Mutant
 LOOP = "deliveries/engine/loop.py"
 BESIDE = "deliveries/engine/beside.py"
 TURNS = "deliveries/engine/turns.py"
+LANE_BOOK = "deliveries/engine/lane_book.py"
+LANES = "deliveries/engine/lanes.py"
 PACE = "deliveries/engine/pace.py"
 ROOMS = "deliveries/engine/rooms.py"
 ROUND_ROBIN = "deliveries/engine/round_robin.py"
 
 LOOP_AND_ROOMS = (
+    Mutant(
+        "firsts-wait-for-the-turn",
+        TURNS,
+        "            turn.enter(firsts)\n        self._write(turn)\n",
+        "            self._write(turn)\n            turn.enter(firsts)\n"
+        "        self._write(turn)\n",
+        "Who is quick waits for all that another company has to have recorded.",
+    ),
+    Mutant(
+        "never-brief",
+        LANE_BOOK,
+        "if claims and self._rooms.in_flight:",
+        "if False:",
+        "Beside another company's backlog an event waits twice as long.",
+    ),
+    Mutant(
+        "always-brief",
+        LANE_BOOK,
+        "if now < self._brief_until:",
+        "if True:",
+        "A backlog with nobody beside it is sent more slowly than it could be.",
+    ),
+    Mutant(
+        "missed-are-looked-for-among-lanes",
+        LANES,
+        "WHERE NOT EXISTS (SELECT FROM deliveries_lane WHERE webhook_id = part.webhook_id)\n"
+        "    AND",
+        "WHERE",
+        "Every loop wakes up webhooks that others work on, over and over.",
+    ),
     Mutant(
         "unheard-claims-are-kept",
         TURNS,

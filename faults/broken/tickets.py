@@ -51,9 +51,16 @@ TICKETS = (
     Mutant(
         "notes-in-the-list",
         QUERIES,
-        "in tickets], public=True)",
-        "in tickets])",
+        "Comment.objects.filter(ticket__in=tickets, public=True)",
+        "Comment.objects.filter(ticket__in=tickets)",
         "A company reads what agents say among themselves.",
+    ),
+    Mutant(
+        "agents-files-in-the-list",
+        QUERIES,
+        "TicketFile.objects.filter(ticket__in=tickets, public=True)",
+        "TicketFile.objects.filter(ticket__in=tickets)",
+        "A company gets the files that agents keep among themselves.",
     ),
     Mutant(
         "history-that-is-not-public",

@@ -302,6 +302,20 @@ def test_a_repeat_with_the_same_key_is_one_file(api: APIClient, ticket: Ticket, 
     assert not UnfinishedFile.objects.exists()
 
 
+def test_what_agents_keep_among_themselves_is_in_no_list(
+    api: APIClient, company: Company, ticket: Ticket
+) -> None:
+    shown = build.file(company, ticket=ticket)
+    build.file(company, ticket=ticket, public=False, by="agent", actor="ada")
+
+    (listed,) = api.get("/company/tickets").json()["data"]
+    files = api.get(f"/company/tickets/{ticket.pk}/files").json()["data"]
+
+    for found in (listed["files"], rows(api, ticket)["files"], files):
+        assert [file["id"] for file in found] == [shown.pk]
+    assert listed["file_quantity"] == 1
+
+
 @pytest.mark.usefixtures("trusted")
 def test_lists_show_files_in_as_many_queries_for_many_tickets_as_for_one(
     api: APIClient, company: Company, django_assert_max_num_queries: Any
