@@ -309,9 +309,9 @@ def test_what_agents_keep_among_themselves_is_in_no_list(
     build.file(company, ticket=ticket, public=False, by="agent", actor="ada")
 
     (listed,) = api.get("/company/tickets").json()["data"]
-    files = api.get(f"/company/tickets/{ticket.pk}/files").json()["data"]
+    evidence = api.get(f"/company/evidences/{ticket.pk}").json()["data"]
 
-    for found in (listed["files"], rows(api, ticket)["files"], files):
+    for found in (listed["files"], rows(api, ticket)["files"], evidence):
         assert [file["id"] for file in found] == [shown.pk]
     assert listed["file_quantity"] == 1
 
