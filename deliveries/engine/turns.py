@@ -115,9 +115,8 @@ class Database:
             self._tuned = True
         wakeups = self._keep_lease()
         ATTEMPTS.say_left_out()
-        # What goes back goes first: it may be claimed again in this very turn.
-        self.loans.give_back(turn.back)
-        turn.back = []
+        # First, as all of it may be claimed and taken on again in this very turn.
+        self._let_go(turn)
         if self.loop_id and self._unheard:
             lanes.begin_anew(self.loop_id, self.loans.ids)
             self._unheard, wakeups = False, True
@@ -129,7 +128,7 @@ class Database:
             self.loans.claim(turn.firsts, self.loop_id, self._held)
             firsts, turn.firsts = turn.firsts, ClaimBatch()
             turn.enter(firsts)
-        self._write(turn)
+        self._record(turn)
         sums.write_if_due()
         if self.loop_id is None:
             return
@@ -141,7 +140,17 @@ class Database:
             self.loans.claim(turn.claims, self.loop_id, self._held)
             self.claims_at_once.took(len(turn.claims.rooms), time.monotonic() - began)
 
-    def _write(self, turn: Turn) -> None:
+    def _let_go(self, turn: Turn) -> None:
+        self.loans.give_back(turn.back)
+        turn.back = []
+        if turn.released and self.loop_id:
+            lanes.release(self.loop_id, turn.released, turn.unfinished)
+            turn.released = []
+        if turn.given and self.loop_id:
+            lanes.give(self.loop_id, turn.given)
+            turn.given = []
+
+    def _record(self, turn: Turn) -> None:
         if turn.results:
             began = time.monotonic()
             late = len(turn.results) - setting_aside.record_all(turn.results, turn.failing)
@@ -156,12 +165,6 @@ class Database:
         for webhook_id in tuple(turn.gone):
             pausing.pause_gone(webhook_id)
             turn.gone.discard(webhook_id)
-        if turn.released and self.loop_id:
-            lanes.release(self.loop_id, turn.released, turn.unfinished)
-            turn.released = []
-        if turn.given and self.loop_id:
-            lanes.give(self.loop_id, turn.given)
-            turn.given = []
 
     def _keep_lease(self) -> bool:
         """Renew the lease, or wait for a place; returns whether wake-ups may be due."""

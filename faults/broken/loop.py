@@ -15,9 +15,9 @@ LOOP_AND_ROOMS = (
     Mutant(
         "firsts-wait-for-the-turn",
         TURNS,
-        "            turn.enter(firsts)\n        self._write(turn)\n",
-        "            self._write(turn)\n            turn.enter(firsts)\n"
-        "        self._write(turn)\n",
+        "            turn.enter(firsts)\n        self._record(turn)\n",
+        "            self._record(turn)\n            turn.enter(firsts)\n"
+        "        self._record(turn)\n",
         "Who is quick waits for all that another company has to have recorded.",
     ),
     Mutant(

@@ -29,7 +29,7 @@ from deliveries.engine.rooms import SLOTS, Rooms
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
-from deliveries.models import Delivery, Health, Loop, State
+from deliveries.models import Delivery, Health, Loop, State, TakenLane
 from tests.deliveries.test_recording import result as result_of
 from tests.deliveries.test_rooms import lane
 from tests.deliveries.worlds import World
@@ -173,6 +173,23 @@ def test_who_has_nothing_is_claimed_for_in_the_turn_in_which_it_wakes_up() -> No
     assert claims == {2: FIRST_SIZE}
     # What has to wait for its turn is not claimed twice meanwhile.
     assert book.claims(0.0, 100).keys() == {1, 3}
+
+
+def test_who_is_let_go_of_and_wakes_up_in_one_turn_is_taken_on_again(world: World) -> None:
+    """Otherwise the loop would send to a webhook that another loop may take on as well."""
+    webhook = world.webhooks[0]
+    database = Database(lambda: False)
+    database.take(Turn())
+    assert database.loop_id
+    world.publish(1)
+    lanes.take(database.loop_id, 10)
+    world.publish(2)
+
+    turn = Turn(released=[webhook.pk], hear=lambda woken: {})
+    database.take(turn)
+
+    assert Woken(webhook.pk, webhook.company_id, True) in turn.woken
+    assert TakenLane.objects.filter(webhook_id=webhook.pk).exists()
 
 
 @pytest.mark.parametrize("busy", [True, False])
