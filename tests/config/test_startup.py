@@ -164,7 +164,7 @@ def test_no_process_starts_on_an_unsafe_setting(
     assert f"- {id}: " in said
 
 
-def test_what_logging_would_not_take_is_said_by_real_processes_too() -> None:
+def test_what_logging_would_not_take_is_said_by_real_processes_too(tmp_path: Path) -> None:
     """It is set up before any check runs."""
     celery = ["-m", "celery", "-q", "-A"]
     started = [
@@ -178,7 +178,7 @@ def test_what_logging_would_not_take_is_said_by_real_processes_too() -> None:
         )
         for arguments in (
             [*celery, "config", "worker"],
-            [*celery, "config.timer", "beat"],
+            [*celery, "config.timer", "beat", "--schedule", str(tmp_path / "beat")],
             ["manage.py", "list_companies"],
         )
     ]
