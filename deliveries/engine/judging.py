@@ -1,25 +1,18 @@
-"""A delivery's request, and what the reply makes of it (decision W19).
+"""What a reply makes of its delivery (decision W19). Pure but for the settings."""
 
-Pure but for the settings.
-"""
-
-import logging
 from datetime import datetime
 from http import HTTPStatus
 from typing import NamedTuple
 
 from django.conf import settings
 
-from deliveries.engine import recording, rendering
-from deliveries.engine.loans import Address, Claimed
+from deliveries.engine import recording
+from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Flight
 from deliveries.engine.schedule import LONGEST_RETRY_AFTER, next_wait
 from deliveries.http.answers import Failure, Reply
-from deliveries.http.transport import Request
 from deliveries.models import State
-
-logger = logging.getLogger(__name__)
 
 # Once for all results: looking up a member of an enum takes longer than the comparison.
 DELIVERED, GONE = State.DELIVERED, HTTPStatus.GONE
@@ -92,24 +85,6 @@ def proxy_wait(delivery: Claimed) -> float:
     """Seconds until the next try at the same rung: `attempts` beyond `step` were free as well."""
     free = max(0, delivery.attempts - delivery.step)
     return min(PROXY_WAIT_SECONDS * 2.0 ** min(free, 10), LONGEST_PROXY_WAIT_SECONDS)
-
-
-def write_request(sent: Sent, address: Address) -> Request | Reply:
-    """What is sent; where that cannot be written, which is our own fault, the reply instead."""
-    try:
-        return rendering.render(sent.delivery, address, sent.at, sent)
-    except Exception as error:  # whatever it is: one delivery must not stop the others
-        if not isinstance(error, rendering.CannotRender):
-            logger.exception("delivery %s cannot be sent", sent.delivery.id)
-        return Reply(
-            key=sent,
-            status=None,
-            error=Failure.INTERNAL,
-            detail=str(error),
-            answer=b"",
-            duration_ms=0,
-            retry_after=None,
-        )
 
 
 def wants_silence(result: AttemptResult) -> bool:

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import cast
 
-from deliveries.engine import claiming, judging
+from deliveries.engine import claiming, judging, rendering
 from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.judging import Sent
@@ -90,9 +90,9 @@ class Engine:
             patience = 0.0 if more else self.patience(now)
             replies = self.transport.wait(patience)
             self.presence.notice(patience)
-            self.take_replies(replies)
             if self.transport.rung and self.bell.silence():
                 self.look_at = 0.0
+            self.take_replies(replies)
 
     def is_over(self, stopping: bool, until_idle: bool) -> bool:
         if self.turn or self.rooms.in_flight or self.results or self.back:
@@ -159,7 +159,6 @@ class Engine:
     def finish_turn(self, now: float) -> None:
         turn, self.turn = cast("Future[Turn]", self.turn).result(), None
         self.attempts += turn.recorded
-
         self.book.silent -= turn.silenced
         self.enter(turn.claims)
         self.back += self.book.let_leave(turn.surplus, now)
@@ -201,7 +200,7 @@ class Engine:
     def start(self, lane: Lane, delivery: Claimed, at: datetime, now: float) -> None:
         address = cast(Address, lane.address)
         sent = Sent(delivery, address.url, at, self.rooms.start(lane, now))
-        request = judging.write_request(sent, address)
+        request = rendering.write_request(delivery, address, at, sent)
         if isinstance(request, Reply):
             self.take_replies([request])
         else:

@@ -1,5 +1,6 @@
 """A claimed delivery as the request that its receiver gets (interface, Delivery headers)."""
 
+import logging
 from collections.abc import Collection, Hashable
 from datetime import datetime
 from functools import lru_cache
@@ -13,9 +14,12 @@ from companies.encryption import UnreadableSecret
 from deliveries import statements
 from deliveries.engine.loans import Address, Claimed, Headers
 from deliveries.engine.signing import sign, sign_standard, timestamp_ms
+from deliveries.http.answers import Failure, Reply
 from deliveries.http.transport import Request
 from webhooks.event_types import registry
 from webhooks.targets import host_in
+
+logger = logging.getLogger(__name__)
 
 API_VERSION = "2025-09-01"
 
@@ -166,3 +170,23 @@ def plain_headers(auth_token: str | None) -> Headers:
     if auth_token:
         headers.append(("Authorization", f"Bearer {auth_token}"))
     return headers
+
+
+def write_request(
+    delivery: Claimed, address: Address, at: datetime, key: Hashable
+) -> Request | Reply:
+    """What is sent; where that cannot be written, which is our own fault, the reply instead."""
+    try:
+        return render(delivery, address, at, key)
+    except Exception as error:  # whatever it is: one delivery must not stop the others
+        if not isinstance(error, CannotRender):
+            logger.exception("delivery %s cannot be sent", delivery.id)
+        return Reply(
+            key=key,
+            status=None,
+            error=Failure.INTERNAL,
+            detail=str(error),
+            answer=b"",
+            duration_ms=0,
+            retry_after=None,
+        )
