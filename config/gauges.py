@@ -81,7 +81,9 @@ def of_deliveries(now: datetime) -> Gauges:
         "The same of first attempts and of retries",
         {kind: seconds_since(now, since) for kind, since in oldest._asdict().items()},
     )
-    resting = backlog.count_resting()
+    failing, resting = backlog.count_unwell()
+    text = "Webhooks with something waiting that failed three times or more since they last did not"
+    yield gauge("webhooks_failing", text, failing)
     yield gauge("webhooks_resting", "Webhooks paused between probes after failures", resting)
     yield gauge(
         "mail_oldest_due_seconds",

@@ -84,9 +84,9 @@ CASES = [
     ),
     Case(
         "ParceldeskReceiversDown",
-        gauge("parceldesk_webhooks_resting", 20, 21),
+        gauge("parceldesk_webhooks_failing", 20, 21),
         16,
-        "21 webhooks rest after failures",
+        "21 webhooks fail, and have something waiting",
     ),
     Case(
         "ParceldeskHostHeld",

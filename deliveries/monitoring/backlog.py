@@ -4,10 +4,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import connection, transaction
-from django.utils import timezone
 
 from deliveries import statements
-from deliveries.models import Health, Pulse
+from deliveries.models import Pulse
 
 # From webhook to webhook in the index, however many rows each of them has waiting.
 LANE = """
@@ -83,6 +82,33 @@ GROUP BY 1
 SAMPLE_ROWS = 3_000
 KINDS = ("first_attempt", "retry", "resting", "paused")
 
+# One or two happen to every receiver.
+MANY_FAILURES = 3
+
+# Between two attempts a webhook rests for minutes at most, and its next retry may be hours away: so
+# who rests just now says little of how many receivers are down.
+UNWELL = """
+SELECT count(*) FILTER (WHERE failures >= %s AND EXISTS (
+    SELECT FROM webhooks_webhook AS webhook
+    JOIN companies_company AS company ON company.id = webhook.company_id
+    WHERE webhook.id = webhook_id AND webhook.active AND webhook.deleted_at IS NULL
+      AND company.active)
+    AND EXISTS (SELECT FROM deliveries_delivery_open AS waiting
+      WHERE waiting.webhook_id = health.webhook_id)),
+  count(*) FILTER (WHERE resting_until > statement_timestamp())
+FROM deliveries_health AS health WHERE failures > 0
+"""
+
+
+class Unwell(NamedTuple):
+    """Webhooks that fail: `failing` ones have something waiting and failed three times or more
+    since their last success, whether they are tried just now, rest or wait for their next retry;
+    `resting` ones are left alone at this moment. Who waits for something of ours is neither.
+    """
+
+    failing: int
+    resting: int
+
 
 class OldestDue(NamedTuple):
     """Since when the longest-due delivery of a kind waits; None where none is due."""
@@ -126,9 +152,10 @@ def count_waiting_by_kind(waiting: int) -> dict[str, int]:
     return {kind: round(waiting * sampled.get(kind, 0) / max(seen, 1)) for kind in KINDS}
 
 
-def count_resting() -> int:
-    """Webhooks that rest after failures, without those that wait for something of ours."""
-    return Health.objects.filter(resting_until__gt=timezone.now(), failures__gt=0).count()
+def count_unwell() -> Unwell:
+    with connection.cursor() as cursor:
+        cursor.execute(UNWELL, [MANY_FAILURES])
+        return Unwell(*cursor.fetchone())
 
 
 def last_pulse() -> datetime | None:

@@ -133,7 +133,7 @@ def queue_totals() -> Totals:
         due=due,
         due_cut=due >= MOST_DUE,
         in_flight=in_flight,
-        resting_webhooks=backlog.count_resting(),
+        resting_webhooks=backlog.count_unwell().resting,
         paused_webhooks=len(paused.values_list("pk", flat=True)[:MOST_PAUSED]),
         held_hosts=HeldHost.objects.in_force().count(),
         loops=len(loops),

@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from contextlib import suppress
 from typing import Any
 
 from faults.incidents.following import NotMended, Page
@@ -59,6 +60,9 @@ def play(incident: Incident, scene: Scene, watch: Watch, times: float) -> dict[s
             found["quiet_minutes"] = round((time.monotonic() - began_to_mend) / 60, 1)
     except (NotMended, LookupError, TimeoutError) as trouble:
         found["trouble"] = str(trouble) or type(trouble).__name__
+        # The next incident is to find the service well.
+        with suppress(NotMended, LookupError, TimeoutError):
+            next(steps, None)
     finally:
         steps.close()
     found["commands"] = page.done

@@ -49,7 +49,7 @@ def test_nothing_is_sent_to_a_host_that_is_held(
     assert [each.path for each in receiver.log] == ["/other", "/other"]
     # As if it rested, but that would be its receiver's fault.
     assert Health.objects.filter(resting_until__gt=timezone.now()).count() == 1
-    assert backlog.count_resting() == 0
+    assert backlog.count_unwell() == (0, 0)
     waiting = Delivery.objects.open()
     assert waiting.count() == 2
     assert waiting.aggregate(attempts=Max("attempts"), step=Max("step")) == {

@@ -12,7 +12,7 @@ from companies.models import Company, Sum
 from config import gauges
 from deliveries import publishing
 from deliveries.engine.rooms import SLOTS
-from deliveries.models import Delivery, Loop
+from deliveries.models import Delivery, Health, Loop
 from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests.config.test_metrics import figures, of
@@ -144,3 +144,40 @@ def test_shows_the_loops_and_their_slots(client: Client, db: None) -> None:
     assert of(found, "engine_slots") == 2 * SLOTS
     assert of(found, "engine_slots_busy") == 20
     assert of(found, "engine_loops_wanted") == gauges.settings.DELIVERY_LOOPS
+
+
+def test_a_receiver_that_is_down_is_counted_also_between_its_attempts(
+    client: Client, company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    ours = build.webhook(company, url=f"{receiver.url}/in")
+    receiver.answer = lambda _: Answer(503)
+    publishing.publish([build.news(company, n) for n in range(3)])
+    deliver(loopback)
+
+    # Nothing is due, and nobody rests, for minutes: receivers that answer are not left alone.
+    assert not Health.objects.filter(resting_until__gt=timezone.now()).exists()
+    assert of(figures(client), "webhooks_failing") == 1
+
+    ours.active = False
+    ours.save()
+    assert of(figures(client), "webhooks_failing") == 0
+    ours.active = True
+    ours.save()
+    receiver.answer = lambda _: Answer(200)
+    make_due()
+    deliver(loopback)
+    assert of(figures(client), "webhooks_failing") == 0
+
+
+def test_of_failing_webhooks_those_count_that_have_something_waiting(
+    client: Client, company: Company
+) -> None:
+    for failures in (2, 3, 9):
+        Health.objects.create(webhook=build.webhook(company), failures=failures)
+    assert of(figures(client), "webhooks_failing") == 0
+
+    publishing.publish([build.news(company)])
+    assert of(figures(client), "webhooks_failing") == 2
+
+    Company.objects.update(active=False)
+    assert of(figures(client), "webhooks_failing") == 0
