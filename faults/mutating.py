@@ -98,9 +98,16 @@ def test_files(tree: Path, folders: Sequence[str]) -> list[Path]:
 
 
 def in_likely_order(mutant: Mutant, files: Sequence[Path]) -> list[str]:
-    """Those first that name the module that is broken: most changes are noticed in seconds."""
-    module = Path(mutant.file).stem
-    return [str(path) for path in sorted(files, key=lambda path: module not in path.read_text())]
+    """Most changes are noticed in seconds: first the tests that are named like the broken module,
+    or like a folder that it lies in; then those that speak of it.
+    """
+    path = Path(mutant.file)
+    names = {path.stem, *path.parent.parts[1:]}
+
+    def is_far(file: Path) -> tuple[bool, bool]:
+        return not any(name in file.stem for name in names), path.stem not in file.read_text()
+
+    return [str(path) for path in sorted(files, key=is_far)]
 
 
 class Tests:
