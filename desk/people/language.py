@@ -1,6 +1,7 @@
 """In which language and zone somebody reads the desk (decisions N20 and N21)."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -58,6 +59,16 @@ def save_preferences(preferences: Preferences) -> None:
     cache.delete(f"desk:{key_of_user(preferences.user)}")
 
 
+class ReadersZone(ZoneInfo):
+    """A zone that leads nowhere beyond all time: it shows what would lie there as UTC (N28)."""
+
+    def fromutc(self, instant: datetime) -> datetime:
+        try:
+            return super().fromutc(instant)
+        except OverflowError:
+            return instant
+
+
 class DeskLanguage:
     """Middleware: the desk speaks to each of its people in their language and zone."""
 
@@ -70,7 +81,7 @@ class DeskLanguage:
         reading = Reading(settings.LANGUAGE_CODE, settings.DESK_TIME_ZONE)
         if request.user.is_authenticated:
             reading = reading_of(request.user)
-        with translation.override(reading.language), timezone.override(ZoneInfo(reading.zone)):
+        with translation.override(reading.language), timezone.override(ReadersZone(reading.zone)):
             return self.get_response(request)
 
 

@@ -52,6 +52,55 @@ def test_a_ticket_is_opened_moved_and_answered(
     assert (ticket.status, ticket.filing_due_at) == (Status.FOLLOW_UP, None)
 
 
+def test_a_filing_rule_that_comes_later_stops_no_ticket(
+    api: APIClient, shipment: Shipment, agent: Agent, client: Client
+) -> None:
+    FilingRule.objects.all().delete()
+    answer = api.post("/company/tickets", {"type_id": 4, "shipment_id": shipment.pk})
+    ticket = Ticket.objects.get(pk=answer.json()["id"])
+    FilingRule.objects.create(type_id=4, days=30, counts_from_delivery=True)
+
+    call_command("move_ticket", ticket.pk, Status.INCOMPLETE, agent="ada", reason="An invoice?")
+    url = f"/company/tickets/{ticket.pk}"
+    assert api.put(url, {"ticket_status_id": 5, "comments": "Here it is."}).status_code == 200
+    client.force_login(agent.user)
+    body = {"text": "Thank you.", "reply": "", "seen": token(ticket)}
+    replied = client.post(f"/admin/tickets/ticket/{ticket.pk}/write/", body, follow=True)
+
+    assert "Thank you." in replied.content.decode()
+    ticket.refresh_from_db()
+    assert (ticket.status, ticket.filing_due_at) == (Status.FOLLOW_UP, None)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Madrid", "America/Mexico_City"])
+def test_pages_show_them_in_every_zone(
+    api: APIClient, shipment: Shipment, agent: Agent, client: Client, zone: str
+) -> None:
+    """At the ends of time a zone east or west of UTC leads beyond them."""
+    answer = api.post("/company/tickets", {"type_id": 4, "shipment_id": shipment.pk})
+    ticket = answer.json()["id"]
+    Ticket.objects.update(created_at=shipment.delivered_at, due_at=shipment.delivered_at)
+    Agent.objects.update(time_zone=zone)
+    agent.user.is_superuser = True
+    agent.user.save()
+    client.force_login(agent.user)
+    pages = [
+        f"tickets/ticket/{ticket}/change/",
+        "tickets/ticket/",
+        "tickets/ticket/export/",
+        f"shipments/shipment/{shipment.pk}/change/",
+        "shipments/shipment/",
+        f"companies/company/{shipment.company_id}/change/",
+        "",
+    ]
+
+    for page in pages:
+        shown = client.get(f"/admin/{page}")
+        assert shown.status_code == 200, page
+        assert b"".join(shown) if shown.streaming else shown.content
+    assert client.post(f"/admin/tickets/ticket/{ticket}/evidence/").status_code == 200
+
+
 def test_tickets_are_recalculated(company: Company, shipment: Shipment) -> None:
     tickets = [build.ticket(company, type_id=4, shipment_id=shipment.pk) for _ in range(2)]
     tickets.append(build.ticket(company))
