@@ -2,3 +2,12 @@
 
 # PostgreSQL's bigint.
 LARGEST_ID = 2**63 - 1
+
+
+def read_id(text: str) -> int | None:
+    """The id that a text is, in ASCII digits; None where it is none, however long it is."""
+    # Python refuses to read thousands of digits.
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        return None
+    number = int(text)
+    return number if 0 < number <= LARGEST_ID else None

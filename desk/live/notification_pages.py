@@ -9,6 +9,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from companies.ids import read_id
 from companies.texts import show_controls
 from desk.common.requests import StaffRequest
 from desk.live.asking import VIEW
@@ -40,10 +41,11 @@ def read_page(request: StaffRequest) -> HttpResponse:
     require_view(request)
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    ticket = request.POST.get("ticket", "")
-    if ticket and not (ticket.isascii() and ticket.isdecimal() and len(ticket) < 19):
+    sent = request.POST.get("ticket", "")
+    ticket_id = read_id(sent)
+    if sent and ticket_id is None:
         raise PermissionDenied
-    mark_read(request.user, ticket_id=int(ticket) if ticket else None)
+    mark_read(request.user, ticket_id=ticket_id)
     return redirect("desk_notifications")
 
 

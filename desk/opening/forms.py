@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from companies.ids import read_id
 from companies.models import Company
 from desk.common.forms import LONGEST_TEXT, TextField
 from desk.opening import lookups
@@ -42,9 +43,9 @@ class NumberField(forms.CharField):
         text = str(value or "").strip()
         if not text:
             return None
-        if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        if (number := read_id(text)) is None:
             raise forms.ValidationError(_("Enter a number."), code="invalid")
-        return int(text)
+        return number
 
 
 class NewTicketForm(forms.Form):

@@ -3,7 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
-from companies.ids import LARGEST_ID
+from companies.ids import read_id
 from companies.models import Company
 from shipments.models import Shipment
 
@@ -14,8 +14,8 @@ def find_company(text: str) -> Company:
     """By its whole name in any case, or its id. Raises ValidationError, with the likely ones."""
     name = text.strip()
     found = list(Company.objects.filter(name__iexact=name).order_by("pk")[: MOST_OFFERED + 1])
-    if not found and is_id(name):
-        found = list(Company.objects.filter(pk=int(name)))
+    if not found:
+        found = list(Company.objects.filter(pk=read_id(name) or 0))
     if len(found) == 1:
         return require_active(found[0])
     likely = found or Company.objects.filter(name__icontains=name, active=True).order_by("name")
@@ -51,14 +51,10 @@ def shipment_of_caller(company: Company, text: str) -> int:
     found = own.order_by("-pk").values_list("pk", flat=True).first()
     if found is not None:
         return found
-    if is_id(number):
-        return int(number)
+    if (shipment_id := read_id(number)) is not None:
+        return shipment_id
     raise ValidationError(
         gettext("%(company)s has no shipment with the tracking number %(number)s.")
         % {"company": company.name, "number": number},
         code="unknown",
     )
-
-
-def is_id(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 20 and 0 < int(text) <= LARGEST_ID

@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from companies.ids import LARGEST_ID
+from companies.ids import read_id
 from companies.models import Company
 from desk.common.cache import cached
 from desk.models import Storm
@@ -96,7 +96,7 @@ class CompanyFilter(TextFilter):
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         """By its id, or its whole name in any case; where that is none's, by a part of it."""
         if value.isascii() and value.isdecimal():
-            return tickets.filter(company=min(int(value), LARGEST_ID))
+            return tickets.filter(company=read_id(value) or 0)
         named = list(Company.objects.filter(name__iexact=value).values_list("pk", flat=True))
         return tickets.filter(company__in=named or [one.id for one in companies_like(value)])
 
@@ -186,8 +186,7 @@ class StormFilter(FieldFilter):
         return bool(self.value())
 
     def number(self) -> int:
-        value = self.value()
-        return min(int(value), LARGEST_ID) if value.isascii() and value.isdecimal() else 0
+        return read_id(self.value()) or 0
 
     def field(self) -> forms.Field:
         found = Storm.objects.filter(pk=self.number()).first()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from companies.ids import LARGEST_ID
+from companies.ids import read_id
 
 LONGEST = 200
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
@@ -96,8 +96,7 @@ def read_terms(typed: str) -> Terms:
         else:
             words += these
             wanted.append(beginning_with(these))
-    digits = typed.removeprefix("#")
-    number = int(digits) if is_number(digits) else None
+    number = read_id(typed.removeprefix("#"))
     is_ticket = number is not None and typed.startswith("#")
     return Terms(
         typed, words, wanted, excluded, phrases, key[:LONGEST], value[:LONGEST], number, is_ticket
@@ -129,10 +128,6 @@ def search_term(kind: str, text: str) -> str:
     for special in "\\'":
         text = text.replace(special, special * 2)
     return f"'{BLOCK}{kind}{text}'"
-
-
-def is_number(term: str) -> bool:
-    return term.isascii() and term.isdecimal() and 0 < len(term) < 20 and int(term) <= LARGEST_ID
 
 
 def has_digit(text: str) -> bool:

@@ -10,6 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 
+from companies.ids import read_id
 from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest, staff
 from desk.models import SavedView
@@ -31,7 +32,7 @@ class ViewPages(ModelAdmin):
         user, sent = cast(StaffRequest, request).user, request.POST
         number = sent.get("view", "")
         visible = SavedView.objects.filter(pk__in=[one.pk for one in views.views_for(user)])
-        view = get_object_or_404(visible, pk=int(number)) if number.isdecimal() else None
+        view = get_object_or_404(visible, pk=read_id(number)) if number else None
         if view is not None and "delete" in sent:
             views.delete_view(user, view)
             text = gettext("View “%(name)s” deleted.")

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext
 
-from companies.ids import LARGEST_ID
+from companies.ids import read_id
 from companies.models import Company
 from desk.common import csv_files
 from desk.reports import report_tables
@@ -80,7 +80,7 @@ class Question:
         if not name:
             return None
         if name.isascii() and name.isdecimal():
-            found = Company.objects.filter(pk=min(int(name), LARGEST_ID)).first()
+            found = Company.objects.filter(pk=read_id(name) or 0).first()
         else:
             found = Company.objects.filter(name__iexact=name).order_by("pk").first()
         if found is None:

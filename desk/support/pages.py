@@ -11,7 +11,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from companies.ids import LARGEST_ID
+from companies.ids import LARGEST_ID, read_id
 from companies.models import Company
 from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest
@@ -79,8 +79,8 @@ def company_given(typed: str) -> Company | None:
     text = typed.strip()
     if not text:
         return None
-    if text.isascii() and text.isdecimal() and len(text) < 19:
-        company = Company.objects.filter(pk=int(text)).first()
+    if text.isascii() and text.isdecimal():
+        company = Company.objects.filter(pk=read_id(text) or 0).first()
     else:
         company = Company.objects.filter(name__iexact=text).order_by("pk").first()
     if company is None:

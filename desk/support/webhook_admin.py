@@ -19,6 +19,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from companies.failing_rows import do_each
+from companies.ids import read_id
 from deliveries.monitoring import log, needs_attention
 from desk.common.admin_base import ReadOnlyAdmin
 from desk.common.controls import foreign_column, isolated
@@ -207,10 +208,8 @@ class WebhookAdmin(SendingPages, ReadOnlyAdmin):
         if not self.has_pause_permission(request):
             raise PermissionDenied
         sent = request.POST if request.method == "POST" else request.GET
-        ids = [one for one in sent.getlist("webhook")[:MOST_AT_ONCE] if len(one) < 19]
-        webhooks = self.get_queryset(request).filter(
-            pk__in=[int(one) for one in ids if one.isascii() and one.isdecimal()]
-        )
+        ids = map(read_id, sent.getlist("webhook")[:MOST_AT_ONCE])
+        webhooks = self.get_queryset(request).filter(pk__in=[one for one in ids if one])
         found = list(webhooks.order_by("pk"))
         if not found:
             raise Http404

@@ -18,6 +18,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
 from companies.files.refusals import FileRefused
+from companies.ids import read_id
 from desk.common import attachments
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest, staff
@@ -100,7 +101,7 @@ class TicketPages(FilePages, MovePages):
         **more: Any,
     ) -> HttpResponse:
         """The page; `more` is for the boxes that further pages add to it."""
-        before, walk = request.GET.get("before", ""), walking.walk(request, ticket)
+        before, walk = read_id(request.GET.get("before", "")), walking.walk(request, ticket)
         had = unread.tokens_in(request.POST).get(ticket.pk)
         context = {
             **self.admin_site.each_context(request),
@@ -108,7 +109,7 @@ class TicketPages(FilePages, MovePages):
                 ticket,
                 request.user,
                 may_work=self.has_change_permission(request),
-                before=int(before) if before.isdecimal() and len(before) < 19 else None,
+                before=before,
                 macro=request.GET.get("macro", ""),
             ),
             "walk": walk,

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from companies.ids import LARGEST_ID
+from companies.ids import read_id
 from desk.common.forms import LONGEST_TEXT, SeenField, TextField
 from tickets.changes import mentions
 from tickets.models import Agent
@@ -60,6 +60,6 @@ class RelateForm(forms.Form):
 
     def clean_other(self) -> int:
         text: str = self.cleaned_data["other"].strip().removeprefix("#")
-        if not (text.isascii() and text.isdecimal() and 0 < int(text) <= LARGEST_ID):
+        if (number := read_id(text)) is None:
             raise forms.ValidationError(_("Enter the number of a ticket."), code="invalid")
-        return int(text)
+        return number

@@ -107,6 +107,38 @@ def test_survives_the_address_of_no_ticket(desk: Client, address: str) -> None:
     assert desk.post(f"{LIST}{address}/write/", {"text": "x"}).status_code in (404, 405, 302)
 
 
+NUMBER = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        (f"{LIST}?company={NUMBER}", 200),
+        (f"{LIST}?storm={NUMBER}", 200),
+        (f"{LIST}?agent={NUMBER}", 200),
+        (f"{LIST}?o={NUMBER}", 200),
+        (f"{LIST}?q=%23{NUMBER}", 200),
+        (f"{LIST}{{ticket}}/change/?before={NUMBER}", 200),
+        (f"/admin/reports/?company={NUMBER}&agent={NUMBER}&type={NUMBER}", 400),
+        (f"/admin/webhooks/webhook/pause/?webhook={NUMBER}", 404),
+    ],
+)
+def test_a_number_of_thousands_of_digits_is_nobody_s(
+    admin_client: Client, company: Company, address: str, status: int
+) -> None:
+    ticket = build.ticket(company)
+
+    assert admin_client.get(address.format(ticket=ticket.pk)).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("page", "field", "status"),
+    [("tickets/ticket/views/", "view", 404), ("notifications/read/", "ticket", 403)],
+)
+def test_nor_is_one_that_is_sent(admin_client: Client, page: str, field: str, status: int) -> None:
+    assert admin_client.post(f"/admin/{page}", {field: NUMBER}).status_code == status
+
+
 PAGES = ["ticket/", "ticket/{ticket}/change/", "tickettype/", "tickettype/4/change/", "agent/"]
 PAGES += ["agent/{agent}/change/", "ticket/move/3/?ticket={ticket}"]
 
