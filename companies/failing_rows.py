@@ -11,13 +11,14 @@ from datetime import timedelta
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import Count, F
+from django.db.models import Count, F, Model, QuerySet
 from django.utils import timezone
 
 from companies.models import FailedRow
 
 logger = logging.getLogger(__name__)
 K = TypeVar("K")
+M = TypeVar("M", bound=Model)
 
 # No row's fault: the database is away, waits for a lock, or is full. The whole run is repeated.
 NOBODY_S_FAULT = (OperationalError, InterfaceError)
@@ -94,6 +95,12 @@ class FailingRows:
                 row.delete()
             else:
                 self.known.add((row.kind, row.key))
+
+    def first(self, found: QuerySet[M], most: int, key: str = "pk") -> list[M]:
+        """The first `most` of these, and only then those that failed in earlier runs."""
+        failed = {f"{key}__in": [known for _, known in self.known]}
+        rows = list(found.exclude(**failed)[:most])
+        return rows + list(found.filter(**failed)[: most - len(rows)])
 
     def do(
         self,

@@ -19,6 +19,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from companies import audit
+from companies.failing_rows import NOBODY_S_FAULT, FailingRows
 from companies.measures import catalogue, counting
 from companies.models import AuditEntry
 from companies.old_rows import delete_in_steps, delete_oldest, forget_kept_answers
@@ -58,6 +59,8 @@ class Sweep:
     rows: dict[str, int] = field(default_factory=dict)
     # Partitions that were in use.
     kept: list[str] = field(default_factory=list)
+    # Kinds that could not be forgotten, or not whole.
+    failed: dict[str, Exception] = field(default_factory=dict)
     now: datetime = field(default_factory=timezone.now)
 
     @property
@@ -79,12 +82,19 @@ class Sweep:
 
 
 def forget_old(sweep: Sweep) -> Sweep:
-    """Forget what is old of every kind; returns the same sweep, with what went."""
-    for kind, forget in KINDS.items():
-        before = sweep.before(kind)
+    """Forget what is old of every kind; returns the same sweep, with what went.
+
+    A kind that fails keeps no other.
+    """
+    for kind, forget in (KINDS | EXPIRED).items():
+        before = sweep.now if kind in EXPIRED else sweep.before(kind)
         if before is not None:
-            forget(sweep, before)
-    forget_expired(sweep)
+            try:
+                forget(sweep, before)
+            except NOBODY_S_FAULT:
+                raise
+            except Exception as error:
+                sweep.failed[kind] = error
     if not sweep.dry_run:
         for kind, rows in sweep.rows.items():
             if rows:
@@ -94,7 +104,10 @@ def forget_old(sweep: Sweep) -> Sweep:
 
 def forget_some() -> bool:
     """A run of the task: whether there may be more to do. Raises WeeksInUse."""
-    sweep = forget_old(Sweep(most=MOST_AT_ONCE))
+    rows, sweep = FailingRows("forget_what_is_old"), forget_old(Sweep(most=MOST_AT_ONCE))
+    for kind, error in sweep.failed.items():
+        rows.note("old", kind, error)
+    rows.forget("old", [kind for kind in KINDS | EXPIRED if kind not in sweep.failed])
     went = {kind: rows for kind, rows in sweep.rows.items() if rows and kind in settings.KEEP_DAYS}
     if went:
         logger.info("forgotten: %s", "; ".join(sweep.lines), extra={"rows": went})
@@ -167,13 +180,15 @@ def forget_notifications(sweep: Sweep, before: datetime) -> None:
     sweep.note("notifications", gone, "notifications")
 
 
-def forget_expired(sweep: Sweep) -> None:
-    """What has its own end, whatever the settings say."""
-    expired = Session.objects.filter(expire_date__lt=sweep.now).order_by("expire_date")
+def forget_sessions(sweep: Sweep, now: datetime) -> None:
+    expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date")
     gone = delete_in_steps(expired, dry_run=sweep.dry_run, most=sweep.most)
     sweep.note("sessions", gone, "expired sessions")
     forget_unseen(dry_run=sweep.dry_run)
     forget_requests(dry_run=sweep.dry_run)
+
+
+def forget_answers(sweep: Sweep, now: datetime) -> None:
     forgotten = forget_kept_answers(dry_run=sweep.dry_run, most=sweep.most)
     sweep.note("answers", forgotten, "kept answers older than a day")
 
@@ -186,4 +201,9 @@ KINDS: dict[str, Callable[[Sweep, datetime], None]] = {
     "sign_ins": forget_sign_ins,
     "audit": forget_audit,
     "notifications": forget_notifications,
+}
+# What has its own end, whatever the settings say.
+EXPIRED: dict[str, Callable[[Sweep, datetime], None]] = {
+    "sessions": forget_sessions,
+    "answers": forget_answers,
 }

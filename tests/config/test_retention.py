@@ -7,14 +7,14 @@ import psycopg
 import pytest
 from axes.models import AccessLog
 from django.contrib.admin.models import LogEntry
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
 from companies import doorbell, old_rows
 from companies.doctor import Grade, examine
-from companies.models import AuditEntry, Company
+from companies.models import AuditEntry, Company, FailedRow
 from config import retention
 from config.management.commands.doctor import all_checks
 from config.tasks import forget_what_is_old
@@ -171,6 +171,33 @@ def test_a_run_is_bounded_and_rings_for_the_next(
     assert done == [1, 0]
     assert rings == ["config.tasks.forget_what_is_old"]
     assert not LogEntry.objects.exists()
+
+
+def test_a_kind_that_fails_keeps_no_other(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no such disk")
+
+    monkeypatch.setitem(retention.KINDS, "files", fail)
+    monkeypatch.setitem(retention.EXPIRED, "sessions", fail)
+    logged(500, agent)
+
+    assert forget_what_is_old() == 0
+
+    assert not LogEntry.objects.exists()
+    noted = FailedRow.objects.order_by("key").values_list("task", "kind", "key")
+    assert list(noted) == [("forget_what_is_old", "old", kind) for kind in ("files", "sessions")]
+
+    logged(500, agent)
+    with pytest.raises(CommandError, match="files: no such disk; sessions: no such disk"):
+        call_command("prune")
+    assert not LogEntry.objects.exists()
+    assert "deleted 1 old rows of log entries" in capsys.readouterr().out
+
+    monkeypatch.undo()
+    forget_what_is_old()
+    assert not FailedRow.objects.exists()
 
 
 def test_a_week_in_use_fails_the_run_and_doctor_says_so(

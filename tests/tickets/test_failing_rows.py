@@ -2,11 +2,12 @@
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import DataError, OperationalError
 from django.test import Client
 from django.utils import timezone
@@ -17,8 +18,10 @@ from companies.models import Company, FailedRow
 from tests import builders as build
 from tickets import tasks
 from tickets.assignment import automatic
-from tickets.models import Agent, FilingRule, Ticket
+from tickets.changes import notifications, search_entries
+from tickets.models import Agent, FilingRule, Notification, SearchEntry, SearchFill, Ticket
 from tickets.sla import recalculation
+from tickets.statuses import Status
 
 
 def failing_for(bad: set[int], real: Callable[..., Any], error: Exception) -> Callable[..., Any]:
@@ -170,6 +173,68 @@ def test_the_other_tickets_get_their_claim_deadline(
     assert tasks.set_late_claim_deadlines() == 2
     assert Ticket.objects.get(filing_due_at=None) == waiting[0]
     assert failed() == [("set_late_claim_deadlines", str(waiting[0].pk), 1)]
+
+
+def test_what_is_taken_back_of_an_agent_who_left_fails_alone(
+    company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
+    User.objects.update(is_active=False)
+    fails = failing_for({left[0].pk}, automatic.record_history, ZeroDivisionError("by zero"))
+    monkeypatch.setattr(automatic, "record_history", fails)
+
+    tasks.assign_waiting()
+
+    assert Ticket.objects.exclude(agent=None).get() == left[0]
+    assert failed() == [("assign_waiting", str(left[0].pk), 1)]
+
+
+def test_of_the_other_tickets_that_are_soon_late_agents_hear(
+    company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = timezone.now() + timedelta(minutes=9)
+    late = [build.ticket(company, agent=agent, due_at=soon) for _ in range(3)]
+    fails = failing_for({late[0].pk}, notifications.notify, ZeroDivisionError("by zero"))
+    monkeypatch.setattr(notifications, "notify", fails)
+    monkeypatch.setattr(notifications, "MOST_AT_ONCE", 2)
+
+    # Who failed comes last, so that the bound of a run is the others'.
+    assert [tasks.notify_of_late_tickets() for _ in range(3)] == [1, 1, 0]
+    told = Notification.objects.order_by("ticket").values_list("ticket", flat=True)
+    assert list(told) == [ticket.pk for ticket in late[1:]]
+    assert failed() == [("notify_of_late_tickets", str(late[0].pk), 3)]
+
+
+def test_the_other_tickets_get_their_search_entries(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [build.ticket(company, shipment_id=4101 + n) for n in range(4)]
+    SearchEntry.objects.all().delete()
+    SearchFill.objects.update_or_create(defaults={"left_up_to": old[-1].pk})
+    write = search_entries.write_entries
+
+    def refuse_the_second(ticket_ids: Sequence[int]) -> None:
+        write(ticket_ids)
+        if old[1].pk in ticket_ids:
+            raise DataError("no text")
+
+    monkeypatch.setattr(search_entries, "write_entries", refuse_the_second)
+
+    while tasks.fill_search():
+        pass
+    others = {ticket.pk for ticket in old if ticket != old[1]}
+    assert set(SearchEntry.objects.values_list("pk", flat=True)) == others
+    assert failed() == [("fill_search", str(old[1].pk), 1)]
+
+    # The second part of its work: parcels that the platform has named since.
+    for n in range(4):
+        build.shipment(company, 4101 + n, tracking_number=f"Z{n}")
+    monkeypatch.setattr(search_entries, "write_entries", write)
+    write([old[1].pk])
+    SearchEntry.objects.filter(pk=old[1].pk).update(tracking=None)
+    monkeypatch.setattr(search_entries, "write_entries", refuse_the_second)
+    assert tasks.fill_search() == 3
+    assert SearchEntry.objects.get(tracking=None).pk == old[1].pk
 
 
 def test_failing_rows_are_shown_to_operators_and_monitoring(

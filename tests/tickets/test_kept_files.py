@@ -88,6 +88,31 @@ def test_what_a_killed_upload_left_is_removed_after_an_hour(disk: Path) -> None:
     assert on(disk) == {UnfinishedFile.objects.get().name}
 
 
+@pytest.mark.django_db
+def test_an_orphan_that_cannot_be_removed_keeps_no_other(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = timezone.now() - 2 * kept_files.UNFINISHED_FOR
+    names = [storage.write_file(storage.new_file_name(), b"half done") for _ in range(3)]
+    for name in names:
+        UnfinishedFile.objects.create(name=name, created_at=old)
+    remove = kept_files.remove_unfinished
+
+    def refuse_the_first(name: str) -> int:
+        if name == names[0]:
+            raise PermissionError(name)
+        return remove(name)
+
+    monkeypatch.setattr(kept_files, "remove_unfinished", refuse_the_first)
+    monkeypatch.setattr(kept_files, "MOST_AT_ONCE", 1)
+
+    # It failed once, and comes last from then on.
+    assert [tasks.remove_orphans() for _ in range(3)] == [0, 1, 1]
+
+    assert on(disk) == {names[0]}
+    assert FailedRow.objects.get().key == names[0]
+
+
 def test_a_file_that_no_ticket_got_in_a_day_is_forgotten(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,12 +25,9 @@ UNATTACHED_FOR = timedelta(hours=24)
 def make_thumbnails() -> int:
     """Make the pictures that are missing, the oldest first; returns how many files were done."""
     rows = FailingRows("make_thumbnails")
-    failed = [int(key) for _, key in rows.known]
     waiting = TicketFile.objects.filter(thumbnail=None).order_by("pk")
-    found = [*waiting.exclude(pk__in=failed)[:MOST_AT_ONCE]]
-    found += waiting.filter(pk__in=failed)[: MOST_AT_ONCE - len(found)]
     done = 0
-    for file in found:
+    for file in rows.first(waiting, MOST_AT_ONCE):
         try:
             name = thumbnail_of(file)
         except Exception as error:  # each storage has its own
@@ -67,13 +64,13 @@ def remove_orphans() -> int:
     rows = FailingRows("remove_orphans")
     old = UnfinishedFile.objects.filter(created_at__lt=timezone.now() - UNFINISHED_FOR)
     done = 0
-    for name in old.order_by("created_at").values_list("name", flat=True)[:MOST_AT_ONCE]:
+    for orphan in rows.first(old.order_by("created_at"), MOST_AT_ONCE, key="name"):
         try:
-            done += remove_unfinished(name)
+            done += remove_unfinished(orphan.name)
         except Exception as error:  # each storage has its own
-            rows.note("file", name, error)
+            rows.note("file", orphan.name, error)
             continue
-        rows.forget("file", [name])
+        rows.forget("file", [orphan.name])
     return done
 
 

@@ -4,13 +4,14 @@ Who writes the history notifies of assignments, who tells a ticket's news of ans
 Nobody is notified of what they did themselves, nor who is no longer active.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from companies import statements
+from companies.failing_rows import FailingRows
 from tickets.changes.actors import SYSTEM, Actor
 from tickets.history_codes import Kind
 from tickets.models import Notification, Ticket
@@ -106,11 +107,15 @@ def notify_of_late_tickets() -> int:
     soon = Ticket.objects.open().filter(
         ~Exists(told), due_at__gt=now, due_at__lte=now + SOON, agent__user__is_active=True
     )
-    found = list(soon.order_by("due_at", "pk")[:MOST_AT_ONCE])
-    for ticket in found:
-        agents = [ticket.agent_id] if ticket.agent_id else []
-        notify(ticket, agents, Notification.Kind.LATE, by=SYSTEM)
-    return len(found)
+    rows = FailingRows("notify_of_late_tickets")
+    found = {one.pk: one for one in rows.first(soon.order_by("due_at", "pk"), MOST_AT_ONCE)}
+
+    def tell(ticket_ids: Sequence[int]) -> None:
+        for ticket in map(found.__getitem__, ticket_ids):
+            agents = [ticket.agent_id] if ticket.agent_id else []
+            notify(ticket, agents, Notification.Kind.LATE, by=SYSTEM)
+
+    return sum(rows.do("ticket", [ticket_id], tell) for ticket_id in found)
 
 
 def mark_read(user: User, *, ticket_id: int | None = None) -> int:

@@ -5,12 +5,14 @@ a transaction of its own, and a row says how far it has come. Tickets whose ship
 names later get its tracking number.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.db import connection, transaction
 
+from companies.failing_rows import FailingRows
 from tickets.models import SearchEntry, SearchFill, Ticket
 
+TASK = "fill_search"
 # Tickets of a step: a few tenths of a second.
 STEP = 1_000
 # Steps of a run, so that other tasks have their turn.
@@ -43,54 +45,57 @@ def fill_some() -> int:
     """Write entries of older tickets, and of those whose shipment is known by now; returns how many
     tickets were looked at. Several may run at a time.
     """
-    looked_at = 0
+    rows, looked_at = FailingRows(TASK), 0
     for _ in range(MOST_STEPS):
-        if not (step := fill_step()):
+        if not (step := fill_step(rows)):
             break
         looked_at += step
-    return looked_at or add_known_shipments()
+    return looked_at or add_known_shipments(rows)
 
 
 def fill_all(show: Show) -> None:
     """All of them; `show` hears up to which id some are left."""
-    while fill_step():
+    rows = FailingRows(TASK)
+    while fill_step(rows):
         show(count_left())
-    while add_known_shipments():
+    while add_known_shipments(rows):
         pass
 
 
 @transaction.atomic
-def fill_step() -> int:
-    """Write the entries of the next STEP ids downwards; returns how many ids that were."""
+def fill_step(rows: FailingRows) -> int:
+    """Write the entries of the next STEP ids downwards; returns how many ids that were.
+
+    A ticket that fails has its entry written when it changes.
+    """
     fill = SearchFill.objects.select_for_update().first()
     if fill is None or fill.left_up_to <= 0:
         return 0
     last = fill.left_up_to
     fill.left_up_to = max(last - STEP, 0)
     # A ticket that changes meanwhile writes its own entry, which is newer: that one stays.
-    write_entries(list(range(fill.left_up_to + 1, last + 1)))
+    rows.do("ticket", range(fill.left_up_to + 1, last + 1), write_entries)
     fill.save(update_fields=["left_up_to"])
     return last - fill.left_up_to
 
 
-@transaction.atomic
-def add_known_shipments() -> int:
+def add_known_shipments(rows: FailingRows) -> int:
     """Write entries anew whose shipment was unknown and is not any more; returns how many."""
     with connection.cursor() as cursor:
         cursor.execute(KNOWN_NOW, [MOST_UNKNOWN, STEP])
         ids = [ticket_id for (ticket_id,) in cursor.fetchall()]
-    if not ids:
-        return 0
+    return rows.do("ticket", ids, write_anew) if ids else 0
+
+
+def write_anew(ids: Sequence[int]) -> None:
     # So that none changes between what is read and what is written.
     held = Ticket.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
     ids = list(held.values_list("pk", flat=True))
     SearchEntry.objects.filter(pk__in=ids).delete()
-    return write_entries(ids)
+    write_entries(ids)
 
 
-def write_entries(ids: list[int]) -> int:
-    """Write the entries of those of these tickets that have none; returns how many."""
+def write_entries(ids: Sequence[int]) -> None:
+    """Write the entries of those of these tickets that have none."""
     with connection.cursor() as cursor:
-        cursor.execute(WRITE, [ids])
-        written: int = cursor.fetchone()[0]
-    return written
+        cursor.execute(WRITE, [list(ids)])

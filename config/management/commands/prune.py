@@ -30,9 +30,11 @@ python manage.py prune --older-than 14"""
             raise CommandError("--older-than takes a number of days between 0 and 36500.")
         days = None if older_than is None else timedelta(days=older_than)
         sweep = forget_old(Sweep(older_than=days, dry_run=dry_run, show=self.show))
+        failed = "; ".join(f"{kind}: {error}" for kind, error in sweep.failed.items())
         went = {kind: rows for kind, rows in sweep.rows.items() if rows}
         return Said(
             "\n".join(sweep.lines),
             {"forgotten": sweep.rows, "weeks_in_use": sweep.kept},
             noted=", ".join(f"{rows} {kind}" for kind, rows in went.items()) or "nothing was old",
+            failed=failed and f"Not forgotten, or not all of it: {failed}",
         )
