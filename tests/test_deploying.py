@@ -66,6 +66,17 @@ def test_files_and_units_that_the_page_names_exist() -> None:
     }
 
 
+@pytest.mark.parametrize("file", ["parceldesk.conf", "compose.conf"])
+def test_a_proxy_lets_go_of_a_connection_before_the_service_does(file: str) -> None:
+    """Else it sends a request into one that is being closed."""
+    theirs = re.findall(
+        r"keepalive_timeout (\d+)s;", (ROOT / "deploy" / "nginx" / file).read_text()
+    )
+    ours = re.findall(r"--keep-alive (\d+)", (ROOT / "Procfile").read_text())
+
+    assert int(*theirs) < int(*ours)
+
+
 def test_commands_that_the_page_runs_have_these_options() -> None:
     lines = re.findall(r"(?:manage\.py|parceldesk) ([a-z_]+) ?([^\n]*)", "\n".join(BLOCKS))
     ours = [(name, rest) for name, rest in lines if name in get_commands()]

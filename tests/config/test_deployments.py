@@ -71,6 +71,15 @@ def test_no_key_of_the_cache_is_the_other_s() -> None:
     assert settings.DEPLOYMENT_KEY in cache.make_key("badges")
 
 
+def test_the_settings_name_queues_by_the_deployment() -> None:
+    key = settings.DEPLOYMENT_KEY
+
+    assert queues.tasks(key) == settings.CELERY_TASK_DEFAULT_QUEUE
+    assert queues.tasks(key) == settings.CELERY_CONTROL_EXCHANGE
+    route = settings.CELERY_TASK_ROUTES["deliveries.tasks.deliver"]
+    assert route["queue"] == queues.doorbell(key)
+
+
 def ring_as(deployment: str | None) -> None:
     deployments.remember(deployments.UUID(deployment) if deployment else None)
     doorbell.ring("deliveries.tasks.deliver")

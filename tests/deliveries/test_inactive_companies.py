@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from companies import services
 from companies.models import Company
 from deliveries import publishing, tasks
-from deliveries.engine import lanes
+from deliveries.engine import lanes, rendering
 from deliveries.models import Delivery, Health, State
 from deliveries.monitoring import backlog
 from faults.receiver import Receiver
@@ -57,6 +57,17 @@ def test_its_webhooks_behave_as_paused_and_then_as_resumed(
     assert deliver(loopback) == 2
     assert len(receiver.log) == 2
     assert api.get("/webhooks").status_code == 200
+
+
+def test_nothing_is_claimed_for_it_by_a_loop_that_works_on_its_webhook(company: Company) -> None:
+    """The company is looked at when a loop takes a webhook, and again before each claim."""
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company)])
+    assert list(rendering.addresses([webhook.pk])) == [webhook.pk]
+
+    services.set_active(company.pk, False)
+
+    assert rendering.addresses([webhook.pk]) == {}
 
 
 def test_a_webhook_that_was_paused_stays_paused(company: Company) -> None:

@@ -9,6 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
+from companies.services import set_active
 from deliveries import publishing, tasks
 from deliveries.engine import pausing, recording
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, State
@@ -133,11 +134,15 @@ def test_prunes_nothing_that_still_waits(company: Company) -> None:
     assert Event.objects.exists()
 
 
-def test_cancels_what_waited_for_a_paused_webhook_all_the_while(company: Company) -> None:
+@pytest.mark.parametrize("off", ["webhook", "company"])
+def test_cancels_what_waited_for_a_paused_webhook_all_the_while(company: Company, off: str) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company)])
     age(days=20)
-    services.pause(webhook.pk, "for a test")
+    if off == "webhook":
+        services.pause(webhook.pk, "for a test")
+    else:
+        set_active(company.pk, False)
 
     run("prune", "--older-than", "10")
 

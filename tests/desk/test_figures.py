@@ -12,11 +12,11 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from companies.models import Company
+from companies.models import Company, FailedRow
 from desk import tasks
 from desk.common import csv_files
 from desk.common.cache import cached
-from desk.reports import counting, dashboard, figures, tables
+from desk.reports import counting, dashboard, figures, kept_reports, tables
 from desk.reports.charts import columns, round_up
 from desk.reports.figures import Scope, Times
 from tests import builders as build
@@ -176,6 +176,12 @@ def test_counts_ahead_what_can_be_counted(
 
     counted = [28]
     assert tasks.count_figures() == 1
+    failing = FailedRow.objects.filter(task="count_figures")
+    assert [str(row) for row in failing.all()] == ["days of figures 7"]
+    counted = list(dashboard.SPANS)
+    monkeypatch.setattr(kept_reports, "keep_reports_ahead", lambda: 1 / 0)
+    assert tasks.count_figures() == 2
+    assert [str(row) for row in failing.all()] == ["reports all"]
     counted = []
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         tasks.count_figures()

@@ -1,6 +1,7 @@
 """What a lead takes to a meeting: each figure is as many tickets as the list behind it has."""
 
 import csv
+from codecs import BOM_UTF8
 from datetime import datetime, timedelta
 from io import StringIO
 from typing import Any
@@ -139,7 +140,9 @@ def test_spellings_of_a_carrier_are_one_row(lead: Client) -> None:
 def test_a_file_has_the_table_of_the_page_with_plain_numbers(lead: Client) -> None:
     answer = lead.get(f"{REPORT}agents.csv?type=3")
 
-    read = list(csv.reader(StringIO(answer.getvalue().decode().removeprefix("\ufeff"))))
+    sent = answer.getvalue()
+    assert sent.startswith(BOM_UTF8)
+    read = list(csv.reader(StringIO(sent.removeprefix(BOM_UTF8).decode())))
     assert [read[0][0], read[0][8]] == ["Agent", "Decided"]
     assert {row[0]: row[8] for row in read[1:]} == {"ada": "1", "ben": "1"}
     assert lead.get(f"{REPORT}nothing.csv").status_code == 404

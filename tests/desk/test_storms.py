@@ -109,6 +109,25 @@ def test_one_carrier_that_fails_keeps_no_other(
     assert [str(row) for row in rows] == ["carrier dhl", f"storm {opened[0].pk}"]
 
 
+def test_one_proposal_that_fails_keeps_no_other(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [storm(carrier_name=name, state=PROPOSED, hour=NOON - 9 * HOUR) for name in ("a", "b")]
+    real = services.withdraw_if_over
+
+    def fail(one: Storm, *args: Any) -> None:
+        if one.carrier_name == "a":
+            raise ZeroDivisionError
+        real(one, *args)
+
+    monkeypatch.setattr(services, "withdraw_if_over", fail)
+    services.watch(NOON)
+
+    states = [Storm.objects.get(pk=one.pk).state for one in old]
+    assert states == [PROPOSED, Storm.State.DISMISSED]
+    assert FailedRow.objects.get().key == str(old[0].pk)
+
+
 def test_compares_with_the_same_hour_of_the_weeks_before(company: Company) -> None:
     for week in range(1, 5):
         heap(company, 12, NOON - timedelta(weeks=week))

@@ -184,6 +184,21 @@ def test_a_lead_takes_a_filing_rule_away(
     assert rings == ["tickets.tasks.recalculate_stale"]
 
 
+def test_several_filing_rules_are_taken_away_at_once(
+    lead: Client,
+    rings: list[str],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    rules = [FilingRule.objects.create(carrier_name=name, type_id=4, days=30) for name in "ab"]
+    body = {"action": "delete_selected", "_selected_action": [one.pk for one in rules]}
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = lead.post(page("filingrule", verb="changelist"), {**body, "post": "yes"})
+
+    assert answer.status_code == 302
+    assert not FilingRule.objects.exists()
+    assert rings == ["tickets.tasks.recalculate_stale"]
+
+
 def test_a_calendar_that_a_target_needs_stays(lead: Client) -> None:
     calendar = Calendar.objects.get()
     lead.post(page("calendar", calendar, "delete"), {"post": "yes"})
