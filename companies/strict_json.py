@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from typing import Any, NoReturn
 
@@ -10,12 +11,15 @@ class BadJSON(ValueError):
     """The text is not JSON that this service accepts; the message says why."""
 
 
-def load_json(text: str, *, deepest: int) -> Any:
+def load_json(text: str, *, deepest: int, most_values: float = math.inf) -> Any:
     """Parse JSON. Raises BadJSON.
 
     Rejects, besides bad syntax, what databases and other parsers cannot handle: repeated keys, NaN
-    and infinities, NUL and lone surrogates in any text or key, more than `deepest` levels.
+    and infinities, NUL and lone surrogates in any text or key, more than `deepest` levels; and more
+    than `most_values` members of objects and lists, none of which is read then.
     """
+    if has_more_values(text, most_values):
+        raise BadJSON(f"it has more than {most_values} values")
     try:
         value = DECODER.decode(text)
     except RecursionError as error:
@@ -30,6 +34,23 @@ def load_json(text: str, *, deepest: int) -> Any:
     if "\\u" in text or text.count("{") + text.count("[") > deepest:
         check_tree(value, deepest)
     return value
+
+
+def has_more_values(text: str, most: float) -> bool:
+    """Whether more than so many commas stand outside of texts: a comma parts two values.
+
+    Goes from text to text in steps of Python's, in which other threads have their turn. The parser
+    lets nobody else have the interpreter until it is through.
+    """
+    if text.count(",") < most:
+        return False
+    found, at = 0, 0
+    for inside in TEXTS.finditer(text):
+        found += text.count(",", at, inside.start())
+        at = inside.end()
+        if found >= most:
+            return True
+    return found + text.count(",", at) >= most
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -82,6 +103,9 @@ def check_text(text: str) -> None:
 def excerpt(text: str) -> str:
     return ascii(text[:40])
 
+
+# Never goes back in what it has read, nor reads it again: one that nothing closes ends with all.
+TEXTS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 # Made once, because json.loads makes a new decoder for each call with hooks.
 DECODER = json.JSONDecoder(

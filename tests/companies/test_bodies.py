@@ -1,13 +1,16 @@
 """How strictly a body is read, shown on POST /webhooks (decisions E1 to E8)."""
 
 import gc
+import json
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from hypothesis import given, strategies
 from rest_framework.test import APIClient
 
-from companies.strict_json import BadJSON, load_json
+from companies.strict_json import BadJSON, has_more_values, load_json
 from tickets.models import Ticket
 from webhooks.models import Webhook
 
@@ -152,6 +155,9 @@ FILLED: dict[str, Callable[[int], str]] = {
     "escapes": lambda size: '"' + "\\u00e9" * (size // 6) + '"',
     "pairs": lambda size: '"' + "\\ud83d\\ude00" * (size // 12) + '"',
     "bad: half a pair at the end": lambda size: '"' + "\\u00e9" * (size // 6) + '\\ud800"',
+    "bad: a text that nothing closes": lambda size: (
+        "[" + "1," * (size // 8) + '"' + '\\"' * (size // 4)
+    ),
     "objects": lambda size: "[" + ",".join(["{}"] * (size // 3)) + "]",
 }
 
@@ -161,6 +167,8 @@ def cpu_seconds(text: str, refused: bool) -> float:
     gc.disable()
     begun = time.process_time()
     try:
+        # All of it is looked through.
+        has_more_values(text, text.count(","))
         load_json(text, deepest=50)
     except BadJSON:
         assert refused
@@ -183,6 +191,44 @@ def test_a_body_of_eight_times_the_size_takes_no_more_than_so_much_longer(name: 
     tries = (cpu_seconds(large, refused) for _ in range(20))
 
     assert any(long / short < 40 for long in tries)
+
+
+QUOTES = ['"', '\\"', "\\\\", ",", "[", "}", "x", "\\u0022,"]
+
+
+@given(
+    value=strategies.recursive(
+        strategies.none() | strategies.lists(strategies.sampled_from(QUOTES)).map("".join),
+        lambda inner: (
+            strategies.lists(inner) | strategies.dictionaries(strategies.text(max_size=3), inner)
+        ),
+        max_leaves=30,
+    )
+)
+def test_counts_values_whatever_their_texts_say(value: Any) -> None:
+    text = json.dumps(value)
+
+    def commas(part: Any) -> int:
+        if not isinstance(part, list | dict):
+            return 0
+        inner = part.values() if isinstance(part, dict) else part
+        return max(0, len(part) - 1) + sum(map(commas, inner))
+
+    counted = commas(value)
+    assert has_more_values(text, counted + 1) is False
+    assert has_more_values(text, counted) is True
+
+
+def test_a_body_has_at_most_5000_values(api: APIClient) -> None:
+    status, answer = post(api, '{"type_id":3,"url":"a","x":[' + "1," * 4998 + "1]}")
+    assert status == 400
+    assert answer["message"] == "The body is not valid JSON: it has more than 5000 values."
+
+    status, answer = post(api, '{"type_id":3,"url":"a","x":[' + "1," * 4990 + "1]}")
+    assert [each["field"] for each in answer["errors"]] == ["x"]
+    # However many commas a text has.
+    status, answer = post(api, json.dumps({"type_id": 3, "url": "a", "x": ",\\" * 30_000}))
+    assert [each["field"] for each in answer["errors"]] == ["x"]
 
 
 def test_names_the_key_that_stands_there_twice(api: APIClient) -> None:
