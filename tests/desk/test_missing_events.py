@@ -43,6 +43,29 @@ def test_finds_what_a_request_has_caused(
     assert "delivery-token" not in shown(desk, request_id=OWN)[1]
 
 
+def test_a_delivery_is_found_for_its_own_company(
+    desk: Client, caused: list[str], company: Company, birch: Company
+) -> None:
+    assert "TRACK2" in shown(desk, delivery_id=caused[1])[1]
+    assert shown(desk, delivery_id=caused[1], company=str(birch.pk))[0] == {caused[1]}
+
+    html = shown(desk, delivery_id=caused[1], company=str(company.pk))[1]
+    assert "TRACK2" not in html
+    assert f"There is no delivery {caused[1]}" in html
+
+
+def test_of_two_parcels_of_one_number_the_newer_company_s_is_shown(
+    desk: Client, company: Company, birch: Company
+) -> None:
+    for each, type_id in ((company, 5), (birch, 3)):
+        build.webhook(each, type_id)
+        publishing.publish([build.news(each, tracking_number="Z1", type=type_id)])
+    newer = str(Delivery.objects.get(webhook__company=birch).pk)
+
+    assert shown(desk, tracking_number="Z1")[0] == {newer}
+    assert "No event of Z1 is stored" in shown(desk, tracking_number="Z1", type_id="5")[1]
+
+
 def test_says_where_a_request_has_caused_nothing(desk: Client, caused: list[str]) -> None:
     found, html = shown(desk, request_id="order-9")
 

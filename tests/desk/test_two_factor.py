@@ -312,6 +312,7 @@ def test_an_operator_takes_over_nobody_who_may_more(olga: Client, ada: User) -> 
     root = User.objects.create_superuser("root", password="secret")
 
     for user in (ada, root):
+        Phone.objects.create(user=user, name="phone", confirmed=True)
         password = f"/admin/auth/user/{user.pk}/password/"
         new = {"password1": "horse-9-battery", "password2": "horse-9-battery"}
         assert olga.get(password).status_code == 403
@@ -323,6 +324,7 @@ def test_an_operator_takes_over_nobody_who_may_more(olga: Client, ada: User) -> 
         found = User.objects.get(pk=user.pk)
         assert found.username == user.username
         assert found.check_password("secret")
+        assert Phone.objects.filter(user=user).exists()
     assert User.objects.get(pk=root.pk).is_active
     assert not User.objects.get(pk=ada.pk).is_active
 
