@@ -29,7 +29,7 @@ from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
 from config.door.crowd import Crowd, counted_address
-from config.door.fair_queue import LONG_SECONDS, FairQueue, ThreadTurn, who_asks
+from config.door.fair_queue import FairQueue, ThreadTurn, who_asks
 from config.door.front import FrontDoor
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
@@ -99,7 +99,7 @@ class Worker(ThreadWorker):
     def longest_wait(self) -> float:
         """For how long nothing has to be done unless something comes, in seconds."""
         if self.queue.waiting:
-            return LONG_SECONDS
+            return self.queue.longest_wait()
         return LOOK_EVERY_SECONDS if self.patient.waiting else 1.0
 
     def turn(self, seconds: float) -> None:
@@ -183,7 +183,8 @@ class Worker(ThreadWorker):
             work(connection, request)
         finally:
             counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - began)
-            self.method_queue.defer(self.queue.done, turn)
+            status = connection.sock.status if work == self.serve else 0
+            self.method_queue.defer(self.queue.done, turn, status)
 
     def look_up(self, connection: Connection, request: Any) -> None:
         """Ask who sends a large body, in a thread of the pool."""

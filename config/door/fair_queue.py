@@ -1,5 +1,6 @@
 """Whose request a thread takes next (decision page web-companies-take-turns)."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -9,6 +10,10 @@ from django.http import parse_cookie
 
 # Who has been at work for longer waits more than it works, as for a receiver that is tried out.
 LONG_SECONDS = 0.25
+# Who was told to stop asking for now, and asks again at once, costs others no more than ten answers
+# a second. Others at the same address wait as long for their turn.
+REST_SECONDS = 0.1
+STOP_ASKING = frozenset({401, 429, 503})
 
 
 class ThreadTurn(NamedTuple):
@@ -26,7 +31,8 @@ class FairQueue:
 
     `start` gives work to a thread, with the turn to hand to `done`. At most `threads` have some at
     once. A row has one of them, also while nobody else asks: who comes next finds a thread that is
-    free, and a processor. It gets another, up to `share`, beside work that takes long.
+    free, and a processor. It gets another, up to `share`, beside work that takes long. A row that
+    was told to stop asking rests.
     All of it happens in the event loop, which calls `go_on` from time to time while some wait.
     """
 
@@ -44,15 +50,20 @@ class FairQueue:
         self.at_work: dict[str, list[ThreadTurn]] = {}
         # In the order of their turns. No more of them than there are threads may have none.
         self.waiting: dict[str, deque[Work]] = {}
+        # Until when a row rests, in the order of these times.
+        self.resting: dict[str, float] = {}
 
     def come(self, who: str, work: Work) -> None:
         self.waiting.setdefault(who, deque()).append(work)
         self.go_on()
 
-    def done(self, turn: ThreadTurn) -> None:
-        """The work that was started with this turn is over."""
+    def done(self, turn: ThreadTurn, status: int = 0) -> None:
+        """The work that was started with this turn is over, with this status as its answer."""
         self.free += 1
         self.at_work[turn.who].remove(turn)
+        if status in STOP_ASKING:
+            self.resting.pop(turn.who, None)
+            self.resting[turn.who] = self.clock() + REST_SECONDS
         if not self.at_work[turn.who]:
             del self.at_work[turn.who]
         self.go_on()
@@ -67,9 +78,18 @@ class FairQueue:
             self.at_work.setdefault(turn.who, []).append(turn)
             self.start(work, turn)
 
+    def longest_wait(self) -> float:
+        """For how long nothing changes by itself, in seconds."""
+        ends = next(iter(self.resting.values()), math.inf)
+        return max(0.0, min(LONG_SECONDS, ends - self.clock()))
+
     def next_turn(self) -> ThreadTurn | None:
         now = self.clock()
+        while self.resting and (first := next(iter(self.resting.items())))[1] <= now:
+            del self.resting[first[0]]
         for who in self.waiting:
+            if who in self.resting:
+                continue
             begun = self.at_work.get(who, ())
             if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):
                 return ThreadTurn(who, now)

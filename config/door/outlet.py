@@ -1,6 +1,7 @@
 """Where the application writes its answer: it never waits for a client that reads slowly."""
 
 import errno
+import re
 import select
 import socket
 from typing import IO
@@ -11,6 +12,8 @@ SENT_AT_ONCE = 64 * 1024
 MOST_UNSENT = 4 * 1024 * 1024
 # Beyond it the application waits for so long until there is room again.
 ROOM_SECONDS = 60.0
+# What the head of an answer begins with, and hardly anything else that we send.
+STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 
 
 class Outlet:
@@ -22,12 +25,16 @@ class Outlet:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.unsent = bytearray()
+        # Of the last answer that began here.
+        self.status = 0
 
     def __len__(self) -> int:
         return len(self.unsent)
 
     def sendall(self, data: bytes) -> None:
         """Raises TimeoutError where a client reads next to nothing, OSError where it is gone."""
+        if head := STATUS_LINE.match(data):
+            self.status = int(head[1])
         self.unsent += data
         if len(self.unsent) > SENT_AT_ONCE:
             self.flush()

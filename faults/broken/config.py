@@ -34,6 +34,13 @@ CONFIG = (
         "Whoever asks decides whether a connection was safe.",
     ),
     Mutant(
+        "who-is-refused-goes-on",
+        FAIR_QUEUE,
+        "if status in STOP_ASKING:",
+        "if status in ():",
+        "Who is over its limit, or locked out, keeps every process busy with being refused.",
+    ),
+    Mutant(
         "a-company-has-every-thread",
         FAIR_QUEUE,
         "if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):",

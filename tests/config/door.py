@@ -25,7 +25,8 @@ LIMIT = 1024 * 1024
 
 
 class Recorder:
-    """An application that answers with the body it gets; /held waits for `gate` before."""
+    """An application that answers with the body it gets; /held waits for `gate` before, and
+    /limited says 429."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()
@@ -39,7 +40,8 @@ class Recorder:
         body = b"a" * int(query) if query else b""
         if path == "/echo":
             body = environ["wsgi.input"].read()
-        start_response("200 OK", [("Content-Length", str(len(body)))])
+        status = "429 Too Many Requests" if path == "/limited" else "200 OK"
+        start_response(status, [("Content-Length", str(len(body)))])
         return [body]
 
 

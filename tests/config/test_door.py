@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from rest_framework.test import APIClient
 from config.door import allowances, credentials
 from config.door.connections import Stage
 from config.door.crowd import counted_address
+from config.door.fair_queue import REST_SECONDS
 from config.networks import PRIVATE, parse_networks
 from tests.config.door import GET, Door, Recorder, is_closed, opened, read_answer
 
@@ -90,6 +92,20 @@ def test_an_idle_connection_outlives_a_proxy_s(door: Door) -> None:
     door.later(76)
 
     assert is_closed(client)
+
+
+def test_who_is_refused_and_asks_again_at_once_waits_a_little(door: Door) -> None:
+    limited = shown("acme", "limited")
+
+    for _ in range(3):
+        assert door.ask(limited).startswith(b"HTTP/1.1 429 ")
+    assert door.ask(shown("birch", "quick")).startswith(b"HTTP/1.1 200 ")
+
+    began = time.monotonic()
+    assert door.ask(shown("acme", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert door.ask(limited).startswith(b"HTTP/1.1 429 ")
+    assert door.ask(limited).startswith(b"HTTP/1.1 429 ")
+    assert time.monotonic() - began > REST_SECONDS
 
 
 def test_health_is_answered_while_every_thread_is_busy(door: Door, application: Recorder) -> None:

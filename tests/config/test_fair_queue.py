@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.door.fair_queue import FairQueue, ThreadTurn, Work, who_asks
+from config.door.fair_queue import REST_SECONDS, FairQueue, ThreadTurn, Work, who_asks
 
 
 class Threads:
@@ -25,8 +25,8 @@ class Threads:
         self.at_work.append(turn)
         self.begun.append(turn.who)
 
-    def end(self, place: int = 0) -> None:
-        self.queue.done(self.at_work.pop(place))
+    def end(self, place: int = 0, status: int = 200) -> None:
+        self.queue.done(self.at_work.pop(place), status)
 
     def wait(self, seconds: float) -> None:
         self.now += seconds
@@ -54,6 +54,35 @@ def test_who_comes_later_finds_a_thread_that_is_free() -> None:
     threads.come("birch")
 
     assert threads.names == ["acme", "birch"]
+
+
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_who_was_told_to_stop_asking_rests_and_nobody_else(status: int) -> None:
+    threads = Threads(8, 2)
+    threads.come(*["acme"] * 50, "birch", "birch")
+
+    threads.end(status=status)
+    threads.end(status=200)
+    assert threads.names == ["birch"]
+    assert threads.queue.longest_wait() == pytest.approx(REST_SECONDS)
+
+    threads.wait(REST_SECONDS + 0.001)
+    assert threads.names == ["birch", "acme"]
+    assert not threads.queue.resting
+
+
+def test_a_rest_begins_anew_with_each_answer() -> None:
+    threads = Threads(8, 2)
+    threads.come("acme", "birch")
+    threads.end(status=429)
+    threads.wait(REST_SECONDS / 2)
+    threads.end(status=429)
+
+    threads.come("acme", "birch")
+    threads.wait(REST_SECONDS / 2 + 0.001)
+
+    assert threads.names == ["acme"]
+    assert threads.queue.longest_wait() == pytest.approx(REST_SECONDS / 2 - 0.001)
 
 
 def test_beside_work_that_takes_long_a_row_has_more_up_to_its_share() -> None:
