@@ -10,7 +10,7 @@ from rest_framework.parsers import BaseParser
 from companies.strict_json import BadJSON, load_json
 
 DEEPEST = 50
-# Ten times what the largest ticket has. Parsing these keeps other requests of the process from the
+# The largest ticket has some 300. Parsing these keeps other requests of the process from the
 # interpreter for a few milliseconds, as long as Python lets any thread.
 MOST_VALUES = 5_000
 
