@@ -22,8 +22,9 @@ def operator(db: None) -> Client:
     return client
 
 
-@pytest.fixture
-def nothing_expires(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the desk caches stays, however long a test takes on a busy machine."""
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is cached before a test, and nothing expires in it, however busy the machine is."""
+    cache.clear()
     keep = cache.set
     monkeypatch.setattr(cache, "set", lambda key, value, timeout: keep(key, value, None))

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -24,7 +23,6 @@ COMPANY = Actor(By.COMPANY, "tok_1")
 @pytest.fixture
 def lead(agent: Agent) -> Client:
     """The browser in which Eve has signed in."""
-    cache.clear()
     client = Client()
     client.force_login(build.agent("eve", group="lead").user)
     return client

@@ -1,7 +1,6 @@
 """The report that says how evenly agents were given tickets."""
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -21,7 +20,6 @@ def test_even_shares_are_one_and_all_to_one_of_n_is_one_nth() -> None:
 
 
 def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
-    cache.clear()
     small, large = build.agent("ada", capacity=20), build.agent("bob", capacity=40)
     eve = build.agent("eve", group="lead", available=False).user
     for _ in range(30):
@@ -45,7 +43,6 @@ def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
 
 
 def test_shows_the_report_to_a_lead(client: Client, company: Company, agent: Agent) -> None:
-    cache.clear()
     client.force_login(build.agent("eve", group="lead", available=False).user)
     for _ in range(3):
         assign(build.ticket(company))

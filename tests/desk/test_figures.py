@@ -28,11 +28,6 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 DESK = "/admin/"
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept(db: None) -> None:
-    cache.clear()
-
-
 @pytest.fixture
 def lead(db: None) -> Client:
     client = Client()

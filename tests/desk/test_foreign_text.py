@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -60,7 +59,6 @@ class Texts(HTMLParser):
 @pytest.fixture
 def pages(company: Company) -> dict[str, int]:
     """Pages that show what a company, the feed and a receiver wrote; how often at least."""
-    cache.clear()
     Company.objects.filter(pk=company.pk).update(name=EVIL)
     now = timezone.now()
     shipment = build.shipment(

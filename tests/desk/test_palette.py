@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.test import Client
 
 from companies.models import Company
@@ -14,11 +13,6 @@ from tickets import roles
 from tickets.models import Agent
 
 PALETTE = "/admin/palette/"
-
-
-@pytest.fixture(autouse=True)
-def no_old_badges(db: None) -> None:
-    cache.clear()
 
 
 def offered(desk: Client, text: str) -> list[dict[str, Any]]:

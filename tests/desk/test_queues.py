@@ -20,11 +20,6 @@ from tickets.models import Agent, Comment, Ticket
 LIST = "/admin/tickets/ticket/"
 
 
-@pytest.fixture(autouse=True)
-def no_old_badges(db: None) -> None:
-    cache.clear()
-
-
 def listed(desk: Client, **query: Any) -> list[int]:
     answer = desk.get(LIST, query)
     assert answer.status_code == 200

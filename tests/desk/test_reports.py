@@ -28,11 +28,6 @@ REPORT = "/admin/reports/"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept(db: None) -> None:
-    cache.clear()
-
-
 @pytest.fixture
 def lead(db: None) -> Client:
     client = Client()

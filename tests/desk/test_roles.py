@@ -11,7 +11,6 @@ from axes.models import AccessAttempt, AccessLog
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, reverse
@@ -160,7 +159,6 @@ def patterns(of: list[Any], prefix: str = "") -> Iterator[tuple[str, str | None]
 @pytest.fixture(autouse=True)
 def rows(company: Company) -> None:
     """One of everything that there are pages of."""
-    cache.clear()
     build.webhook(company)
     publishing.publish([build.news(company)])
     shipment = build.shipment(company)

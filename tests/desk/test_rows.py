@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -145,7 +144,6 @@ def test_lists_no_agent_but_the_one_that_is_asked_for(desk: Client, company: Com
 def test_offers_names_that_begin_so(
     desk: Client, company: Company, birch: Company, asked: dict[str, str], names: list[str]
 ) -> None:
-    cache.clear()
     for carrier in ("tardy", "swift", "swift", ""):
         build.ticket(company, carrier_name=carrier)
 

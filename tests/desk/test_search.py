@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -30,11 +29,6 @@ from tickets.models import (
     Ticket,
 )
 from tickets.tasks import fill_search
-
-
-@pytest.fixture(autouse=True)
-def no_old_answers(db: None) -> None:
-    cache.clear()
 
 
 def say(ticket: Ticket, text: str, *, public: bool = True) -> None:

@@ -593,7 +593,6 @@ def test_shows_much_in_as_many_queries_as_little(
     desk: Client,
     company: Company,
     ticket: Ticket,
-    nothing_expires: None,
     django_assert_num_queries: Callable[..., Any],
 ) -> None:
     shipment = build.shipment(company, 4101)

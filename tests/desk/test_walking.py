@@ -22,11 +22,6 @@ LIST = "/admin/tickets/ticket/"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-@pytest.fixture(autouse=True)
-def no_old_badges(db: None) -> None:
-    cache.clear()
-
-
 @pytest.fixture
 def lead(db: None) -> Client:
     client = Client()
