@@ -32,6 +32,8 @@ LONGEST_MS = 1000.0
 # What is judged by its ratio too; the desk and liveness by LONGEST_MS alone.
 RATIO = ("api_p99_ms", "delivery_p99_ms")
 TAKES_HOLD_SECONDS = 1.0
+# Each with connections of its own: no process answers its first request in what is called quiet.
+WARM_UPS = 5
 AT_ONCE = 1000
 
 
@@ -70,7 +72,8 @@ def hostile(rig: Rig, given: argparse.Namespace) -> Verdict:
 
 def play_attacks(service: Service, bystander: Bystander, given: argparse.Namespace) -> Verdict:
     """The attacks of `given.only`, or all of them; figures and troubles by attack."""
-    measure(bystander, 1.0)
+    for _ in range(WARM_UPS):
+        measure(bystander, 1.0)
     quiet = measure(bystander, given.seconds)
     chosen = given.only.split(",") if given.only else [*COMPANY_ATTACKS, *STRANGER_ATTACKS]
     found: dict[str, Figures] = {}
