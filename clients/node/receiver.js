@@ -12,9 +12,10 @@ const { verify } = require("./verify.js");
 
 const SECRETS = (process.env.WEBHOOK_SECRET ?? "").split(" ").filter(Boolean);
 const LARGEST_BODY = 1024 * 1024;
+const STATUS_TYPES = ["tracking.simple", "ecommerceTracking"];
 
-// Your code. `late`: a newer event of the same shipment or ticket came before this one. Book a late
-// surcharge, but do not let a late status replace a newer one.
+// Your code. `late`: a newer event of this type came before, of the same shipment or ticket. Book a
+// late surcharge, but do not let a late status replace a newer one.
 function work(event, subject, late) {
   console.log(late ? "late" : "verified", event.type, subject, event.data.status ?? "");
 }
@@ -24,7 +25,7 @@ class Inbox {
   constructor(file) {
     this.known = new Set(); // ids; those older than a month may be forgotten
     this.waiting = [];
-    this.newest = new Map(); // the highest sequence of each shipment and ticket
+    this.highest = new Map(); // the highest sequence of each topic
     this.file = fs.openSync(file, "a+");
     const text = fs.readFileSync(file, "utf8");
     const whole = text.slice(0, text.lastIndexOf("\n") + 1); // the last line may be cut off
@@ -34,7 +35,7 @@ class Inbox {
     for (const line of lines) {
       if (line.done) continue;
       this.known.add(line.id);
-      if (done.has(line.id)) this.isLate(subjectOf(JSON.parse(line.body)), line.sequence);
+      if (done.has(line.id)) this.isLate(topicOf(JSON.parse(line.body)), line.sequence);
       else this.waiting.push(line);
     }
   }
@@ -56,7 +57,7 @@ class Inbox {
       const { id, sequence, body } = this.waiting[0];
       const event = JSON.parse(body);
       const subject = subjectOf(event);
-      const late = this.isLate(subject, sequence);
+      const late = this.isLate(topicOf(event), sequence);
       try {
         work(event, subject, late);
       } catch (error) {
@@ -70,9 +71,9 @@ class Inbox {
     }
   }
 
-  isLate(subject, sequence) {
-    const late = sequence < (this.newest.get(subject) ?? 0);
-    if (!late) this.newest.set(subject, sequence);
+  isLate(topic, sequence) {
+    const late = sequence < (this.highest.get(topic) ?? 0);
+    if (!late) this.highest.set(topic, sequence);
     return late;
   }
 
@@ -82,9 +83,17 @@ class Inbox {
   }
 }
 
-// What the sequence counts for: the ticket in news of tickets, else the shipment.
+// The ticket in news of tickets, else the shipment: the sequence counts for it.
 function subjectOf({ data }) {
   return data.ticket_id ? `ticket ${data.ticket_id}` : `shipment ${data.shipment_id}`;
+}
+
+// The events to compare the sequence with: same subject, same type. Webhooks do not wait for each
+// other: a status may come after a newer surcharge and still be the newest status. Types 3 and 4
+// tell the same statuses, so they count together.
+function topicOf(event) {
+  const kind = STATUS_TYPES.includes(event.type) ? "status" : event.type;
+  return `${kind} of ${subjectOf(event)}`;
 }
 
 function receive(inbox, headers, body) {

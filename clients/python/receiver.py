@@ -26,12 +26,13 @@ TABLES = """
 CREATE TABLE IF NOT EXISTS event (
     number INTEGER PRIMARY KEY, id TEXT UNIQUE, sequence INTEGER, body TEXT, done INTEGER DEFAULT 0
 );
-CREATE TABLE IF NOT EXISTS newest (subject TEXT PRIMARY KEY, sequence INTEGER);
+CREATE TABLE IF NOT EXISTS highest (topic TEXT PRIMARY KEY, sequence INTEGER);
 """
+STATUS_TYPES = ("tracking.simple", "ecommerceTracking")
 
 
 def work(event: Dict[str, Any], subject: str, late: bool) -> None:
-    """Your code. `late`: a newer event of the same shipment or ticket came before this one.
+    """Your code. `late`: a newer event of this type came before, of the same shipment or ticket.
 
     Book a late surcharge, but do not let a late status replace a newer one.
     """
@@ -62,7 +63,7 @@ class Inbox:
             number, sequence, body = self.wait_for_one()
             event = json.loads(body)
             subject = subject_of(event)
-            late = self.is_late(subject, sequence)
+            late = self.is_late(topic_of(event), sequence)
             try:
                 work(event, subject, late)
             except Exception:
@@ -82,22 +83,32 @@ class Inbox:
                     return row
                 self.changed.wait()
 
-    def is_late(self, subject: str, sequence: int) -> bool:
-        """Whether one with a higher sequence came before; else this is now the highest."""
+    def is_late(self, topic: str, sequence: int) -> bool:
+        """Return True if a higher sequence came before; else store this one as the highest."""
         with self.changed, self.database:
-            query = "SELECT 1 FROM newest WHERE subject = ? AND sequence > ?"
-            if self.database.execute(query, (subject, sequence)).fetchone():
+            query = "SELECT 1 FROM highest WHERE topic = ? AND sequence > ?"
+            if self.database.execute(query, (topic, sequence)).fetchone():
                 return True
-            row = (subject, sequence)
-            self.database.execute("INSERT OR REPLACE INTO newest VALUES (?, ?)", row)
+            row = (topic, sequence)
+            self.database.execute("INSERT OR REPLACE INTO highest VALUES (?, ?)", row)
             return False
 
 
 def subject_of(event: Dict[str, Any]) -> str:
-    """What the sequence counts for: the ticket in news of tickets, else the shipment."""
+    """Return the ticket in news of tickets, else the shipment: the sequence counts for it."""
     data = event["data"]
     kind = "ticket" if "ticket_id" in data else "shipment"
     return f"{kind} {data.get(kind + '_id')}"
+
+
+def topic_of(event: Dict[str, Any]) -> str:
+    """Return the events to compare the sequence with: same subject, same type.
+
+    Webhooks do not wait for each other: a status may come after a newer surcharge and still be
+    the newest status. Types 3 and 4 tell the same statuses, so they count together.
+    """
+    kind = "status" if event["type"] in STATUS_TYPES else event["type"]
+    return f"{kind} of {subject_of(event)}"
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -16,8 +16,15 @@ from pathlib import Path
 import pytest
 import requests
 
+from companies.models import Company
+from faults.receiver import Answer, Received
+from faults.receiver import Receiver as FakeReceiver
+from tests import builders as build
 from tests.clients.languages import CLIENTS
 from tests.programs import program
+from tests.sending import deliver, make_due
+from webhooks import services
+from webhooks.targets import Policy
 
 SECRETS = ["0f1e2d3c4b5a6978", "8796a5b4c3d2e1f0"]
 
@@ -65,16 +72,21 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
 
 
 def request_of(
-    id: str, sequence: int, status: str = "delivered", secret: str = SECRETS[0], **data: object
+    id: str,
+    sequence: int,
+    status: str = "delivered",
+    secret: str = SECRETS[0],
+    event: str = "tracking.simple",
+    **data: object,
 ) -> tuple[dict[str, str], bytes]:
     """A delivery as we sign it."""
     told = {"shipment_id": 4101, "status": status, **data}
-    body = json.dumps({"type": "tracking.simple", "data": told}).encode()
+    body = json.dumps({"type": event, "data": told}).encode()
     stamp = str(int(time.time() * 1000))
-    digest = hmac.new(secret.encode(), f"{stamp}.tracking.simple.".encode() + body, hashlib.sha256)
+    digest = hmac.new(secret.encode(), f"{stamp}.{event}.".encode() + body, hashlib.sha256)
     headers = {
         "Content-Type": "application/json",
-        "X-Webhook-Event": "tracking.simple",
+        "X-Webhook-Event": event,
         "X-Webhook-Id": id,
         "X-Webhook-Sequence": str(sequence),
         "X-Webhook-Timestamp": stamp,
@@ -105,6 +117,74 @@ def test_works_on_each_event_once_and_tells_late_ones_apart(start: Start) -> Non
     assert receiver.line() == "verified tracking.simple shipment 4101 delivered"
     assert post(receiver, request_of("e", 1, "closed", ticket_id=12)) == 200
     assert receiver.line() == "verified tracking.simple ticket 12 closed"
+
+
+def test_compares_statuses_with_statuses_and_each_other_type_with_itself(start: Start) -> None:
+    receiver = start()
+
+    for request, line in (
+        (request_of("a", 9, "", event="surcharge"), "verified surcharge shipment 4101 "),
+        # Its webhook was slower; no newer status is known.
+        (request_of("b", 8), "verified tracking.simple shipment 4101 delivered"),
+        # Types 3 and 4 tell the same statuses.
+        (
+            request_of("c", 7, "shipped", event="ecommerceTracking"),
+            "late ecommerceTracking shipment 4101 shipped",
+        ),
+        (request_of("d", 6, "", event="surcharge"), "late surcharge shipment 4101 "),
+        (request_of("e", 5, "", event="parcel.held"), "verified parcel.held shipment 4101 "),
+        (request_of("f", 4, "shipped"), "late tracking.simple shipment 4101 shipped"),
+    ):
+        assert post(receiver, request) == 200
+        assert receiver.line() == line.rstrip()
+
+
+@pytest.mark.parametrize("delay", ["paused", "answered 503"])
+def test_a_status_that_comes_after_a_newer_surcharge_is_not_late(
+    start: Start, company: Company, loopback: Policy, delay: str
+) -> None:
+    """Two webhooks of a shipment have no common order: one of them waits, and nothing is lost."""
+    started = start()
+    with FakeReceiver() as receiver:
+        receiver.answer = lambda request: pass_on(started, request)
+        tracking, _ = (
+            build.webhook(company, type_id, url=receiver.url, secret=secret)
+            for type_id, secret in zip((3, 5), SECRETS, strict=True)
+        )
+        build.shipment(company)
+        if delay == "paused":
+            services.change_webhook(company, tracking.pk, active=False)
+        else:
+            receiver.answer = lambda request: (
+                Answer(503)
+                if request.headers["X-Webhook-Event"] == "tracking.simple"
+                else pass_on(started, request)
+            )
+        build.fact("tracking", shipment_id=4101, status="Delivered")
+        charge = {"surcharge_type": "Overweight", "amount": 1, "currency": "MXN"}
+        build.fact(
+            "surcharge", surcharge_id=1, shipment_id=4101, transaction_type="surcharge", **charge
+        )
+        deliver(loopback)
+        assert started.line() == "verified surcharge shipment 4101"
+
+        receiver.answer = lambda request: pass_on(started, request)
+        services.change_webhook(company, tracking.pk, active=True)
+        make_due()
+        deliver(loopback)
+
+    assert started.line() == "verified tracking.simple shipment 4101 delivered"
+    statuses = [each for each in receiver.log if each.headers["X-Webhook-Event"] != "surcharge"]
+    charges = [each for each in receiver.log if each.headers["X-Webhook-Event"] == "surcharge"]
+    assert sequence_of(statuses[-1]) < sequence_of(charges[0])
+
+
+def pass_on(to: Program, request: Received) -> Answer:
+    return Answer(post(to, (dict(request.headers), request.body)))
+
+
+def sequence_of(request: Received) -> int:
+    return int(request.headers["X-Webhook-Sequence"])
 
 
 def test_refuses_what_it_cannot_verify_and_goes_on(start: Start) -> None:
