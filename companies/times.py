@@ -1,5 +1,6 @@
-"""Reads times that clients and the feed send, and converts them to UTC. Pure."""
+"""Reads times that clients and the feed send, converts them to UTC, and rounds waits. Pure."""
 
+import math
 from datetime import UTC, datetime, timedelta
 
 # PostgreSQL accepts offsets below 16 hours. No time zone has more than 14.
@@ -25,6 +26,15 @@ def read_time(text: str) -> datetime:
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
         raise ValueError("Send a time in the years 1 to 9999.") from None
+
+
+def whole_seconds(wait: float | timedelta) -> int:
+    """Round a wait up to whole seconds, at least 1, as Retry-After says it.
+
+    Rounded down it would be over too early: whoever obeys would be refused once more.
+    """
+    seconds = wait.total_seconds() if isinstance(wait, timedelta) else wait
+    return max(1, math.ceil(seconds))
 
 
 def is_plausible(time: datetime) -> bool:

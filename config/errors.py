@@ -12,6 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from companies.api.views import Refusal
+from companies.times import whole_seconds
 from config.error_bodies import body
 
 logger = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
     if header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = header
     if (wait := getattr(error, "wait", None)) is not None:
-        headers["Retry-After"] = str(max(1, int(wait)))
+        headers["Retry-After"] = str(whole_seconds(wait))
     told = body(path, error.status_code, **members(error))
     return Response(told, status=error.status_code, headers=headers)
 

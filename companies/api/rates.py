@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from companies.api.requests import CompanyRequest
+from companies.times import whole_seconds
 
 if TYPE_CHECKING:  # its settings name this module
     from rest_framework.views import APIView
@@ -65,7 +66,7 @@ class MinuteRate(BaseThrottle):
         cast(CompanyRequest, request).rate_headers = {
             "RateLimit-Limit": str(limit),
             "RateLimit-Remaining": str(max(0, limit - used)),
-            "RateLimit-Reset": str(int(self.wait_seconds) + 1),
+            "RateLimit-Reset": str(whole_seconds(self.wait_seconds)),
         }
         return used <= limit
 

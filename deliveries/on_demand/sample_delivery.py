@@ -4,7 +4,6 @@ A web thread waits for it, so few are in flight at a time, over all web processe
 Why: decision page web-test-sends-are-few-at-a-time.
 """
 
-import math
 import os
 import socket
 from collections.abc import Iterator
@@ -64,7 +63,7 @@ class TooManyTestSends(Exception):
 
     def __init__(self, whose: str) -> None:
         super().__init__(f"{whose} test sends are on their way. Try again when they have ended.")
-        self.wait = math.ceil(settings.DELIVERY_TIMEOUT_SECONDS)
+        self.wait: float = settings.DELIVERY_TIMEOUT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

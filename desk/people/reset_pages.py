@@ -16,6 +16,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from companies.times import whole_seconds
 from desk.common.forms import NewPasswordForm
 from desk.common.generics import SetPasswordForm
 from desk.people import resets
@@ -60,7 +61,7 @@ def ask_reset_page(request: HttpRequest) -> HttpResponse:
     }
     response = TemplateResponse(request, "admin/resets/ask.html", context, status=status)
     if status == 429:
-        response["Retry-After"] = str(resets.WITHIN.seconds)
+        response["Retry-After"] = str(whole_seconds(resets.WITHIN))
     return response
 
 

@@ -14,6 +14,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_noop
 from unfold.forms import AuthenticationForm
 
+from companies.times import whole_seconds
 from desk.people import hashing
 from desk.people.known_devices import remember_device
 
@@ -49,7 +50,7 @@ def may_use_password(user: User) -> bool:
 def locked_out(request: HttpRequest, answer: HttpResponse, *_: Any) -> HttpResponse:
     """The login page as it is, which says so; only the status is another."""
     answer.status_code = 429
-    answer["Retry-After"] = str(settings.AXES_COOLOFF_TIME.seconds)
+    answer["Retry-After"] = str(whole_seconds(settings.AXES_COOLOFF_TIME))
     return answer
 
 
@@ -74,7 +75,7 @@ class SigningIn:
         if not isinstance(error, hashing.TooManySignIns):
             return None
         response = render(request, "503.html", status=503)
-        response["Retry-After"] = str(hashing.RETRY_AFTER_SECONDS)
+        response["Retry-After"] = str(whole_seconds(hashing.RETRY_AFTER_SECONDS))
         return response
 
 

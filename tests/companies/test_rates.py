@@ -1,8 +1,14 @@
+import re
+from datetime import timedelta
+from types import SimpleNamespace
+
 import pytest
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.api import rates
+from companies.times import whole_seconds
+from tests.test_architecture import LINE, ROOT, sources
 
 pytestmark = pytest.mark.usefixtures("one_minute")
 
@@ -29,6 +35,43 @@ def test_refuses_beyond_the_limit(api: APIClient, birch_api: APIClient, settings
     assert answer["RateLimit-Remaining"] == "0"
     assert birch_api.get("/webhooks").status_code == 200
     assert api.put("/webhooks/1", {}).status_code == 404
+
+
+@pytest.mark.parametrize("into_the_minute", [0.0, 18.5, 20.0, 59.999])
+def test_asked_again_after_just_as_long_as_retry_after_says_it_answers(
+    api: APIClient, settings: Settings, monkeypatch: pytest.MonkeyPatch, into_the_minute: float
+) -> None:
+    settings.RATE_LIMITS = {**settings.RATE_LIMITS, "read": 1}
+    start = rates.time.time() - 20 + into_the_minute
+    monkeypatch.setattr(rates, "time", SimpleNamespace(time=lambda: start))
+    api.get("/webhooks")
+
+    refused = api.get("/webhooks")
+
+    wait = int(refused["Retry-After"])
+    assert (refused.status_code, refused["RateLimit-Reset"]) == (429, str(wait))
+    monkeypatch.setattr(rates, "time", SimpleNamespace(time=lambda: start + wait))
+    assert api.get("/webhooks").status_code == 200
+    assert wait - 1 < 60 - into_the_minute <= wait
+
+
+@pytest.mark.parametrize(
+    ("wait", "told"),
+    [(0, 1), (0.2, 1), (1, 1), (1.001, 2), (timedelta(days=1), 86400), (timedelta(0), 1)],
+)
+def test_a_wait_is_rounded_up(wait: float | timedelta, told: int) -> None:
+    assert whole_seconds(wait) == told
+
+
+def test_every_retry_after_that_is_computed_is_rounded_up_by_the_one_helper() -> None:
+    computed = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for app in LINE
+        for path in sources(app)
+        for line in path.read_text().splitlines()
+        if re.search(r'"Retry-After"\] = (?!str\(whole_seconds\()', line)
+    ]
+    assert computed == []
 
 
 def test_reading_uses_up_no_writes(api: APIClient, settings: Settings) -> None:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from companies.times import whole_seconds
 from desk.people.gate import SECOND_FACTOR_GIVEN
 from desk.people.sign_on import attempts, identities, provider
 
@@ -115,7 +116,7 @@ def away(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.warning("sign-on: the provider is away: %s", error)
     text = gettext("The sign-on service does not answer. Try again in a minute.")
     response = problem(request, text, status=503)
-    response["Retry-After"] = str(provider.PAUSE_SECONDS)
+    response["Retry-After"] = str(whole_seconds(provider.PAUSE_SECONDS))
     return response
 
 
