@@ -33,7 +33,8 @@ class News:
 # publishes therefore says from which number on its own can be, before it draws any: a shared
 # advisory lock, which ends with the transaction and whose key holds the number that was the newest.
 # Nobody waits for it, and the first one of a transaction bounds all that it publishes later. Behind
-# the tag, 48 bits are left for the number.
+# the tag, 48 bits are left for the number. Nothing else locks 64-bit numbers (companies/locks.py),
+# and an exclusive lock under the tag, which the version before may take, counts for nothing.
 LOCK_TAG = 7_303
 NEWEST = (
     "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM deliveries_event_id_seq"
@@ -45,6 +46,7 @@ WITH newest AS MATERIALIZED ({NEWEST})
 SELECT least(newest.number, (
   SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
   WHERE newest.number IS NOT NULL AND locktype = 'advisory' AND objsubid = 1
+    AND mode = 'ShareLock'
     AND classid::bigint >> 16 = {LOCK_TAG} AND pid <> pg_backend_pid()
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())))
 FROM newest

@@ -5,14 +5,7 @@ from collections.abc import Iterable
 from django.db import connection
 
 from companies import statements
-
-# Seed 2, as idempotency keys use seed 1. Locks are taken in the order of the keys, so that two
-# batches cannot deadlock. Not in the order of shipments: two of them might have the same key.
-HOLD = """
-SELECT pg_advisory_xact_lock(key) FROM (
-  SELECT DISTINCT hashtextextended(name, 2) AS key FROM unnest(%s::text[]) AS name ORDER BY key
-) AS keys
-"""
+from companies.locks import HOLD_SHIPMENTS
 
 
 def hold_shipment(company_id: int, shipment_id: int) -> None:
@@ -29,6 +22,6 @@ def hold_shipments(shipments: Iterable[tuple[int, int]]) -> None:
     """Lock many shipments, each given as (company id, shipment id)."""
     if not connection.in_atomic_block:
         raise RuntimeError("A shipment can only be locked inside a transaction.")
-    names = [f"{company_id}:{shipment_id}" for company_id, shipment_id in shipments]
-    if names:
-        statements.fetch_rows(HOLD, [names])
+    if pairs := list(shipments):
+        companies, numbers = zip(*pairs, strict=True)
+        statements.fetch_rows(HOLD_SHIPMENTS, [list(companies), list(numbers)])

@@ -17,7 +17,7 @@ from openapi_spec_validator import validate
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies.api import idempotency
+from companies import locks
 from companies.api.authentication import BearerToken
 from companies.api.views import CompanyView
 from companies.models import Company
@@ -168,7 +168,7 @@ def foreign(stock: Stock, operation: Operation, *_: Any) -> Any:
 def conflicting(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Settings) -> Any:
     if not operation.idempotent:
         return in_use(stock, operation)
-    patch.setattr(idempotency, "try_lock_key", lambda _: False)
+    patch.setattr(locks, "try_key", lambda *_: False)
     return stock.send(operation, {}, **{"Idempotency-Key": "one"})
 
 

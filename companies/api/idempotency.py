@@ -5,11 +5,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.http import parse_header_parameters
 from rest_framework.response import Response
 
+from companies import locks
 from companies.api.requests import CompanyRequest
 from companies.encryption import SecretText, UnreadableSecret
 from companies.models import KeptAnswer
@@ -44,7 +45,8 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
 
     The response is stored in the transaction of the work itself. An advisory lock of this
     transaction marks the key as running, so it disappears with a killed process. A 409, a 429 and
-    a 5xx are not stored, because a retry may succeed. Raises BadKey and Running.
+    a 5xx are not stored, because a retry may succeed. Raises BadKey and Running, the latter also
+    where an earlier version of the service, whose locks are others, stored a response meanwhile.
     """
     fingerprint = fingerprint_of(request, key)
     with transaction.atomic():
@@ -56,17 +58,18 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
                 # The writes of a failed request are rolled back; its response is still stored.
                 transaction.set_rollback(True)
         if response.status_code not in (409, 429) and response.status_code < 500:
-            KeptAnswer.objects.update_or_create(
-                company=request.company,
-                key=key,
-                defaults={
-                    "fingerprint": fingerprint,
-                    "status": response.status_code,
-                    "headers": view_headers(response),
+            try:
+                KeptAnswer.objects.create(
+                    company=request.company,
+                    key=key,
+                    fingerprint=fingerprint,
+                    status=response.status_code,
+                    headers=view_headers(response),
                     **body_columns(response.data),
-                    "created_at": timezone.now(),
-                },
-            )
+                    created_at=timezone.now(),
+                )
+            except IntegrityError as error:
+                raise Running(STILL_RUNNING) from error
         return response
 
 
@@ -82,10 +85,13 @@ def answered_before(request: CompanyRequest, key: str) -> Response | None:
 
 def kept_response(request: CompanyRequest, key: str, fingerprint: str) -> Response | None:
     """Lock the key until the transaction ends, then look. Raises BadKey and Running."""
-    if not try_lock_key(f"{request.company.pk}:{key}"):
+    if not locks.try_key(request.company.pk, key):
         raise Running(STILL_RUNNING)
     kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
-    if not kept or kept.created_at <= timezone.now() - KEPT_FOR:
+    if not kept:
+        return None
+    if kept.created_at <= timezone.now() - KEPT_FOR:
+        kept.delete()
         return None
     if kept.fingerprint != fingerprint:
         raise BadKey(OTHER_REQUEST, code="idempotency_key_reused")
@@ -133,9 +139,3 @@ def kept_body(kept: KeptAnswer) -> Any:
 def view_headers(response: Response) -> dict[str, str]:
     """The headers that the view set; the others are set again for each response."""
     return {name: value for name, value in response.items() if name != "Content-Type"}
-
-
-def try_lock_key(name: str) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 1))", [name])
-        return bool(cursor.fetchone()[0])

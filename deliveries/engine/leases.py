@@ -15,6 +15,7 @@ from uuid import uuid4
 from django.db import connection, transaction
 from django.utils import timezone
 
+from companies import locks
 from deliveries import statements
 from deliveries.models import Loop
 
@@ -22,8 +23,6 @@ LEASE_SECONDS = 4.0
 HEARTBEAT_SECONDS = 1.0
 # The row of a lost loop stays for longer than any of its claims could.
 FORGET_SECONDS = 120
-# Any number will do, as long as nothing else takes advisory locks under it.
-LOCK_CLASS = 7_301
 
 RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost"
 
@@ -106,7 +105,7 @@ def join(most: int) -> str | None:
     loop_id = str(uuid4())
     with transaction.atomic(), connection.cursor() as cursor:
         # Two that count at the same time must not both find the last free place.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCK_CLASS])
+        locks.hold(locks.LockClass.LOOPS)
         values: dict[str, str | int | float] = {
             "loop": loop_id,
             "host": host,

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from companies import locks
 from companies.encryption import UnreadableSecret
 from companies.measures import catalogue, counting
 from companies.models import Company
@@ -54,8 +55,6 @@ NOT_2XX = "The receiver must answer with a status from 200 to 299."
 PER_COMPANY = 2
 IN_ALL = 8
 PER_PROCESS = 4
-# Any number will do, as long as nothing else takes advisory locks under it.
-LOCK_CLASS = 7_302
 
 
 class TooManyTestSends(Exception):
@@ -128,8 +127,7 @@ def in_flight(company_id: int, *, requests: int = 1) -> Iterator[None]:
 @transaction.atomic
 def take_place(company_id: int, requests: int = 1) -> int:
     process = process_name()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCK_CLASS])
+    locks.hold(locks.LockClass.TEST_SENDS)
     # What a process that was killed has left behind.
     SampleSend.objects.filter(until__lte=Now()).delete()
     sends = list(SampleSend.objects.values_list("company_id", "process"))

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -21,7 +21,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import base36_to_int, urlsafe_base64_encode
 from django.utils.translation import gettext
 
-from companies import audit
+from companies import audit, locks
 from companies.models import AuditEntry
 from companies.old_rows import delete_in_steps
 from deliveries import mailing
@@ -40,8 +40,6 @@ OF_AN_ADDRESS = 20
 # Users of one email address, each of whom gets an email of their own.
 MOST_USERS = 5
 KEPT_FOR = timedelta(days=1)
-# Any text will do, as long as nothing else takes advisory locks under it.
-LOCK = "desk.people.resets"
 
 
 class TooManyResets(Exception):
@@ -86,8 +84,7 @@ def ask_reset(name: str, *, address: str | None, url: str) -> None:
     whether or not there is somebody.
     """
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 2))", [LOCK])
+        locks.hold(locks.LockClass.RESETS)
         count_request(name_digest(name), address)
         for user in users_named(name):
             # Not from the cache: one that is away would be waited for, and tell.
@@ -109,7 +106,7 @@ def count_request(name: str, address: str | None) -> None:
 
 
 def name_digest(name: str) -> str:
-    return salted_hmac(LOCK, name.casefold(), algorithm="sha256").hexdigest()[:32]
+    return salted_hmac("desk.people.resets", name.casefold(), algorithm="sha256").hexdigest()[:32]
 
 
 def users_named(name: str) -> list[User]:

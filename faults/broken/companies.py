@@ -211,6 +211,20 @@ COMPANIES = (
         "A comment on the second ticket is answered 200 and never written.",
     ),
     Mutant(
+        "incidences-hold-no-shipment",
+        "companies/locks.py",
+        "pg_advisory_xact_lock(first, second)",
+        "pg_try_advisory_xact_lock(first, second)",
+        "A ticket and an incidence at once miss each other.",
+    ),
+    Mutant(
+        "key-locks-for-all-companies",
+        "companies/locks.py",
+        "(-1 - %s %% 2147483648)",
+        "(-1 - %s * 0)",
+        "A company's key locks another company's.",
+    ),
+    Mutant(
         "key-of-another-company",
         KEYS,
         "KeptAnswer.objects.filter(company=request.company, key=key)",
@@ -219,7 +233,7 @@ COMPANIES = (
     ),
     Mutant(
         "keys-without-a-lock",
-        KEYS,
+        "companies/locks.py",
         "return bool(cursor.fetchone()[0])",
         "return cursor.fetchone() is not None",
         "Two requests at once with one key are both processed.",

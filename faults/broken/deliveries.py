@@ -50,6 +50,13 @@ DELIVERIES = (
         "A cursor passes events that are still to be committed.",
     ),
     Mutant(
+        "fence-of-any-mode",
+        PUBLISHING,
+        "    AND mode = 'ShareLock'\n",
+        "",
+        "A lock that is no publisher's stops the stream of every company.",
+    ),
+    Mutant(
         "fence-off",
         RECORDING,
         " AND delivery.claimed_by = result.claim",

@@ -44,13 +44,6 @@ SHIPMENTS = (
         "A test delivery shows another company's shipment.",
     ),
     Mutant(
-        "incidences-hold-no-shipment",
-        "shipments/locks.py",
-        "pg_advisory_xact_lock(key)",
-        "pg_try_advisory_xact_lock(key)",
-        "A ticket and an incidence at once miss each other.",
-    ),
-    Mutant(
         "local-time",
         STATUS,
         "change.occurred_at.astimezone(UTC).strftime",
