@@ -6,11 +6,11 @@ import sys
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
 
 from companies import request_ids
 from companies.measures import sums
 from config import first_env_file
+from config.command_settings import Commands
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -24,6 +24,6 @@ if __name__ == "__main__":
     # What a command writes and logs can be told apart like a request's.
     request_ids.begin_request()
     try:
-        execute_from_command_line(sys.argv)
+        Commands(sys.argv).execute()
     finally:
         sums.write_sums()

@@ -2,8 +2,9 @@
 
 An app has its own in a module of this name; `config.startup` knows them all. They ask neither the
 database, the broker, a mail server nor DNS, so that the service can start while those are away.
-`manage.py` runs them before its commands; `config.startup` before web, worker and beat serve
-anybody. An Error stops whatever starts; a Warning is printed and stops nothing.
+`config.startup` runs them before web, worker and beat serve anybody; `manage.py` runs those whose
+settings a command uses (config.command_settings). An Error stops whatever starts; a Warning is
+printed and stops nothing.
 """
 
 from typing import Any
@@ -16,6 +17,27 @@ from django.utils.module_loading import import_string
 
 # The tag by which `config.startup` finds them.
 SETTINGS = "settings"
+
+
+class Use:
+    """Tags of the settings that are used together."""
+
+    KEYS = "keys"
+    TOKENS = "tokens"
+    BROKER = "broker"
+    REQUESTS = "requests"
+    FILES = "files"
+    UPLOADS = "uploads"
+    RETENTION = "retention"
+    LANGUAGE = "language"
+    LOGS = "logs"
+    MAIL = "mail"
+    SENDING = "sending"
+    SIGN_ON = "sign_on"
+    TARGETS = "targets"
+    TICKETS = "tickets"
+
+
 # Of the settings KEEP_…_DAYS. The database itself keeps the audit for that long.
 MOST_DAYS = 36_500
 LEAST_DAYS = {"audit": 90}
@@ -24,7 +46,7 @@ PROMISED_DAYS = {"deliveries": 30, "tracking": 30}
 SHARED_CACHES = ("django.core.cache.backends.redis.RedisCache",)
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.KEYS)
 def field_keys(**_: Any) -> list[CheckMessage]:
     if not settings.FIELD_KEYS:
         return [
@@ -48,7 +70,7 @@ def field_keys(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.REQUESTS)
 def shared_cache(**_: Any) -> list[CheckMessage]:
     """A cache that each process has to itself multiplies the rate limits by the processes."""
     if settings.CACHES["default"]["BACKEND"] in SHARED_CACHES:
@@ -64,7 +86,7 @@ def shared_cache(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.REQUESTS)
 def rate_limits(**_: Any) -> list[CheckMessage]:
     return [
         Error(
@@ -77,7 +99,7 @@ def rate_limits(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.FILES)
 def file_storage(**_: Any) -> list[CheckMessage]:
     """Whether it takes files only asking it can tell; the command `doctor` does."""
     found: list[CheckMessage] = []
@@ -105,7 +127,7 @@ def file_storage(**_: Any) -> list[CheckMessage]:
     return found
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.UPLOADS)
 def file_scanner(**_: Any) -> list[CheckMessage]:
     path = settings.FILE_SCANNER
     problem = import_problem(path) if path and apps.ready else ""
@@ -121,7 +143,7 @@ def file_scanner(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.RETENTION)
 def days_kept(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     for kind, days in settings.KEEP_DAYS.items():

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-from companies.checks import SETTINGS
+from companies.checks import SETTINGS, Use
 
 SECRET_KEY_MIN_LENGTH = 50
 # Django's own measure of a key such as "aaaa…".
@@ -32,9 +32,39 @@ EXAMPLE_KEYS = (
 )
 BROKERS = ("redis://", "rediss://", "redis+socket://", "amqp://", "amqps://")
 CACHE_SCHEMES = ("redis://", "rediss://", "unix://", "locmem://")
+# Prefixes of variables, and the settings that they belong to; the others are of requests.
+PREFIXES = {
+    "DELIVERY_": Use.SENDING,
+    "EMAIL_": Use.MAIL,
+    "FILE_": Use.FILES,
+    "KEEP_": Use.RETENTION,
+    "APPEAL_": Use.TICKETS,
+    "LOG_": Use.LOGS,
+    "OIDC_": Use.SIGN_ON,
+    "WEBHOOK_": Use.TARGETS,
+}
 
 
-@register(SETTINGS)
+def use_of(variable: str) -> str:
+    found = (use for prefix, use in PREFIXES.items() if variable.startswith(prefix))
+    return next(found, Use.REQUESTS)
+
+
+def register_readable(use: str) -> None:
+    @register(SETTINGS, use)
+    def readable(**_: Any) -> list[CheckMessage]:
+        return [
+            Error(problem, hint="Correct it, or leave it out.", id="config.E008")
+            for variable, problem in settings.UNREADABLE.items()
+            if use_of(variable) == use
+        ]
+
+
+for each in {Use.REQUESTS, *PREFIXES.values()}:
+    register_readable(each)
+
+
+@register(SETTINGS, Use.KEYS)
 def secret_key(**_: Any) -> list[CheckMessage]:
     """Whoever knows the key can sign a session of any agent."""
     try:
@@ -61,7 +91,7 @@ def secret_key(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.TOKENS)
 def environment(**_: Any) -> list[CheckMessage]:
     if settings.ENVIRONMENT in ("test", "production"):
         return []
@@ -74,7 +104,7 @@ def environment(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.REQUESTS)
 def debugging(**_: Any) -> list[CheckMessage]:
     """Its error pages show settings and variables to whoever makes an error."""
     if not settings.DEBUG or settings.ENVIRONMENT != "production":
@@ -82,7 +112,7 @@ def debugging(**_: Any) -> list[CheckMessage]:
     return [Error("DEBUG is on in production.", hint="Unset it.", id="config.E004")]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.BROKER)
 def broker_address(**_: Any) -> list[CheckMessage]:
     if settings.CELERY_BROKER_URL.startswith(BROKERS):
         return []
@@ -95,7 +125,7 @@ def broker_address(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.BROKER)
 def cache_address(**_: Any) -> list[CheckMessage]:
     if settings.CACHE_URL.startswith(CACHE_SCHEMES):
         return []
@@ -108,7 +138,7 @@ def cache_address(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.REQUESTS)
 def hosts(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     if not settings.ALLOWED_HOSTS and not settings.DEBUG:
@@ -139,7 +169,7 @@ def hosts(**_: Any) -> list[CheckMessage]:
     return found
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.REQUESTS)
 def proxies(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     if settings.PROXY_COUNT < 0:
@@ -161,7 +191,7 @@ def proxies(**_: Any) -> list[CheckMessage]:
     return found
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.LANGUAGE)
 def language(**_: Any) -> list[CheckMessage]:
     known = [code for code, _ in settings.LANGUAGES]
     if settings.LANGUAGE_CODE in known:
@@ -175,7 +205,7 @@ def language(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.LANGUAGE)
 def time_zone(**_: Any) -> list[CheckMessage]:
     try:
         ZoneInfo(settings.DESK_TIME_ZONE)
@@ -190,7 +220,7 @@ def time_zone(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.LOGS)
 def log_level(**_: Any) -> list[CheckMessage]:
     if settings.LOG_LEVEL in logging.getLevelNamesMapping():
         return []

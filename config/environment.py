@@ -18,8 +18,12 @@ POSTGRESQL = ("postgres://", "postgresql://", "psql://", "pgsql://")
 class Environment(environ.Env):
     """django-environ's, without its guesses: it takes `flase` for false and `5s` for 5.0.
 
-    Every method raises ImproperlyConfigured with the name of the variable.
+    Every method raises ImproperlyConfigured with the name of the variable. With `unreadable`, a
+    variable that has a default is noted there instead, and a check stops whatever uses it: a typo
+    in the port of the mail server must not keep anybody from revoking a token.
     """
+
+    unreadable: builtins.dict[str, str] | None = None
 
     def int(self, var: str, default: Any = environ.Env.NOTSET) -> builtins.int:
         found: builtins.int = self.read(var, int, default, "a whole number")
@@ -64,7 +68,11 @@ class Environment(environ.Env):
         try:
             return cast(text)
         except ValueError:
-            raise ImproperlyConfigured(f"{var} is {text!r}, which is not {kind}.") from None
+            problem = f"{var} is {text!r}, which is not {kind}."
+        if self.unreadable is None or default is self.NOTSET:
+            raise ImproperlyConfigured(problem)
+        self.unreadable[var] = problem
+        return default
 
 
 def read_flag(text: str) -> bool:

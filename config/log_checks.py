@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS
+from companies.checks import SETTINGS, Use
 from companies.log_bound import WHICH_ATTEMPTS
 from config.logs import FORMATS
 
 INSTALL = "Install requirements-tracing.txt, or unset it."
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.LOGS)
 def log_words(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     if settings.LOG_FORMAT not in FORMATS:
@@ -36,7 +36,7 @@ def log_words(**_: Any) -> list[CheckMessage]:
     return found
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.LOGS)
 def traces(**_: Any) -> list[CheckMessage]:
     endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT
     if not endpoint:
@@ -60,7 +60,7 @@ def traces(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.LOGS)
 def error_reports(**_: Any) -> list[CheckMessage]:
     dsn = settings.SENTRY_DSN
     if not dsn:

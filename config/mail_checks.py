@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.utils.module_loading import import_string
 
-from companies.checks import SETTINGS
+from companies.checks import SETTINGS, Use
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 SENDS_NOTHING = tuple(
@@ -16,7 +16,7 @@ SENDS_NOTHING = tuple(
 )
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.MAIL)
 def mail(**_: Any) -> list[CheckMessage]:
     return [*mail_errors(), *mail_warnings()]
 

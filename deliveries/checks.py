@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS
+from companies.checks import SETTINGS, Use
 from webhooks.outgoing import BadProxy, parse_proxy
 
 # An attempt that may take longer would hold back its subject, and its claim six times as long.
@@ -16,7 +16,7 @@ LONGEST_TIMEOUT_SECONDS = 60
 MOST_LOOPS = 100
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.SENDING)
 def authorities(**_: Any) -> list[CheckMessage]:
     """Without any, no certificate of a receiver is accepted."""
     path = settings.DELIVERY_CA_BUNDLE
@@ -40,7 +40,7 @@ def authorities(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.SENDING)
 def proxy_address(**_: Any) -> list[CheckMessage]:
     """The value may hold a password, so it is not said."""
     try:
@@ -57,7 +57,7 @@ def proxy_address(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.SENDING)
 def attempt_timeout(**_: Any) -> list[CheckMessage]:
     if 0.1 <= settings.DELIVERY_TIMEOUT_SECONDS <= LONGEST_TIMEOUT_SECONDS:
         return []
@@ -71,7 +71,7 @@ def attempt_timeout(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.SENDING)
 def retry_waits(**_: Any) -> list[CheckMessage]:
     waits = settings.DELIVERY_RETRY_SECONDS
     if waits and all(math.isfinite(wait) and wait >= 0 for wait in waits):
@@ -86,7 +86,7 @@ def retry_waits(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.SENDING)
 def loops(**_: Any) -> list[CheckMessage]:
     if 1 <= settings.DELIVERY_LOOPS <= MOST_LOOPS:
         return []

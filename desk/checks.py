@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS
+from companies.checks import SETTINGS, Use
 
 SIGN_ON_ROLES = ("agent", "lead", "auditor", "operator")
 SECOND_FACTOR_ASKERS = ("desk", "amr", "provider")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.SIGN_ON)
 def single_sign_on(**_: Any) -> list[CheckMessage]:
     return [
         Error(problem, hint=hint, id=id)

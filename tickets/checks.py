@@ -7,12 +7,12 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.utils.module_loading import import_string
 
-from companies.checks import SETTINGS
+from companies.checks import SETTINGS, Use
 
 LONGEST_APPEAL_DAYS = 3650
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.TICKETS)
 def relevance_check(**_: Any) -> list[CheckMessage]:
     """Where the apps are loaded: beat loads none, and has no use for the function."""
     if not apps.ready:
@@ -34,7 +34,7 @@ def relevance_check(**_: Any) -> list[CheckMessage]:
     ]
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.TICKETS)
 def appeal_days(**_: Any) -> list[CheckMessage]:
     if 1 <= settings.APPEAL_DAYS <= LONGEST_APPEAL_DAYS:
         return []

@@ -5,10 +5,10 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS
+from companies.checks import SETTINGS, Use
 
 
-@register(SETTINGS)
+@register(SETTINGS, Use.TARGETS)
 def production_targets(**_: Any) -> list[CheckMessage]:
     if settings.ENVIRONMENT != "production":
         return []

@@ -8,7 +8,10 @@ from config import beat, caches, database, deployments, env_files, look, queues
 from config.environment import Environment
 
 env_files.load_env_file()
+# Problems by variable; config.checks reports them.
+UNREADABLE: dict[str, str] = {}
 env = Environment()
+env.unreadable = UNREADABLE
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 PRODUCT = "parceldesk"

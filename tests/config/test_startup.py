@@ -99,6 +99,7 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"OIDC_ROLES": [("support", "boss")]}, "config.E052"),
     ({"OIDC_CREATE_USERS": True}, "config.E053"),
     ({"OIDC_SECOND_FACTOR": "nobody"}, "config.E054"),
+    ({"UNREADABLE": {"DELIVERY_LOOPS": "DELIVERY_LOOPS is 'two'."}}, "config.E008"),
     ({"DELIVERY_LOOPS": 0}, "config.E023"),
     ({"DELIVERY_LOOPS": 1000}, "config.E023"),
 ]
@@ -179,7 +180,7 @@ def test_what_logging_would_not_take_is_said_by_real_processes_too(tmp_path: Pat
         for arguments in (
             [*celery, "config", "worker"],
             [*celery, "config.timer", "beat", "--schedule", str(tmp_path / "beat")],
-            ["manage.py", "list_companies"],
+            ["manage.py", "check"],
         )
     ]
 
