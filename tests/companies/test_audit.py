@@ -78,3 +78,10 @@ def test_an_entry_is_deleted_only_when_it_is_old(db: None) -> None:
     with pytest.raises(REFUSED), transaction.atomic():
         AuditEntry.objects.filter(pk=young.pk).delete()
     assert AuditEntry.objects.get() == young
+
+
+def test_longer_names_are_blanked_before_the_names_within_them() -> None:
+    private = ["Ana", "Ana Maria Ruiz"]
+
+    assert audit.blanked("no Ana Maria Ruiz here\nsecond line", private) == "no … here"
+    assert audit.blanked("Ana is", private) == "… is"

@@ -17,6 +17,7 @@ from deliveries import mailing, tasks
 from deliveries.engine import pausing
 from deliveries.models import Health, Mail
 from tests import builders as build
+from tests.tickets.racing import meanwhile
 from webhooks.models import Webhook
 
 
@@ -177,3 +178,13 @@ def test_a_kill_while_sending_repeats_under_the_same_message_id_and_not_at_once(
     assert mailing.send_due() == 1
     first, second = (letter.extra_headers["Message-ID"] for letter in mailoutbox)
     assert first == second
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_two_tasks_never_claim_the_same_email() -> None:
+    mailing.keep_mail("dev@acme.example", "Hello", "Text")
+
+    first, second = meanwhile(mailing.claim_mail, mailing.claim_mail)
+
+    assert first is not None
+    assert second is None

@@ -174,3 +174,16 @@ def test_a_success_makes_a_webhook_well(company: Company) -> None:
     health = Health.objects.get()
     assert (health.failures, health.rests, health.failing_since) == (0, 0, None)
     assert health.resting_until is None
+
+
+def test_end_of_an_earlier_delivery_leaves_the_backoff_of_the_next(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, 1), build.news(company, 1)])
+    first = claim_one()
+    later = timezone.now() + timedelta(hours=1)
+    behind = Delivery.objects.exclude(pk=first.id)
+    behind.update(step=1, due_at=later)
+
+    recording.record_attempts([result(first)])
+
+    assert behind.get().due_at == later

@@ -1,8 +1,10 @@
 """Deliveries are sent again: a few at once, many as a run at a rate, that can be stopped."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -19,8 +21,10 @@ from deliveries.engine import holding
 from deliveries.models import Delivery, Replay, State
 from deliveries.upkeep import choosing, replaying
 from faults.receiver import Answer, Receiver
+from shipments.event_types.surcharge import SURCHARGE
 from tests import builders as build
 from tests.sending import deliver
+from tests.tickets.racing import in_order
 from webhooks import services
 from webhooks.models import Webhook
 from webhooks.targets import Policy
@@ -361,3 +365,57 @@ def test_metrics_say_for_how_long_a_run_has_stood_still(company: Company) -> Non
 
     holding.drain_loops(by="root")
     assert seconds() == 0
+
+
+def test_run_over_two_webhooks_keeps_its_rate_and_reaches_both(company: Company) -> None:
+    given_up(company, 2)
+    build.webhook(company, type_id=SURCHARGE.id)
+    publishing.publish([build.news(company, n, type=SURCHARGE.id) for n in range(5)])
+    give_up_all()
+    run("--company", str(company.pk), "--rate", "3", "--confirm", "7")
+
+    assert work_off() == 3
+
+    done = Replay.objects.get()
+    assert (done.total, done.passed, done.sent) == (7, 7, 7)
+    by_webhook = Counter(Delivery.objects.open().values_list("webhook_id", flat=True))
+    assert sorted(by_webhook.values()) == [2, 5]
+
+
+def test_choice_leaves_out_an_erased_company_whose_webhooks_are_still_there(
+    company: Company, birch: Company
+) -> None:
+    given_up(company, 2)
+    given_up(birch, 1)
+    Company.objects.filter(pk=company.pk).update(erased_at=timezone.now())
+    choice = choosing.Choice(until=timezone.now())
+
+    assert choosing.count_chosen(choice).deliveries == 1
+    assert len(choosing.next_part(choice, choosing.Reached(), 9).ids) == 1
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_two_workers_take_one_step_between_them(company: Company) -> None:
+    given_up(company, 7)
+    number = told("--company", str(company.pk), "--rate", "2", "--confirm", "7")["run"]
+    step = partial(replaying.step_replay, number)
+
+    in_order(step, step)
+
+    once = Replay.objects.get()
+    assert (once.passed, once.sent) == (2, 2)
+    assert Delivery.objects.open().count() == 2
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_delivery_that_moves_to_another_partition_meanwhile_is_sent_again(
+    company: Company,
+) -> None:
+    build.webhook(company)
+    publish(company, 1)
+    one = Delivery.objects.get()
+
+    _, sent = in_order(give_up_all, partial(redelivery.redeliver, [one.pk]))
+
+    assert sent == 1
+    assert Delivery.objects.open().get().state == State.WAITING

@@ -1,10 +1,12 @@
 """A company's page: its tickets, its webhooks and their health, and how much it has of each."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -19,6 +21,7 @@ from tests import builders as build
 from tests.desk.words import words
 from tests.tickets.test_long_lists import MANY
 from tickets import roles
+from tickets.models import Ticket
 from tickets.statuses import Status
 
 
@@ -196,3 +199,34 @@ def test_what_is_counted_is_found_by_its_owner_in_an_index(
     asked_of_index = [f"{node.get('Index Cond')} {node.get('Recheck Cond')}" for node in read]
     owned = ("company_id", "webhook_id")
     assert [one for one in asked_of_index if not any(name in one for name in owned)] == []
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "begins"),
+    [
+        ("Asia/Tokyo", "2026-03-31T20:00:00Z", "2026-03-02T15:00:00Z"),
+        ("America/Mexico_City", "2026-04-01T03:00:00Z", "2026-03-02T06:00:00Z"),
+        ("UTC", "2026-04-01T03:00:00Z", "2026-03-03T00:00:00Z"),
+    ],
+)
+def test_thirty_days_begin_at_the_reader_s_midnight(
+    desk: Client,
+    company: Company,
+    monkeypatch: pytest.MonkeyPatch,
+    zone: str,
+    now: str,
+    begins: str,
+) -> None:
+    first = datetime.fromisoformat(begins)
+    for seconds in (-1, 0, 1):
+        build.ticket(company, created_at=first + timedelta(seconds=seconds))
+    monkeypatch.setattr(timezone, "now", lambda: datetime.fromisoformat(now))
+    user = User.objects.get(username="ada")
+
+    with timezone.override(ZoneInfo(zone)):
+        shown = company_overview.company_overview(company, user)
+        listed = Ticket.objects.filter(
+            created_at__gte=timezone.make_aware(datetime.fromisoformat(shown["first_day"]))
+        )
+
+        assert shown["opened"] == listed.count() == 2

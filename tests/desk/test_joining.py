@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from companies.models import AuditEntry
 from deliveries.models import Mail
+from desk.joining import invitations
 from desk.models import Invitation, Preferences
 from tests import builders as build
 from tickets import roles
@@ -386,3 +387,18 @@ def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, said: str) 
 
     assert f"Line 2, {said}" in errors.getvalue()
     assert User.objects.filter(is_active=True).count() == 2
+
+
+def test_invitation_that_is_revoked_after_its_page_was_opened_sets_no_password(
+    lead: Client,
+) -> None:
+    user = build.agent("nina").user
+    invitations.invite(user, by=user, url="https://desk.example")
+    stale = User.objects.get(pk=user.pk)
+    invitations.revoke(user.pk)
+
+    with pytest.raises(invitations.InvitationOver):
+        invitations.accept(stale, "a long enough phrase")
+
+    user.refresh_from_db()
+    assert user.check_password("secret")

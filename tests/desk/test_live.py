@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from companies.models import Company
-from desk.live import asking, changes, waiting
+from desk.live import asking, changes, places, waiting
 from tests import builders as build
 from tickets import updating, working
 from tickets.assignment import reassigning
@@ -348,3 +348,14 @@ def test_marking_as_read_waits_for_nobody(company: Company, ticket: Ticket, agen
         assert mark_read(agent.user) == 1
 
     assert any("SKIP LOCKED" in one["sql"] for one in asked.captured_queries)
+
+
+def test_what_another_process_found_a_moment_before_is_still_told() -> None:
+    place = places.TicketPlace(frozenset(), None, frozenset())
+    kinds = frozenset({"moved"})
+    found = {
+        at: changes.ChangedTicket(at, 1, 1, kinds, place, float(at)) for at in (90, 97, 98, 99, 100)
+    }
+    snapshot = changes.Snapshot(at=100, changes=found)
+
+    assert [one.ticket_id for one in snapshot.since(100)] == [98, 99, 100]

@@ -2,10 +2,11 @@
 
 import csv
 from codecs import BOM_UTF8
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from io import StringIO
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib import admin
@@ -264,3 +265,40 @@ def test_shows_the_first_rows_and_its_file_has_all(
     assert html.count("2 more rows are in the CSV file.") == 1
     assert len(tables(lead)["carriers"].rows) == 2
     assert b"".join(answer).count(b"carrier ") == 4
+
+
+def test_ticket_counts_as_opened_and_as_decided_each_in_its_own_period(
+    lead: Client, company: Company, noon: datetime
+) -> None:
+    claim = {"amount_claimed": 100, "currency": "MXN", "amount_paid": 40}
+    decided(company, noon, created_at=noon - 40 * DAY, **claim)
+
+    found = tables(lead)
+
+    assert [cell.value for cell in found["money"].rows[0]][:3] == ["MXN", "all", 1]
+    values = {str(row[0].text): row[1].value for row in found["overview"].rows}
+    assert (values["Opened"], values["Decided"], values["With an amount paid"]) == (0, 1, 1)
+
+
+def test_period_before_ends_on_the_day_before() -> None:
+    week = measures.Period(date(2026, 3, 8), date(2026, 3, 14))
+    assert week.before == measures.Period(date(2026, 3, 1), date(2026, 3, 7))
+    assert week.before.days == week.days == 7
+    day = measures.Period(date(2026, 3, 1), date(2026, 3, 1))
+    assert day.before == measures.Period(date(2026, 2, 28), date(2026, 2, 28))
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Mexico_City"])
+def test_period_has_its_first_and_last_day_where_the_reader_is(company: Company, zone: str) -> None:
+    with timezone.override(ZoneInfo(zone)):
+        period = measures.Period(date(2026, 3, 8), date(2026, 3, 14))
+        begins, ends = measures.midnight(period.first), measures.midnight(date(2026, 3, 15))
+        second = timedelta(seconds=1)
+        made = [
+            build.ticket(company, created_at=at)
+            for at in (begins - second, begins, ends - second, ends)
+        ]
+
+        assert list(Ticket.objects.filter(period.within("created_at")).order_by("pk")) == made[1:3]
+        before = Ticket.objects.filter(period.before.within("created_at"))
+        assert list(before) == made[:1]

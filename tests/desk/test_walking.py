@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from companies.models import Company
+from desk.queue import keyset
 from tests import builders as build
 from tests.desk.forms import picked, token
 from tickets.models import Agent, Appeal, Ticket
@@ -328,3 +329,22 @@ def test_a_list_is_found_by_its_own_words_whatever_the_page_is_asked_for(
     walk = walk_from(desk, f"{listed[0].address}&q=late")
 
     assert (walk.title, walk.next.ticket_id) == ("Search", listed[1].pk)
+
+
+def test_undated_tickets_come_after_the_dated_ones_however_many_they_are(
+    lead: Client, company: Company
+) -> None:
+    dated = build.ticket(company, due_at=NOON)
+    undated = [build.ticket(company).pk for _ in range(12)]
+    order = keyset.order_columns(["due_at", "pk"])
+    here = keyset.ticket_key(dated, order)
+    tickets = Ticket.objects.all()
+
+    earlier, later = keyset.around(tickets, order, here, 10, 25)
+
+    assert (earlier, [key[-1] for key in later]) == ([], undated)
+    assert keyset.count_before(tickets, order, here, 99) == 0
+    last = keyset.ticket_key(Ticket.objects.get(pk=undated[-1]), order)
+    assert keyset.count_before(tickets, order, last, 99) == 12
+    earlier, later = keyset.around(tickets, order, last, 99, 25)
+    assert ([key[-1] for key in earlier], later) == ([dated.pk, *undated[:-1]], [])

@@ -15,8 +15,8 @@ from companies.models import AuditEntry, Company, KeptAnswer
 from shipments.models import Incidence
 from tests import builders as build
 from tests.erasing.columns import KEPT, text_columns
-from tests.erasing.world import everything
-from tickets.models import Agent, Comment, IncidenceLink, Ticket
+from tests.erasing.world import everything, file
+from tickets.models import Agent, Comment, IncidenceLink, Ticket, TicketFile
 
 ONE, OTHER = "zebracanary", "quaggacanary"
 # Tables with texts of companies that are not told to them, and why.
@@ -51,6 +51,10 @@ def export(company: Company, folder: Path, *options: str) -> dict[str, bytes]:
 
 def rows(found: dict[str, bytes], name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in found[f"{name}.jsonl"].splitlines()]
+
+
+def contents(found: dict[str, bytes]) -> list[bytes]:
+    return [content for name, content in found.items() if name.startswith("files/")]
 
 
 def test_every_table_is_told_or_has_its_reason(db: None) -> None:
@@ -102,10 +106,18 @@ def test_what_agents_wrote_among_themselves_is_told_on_request_alone(
         Comment.objects.create(
             ticket=ticket, status=ticket.status, created_at=timezone.now(), **values
         )
+        kept = file(company, ticket, text)
+        TicketFile.objects.filter(pk=kept.pk).update(public=public)
 
-    told = rows(export(company, tmp_path), "comments")
+    archive = export(company, tmp_path)
+    told = rows(archive, "comments")
+    assert [each["name"] for each in rows(archive, "files")] == ["To the company"]
+    assert contents(archive) == [b"To the company"]
     (tmp_path / "export.zip").unlink()
-    all_of_it = rows(export(company, tmp_path, "--internal"), "comments")
+    archive = export(company, tmp_path, "--internal")
+    all_of_it = rows(archive, "comments")
+    assert [each["name"] for each in rows(archive, "files")] == ["To the company", "Among agents"]
+    assert contents(archive) == [b"To the company", b"Among agents"]
 
     assert [(each["text"], "actor" in each) for each in told] == [("To the company", False)]
     assert [(each["text"], each["actor"]) for each in all_of_it] == [

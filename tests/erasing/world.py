@@ -1,4 +1,4 @@
-"""One of everything of a company, with its canary in each text that the service keeps."""
+"""One of everything of a company but two webhooks, its canary in each text that is kept."""
 
 from datetime import timedelta
 from typing import Any
@@ -49,16 +49,19 @@ def everything(word: str, agent: Agent, number: int) -> Company:
         secret_body=word,
         created_at=now,
     )
-    webhook = build.webhook(
-        company,
-        url=f"https://{word}.example.com/in",
-        paused_reason=word,
-        auth_token=word,
-        secret="5e" * 32,
-        next_secret="6e" * 32,
-        next_secret_at=now,
-    )
-    sent(company, webhook, word)
+    webhooks = [
+        build.webhook(
+            company,
+            url=f"https://{word}.example.com/{number}",
+            paused_reason=word,
+            auth_token=word,
+            secret="5e" * 32,
+            next_secret="6e" * 32,
+            next_secret_at=now,
+        )
+        for number in range(2)
+    ]
+    sent(company, webhooks, word)
     Mail.objects.create(
         address=f"{word}@example.com",
         subject=word,
@@ -68,11 +71,13 @@ def everything(word: str, agent: Agent, number: int) -> Company:
     )
     shipment = told(company, word, number)
     ticket = conversation(company, word, agent, shipment)
-    for thing in (company, webhook, shipment, ticket):
+    for thing in (company, *webhooks, shipment, ticket):
         logged(agent, thing, thing.pk, word)
-    logged(agent, Delivery(), Delivery.objects.filter(webhook=webhook)[0].pk, word)
+    for webhook in webhooks:
+        logged(agent, Delivery(), Delivery.objects.filter(webhook=webhook)[0].pk, word)
     FailedRow.objects.create(task="x", kind="ticket", key=str(ticket.pk), error=word)
-    FailedRow.objects.create(task="x", kind="webhook", key=str(webhook.pk), error=word)
+    for webhook in webhooks:
+        FailedRow.objects.create(task="x", kind="webhook", key=str(webhook.pk), error=word)
     SavedView.objects.create(owner=agent.user, name=word, query=f"company={company.pk}&q={word}")
     return company
 
@@ -88,13 +93,16 @@ def logged(agent: Agent, thing: Any, key: Any, word: str) -> None:
     )
 
 
-def sent(company: Company, webhook: Webhook, word: str) -> None:
-    """A delivery that waits, and one that is finished, both tried."""
+def sent(company: Company, webhooks: list[Webhook], word: str) -> None:
+    """To each webhook a delivery that waits, and one that is finished, both tried.
+
+    Of the same events, so that a walk over the log of one cannot go on in that of the next.
+    """
     now = timezone.now()
     for state, archived_on in ((State.WAITING, OPEN), (State.DELIVERED, now.date())):
         event = Event.objects.create(
             company=company,
-            type_id=webhook.type_id,
+            type_id=webhooks[0].type_id,
             tracking_number=word,
             body=word.encode(),
             created_at=now,
@@ -102,24 +110,25 @@ def sent(company: Company, webhook: Webhook, word: str) -> None:
             request_id=word,
             traceparent=word,
         )
-        delivery = Delivery.objects.create(
-            event=event,
-            webhook=webhook,
-            state=state,
-            due_at=now,
-            created_at=now,
-            archived_on=archived_on,
-            finished_at=now if state else None,
-        )
-        Attempt.objects.create(
-            delivery=delivery,
-            number=1,
-            started_at=now,
-            duration_ms=5,
-            url=f"https://{word}.example.com/in",
-            detail=word,
-            answer=word.encode(),
-        )
+        for webhook in webhooks:
+            delivery = Delivery.objects.create(
+                event=event,
+                webhook=webhook,
+                state=state,
+                due_at=now,
+                created_at=now,
+                archived_on=archived_on,
+                finished_at=now if state else None,
+            )
+            Attempt.objects.create(
+                delivery=delivery,
+                number=1,
+                started_at=now,
+                duration_ms=5,
+                url=f"https://{word}.example.com/in",
+                detail=word,
+                answer=word.encode(),
+            )
 
 
 def told(company: Company, word: str, number: int) -> Shipment:

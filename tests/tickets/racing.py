@@ -87,3 +87,12 @@ def wait_until_waited_for() -> None:
                 return
             time.sleep(0.005)
     pytest.fail("nobody waited")
+
+
+def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> list[object]:
+    """Return what both return when the second runs while the first has not committed.
+
+    A second act that waits for the first ends with the lock timeout, whose error is raised here.
+    """
+    with racers(1) as beside, transaction.atomic():
+        return [first(), *beside.run([second])]

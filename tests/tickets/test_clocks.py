@@ -317,3 +317,17 @@ def test_the_working_hours_may_end_at_midnight() -> None:
     late = BusinessHours("UTC", tuple(hours._replace(ends=time()) for hours in WEEK.hours))
 
     assert compute_due([Move(PENDING, at(2, 23))], None, Promise(late, HOUR, HOUR)).next == at(3, 0)
+
+
+def test_decision_without_a_reply_answers_the_first_response() -> None:
+    ticket = SimpleNamespace(
+        status=ACCEPTED,
+        first_response_due_at=at(3, 10),
+        first_responded_at=None,
+        decided_at=at(3, 9),
+    )
+    assert first_response(ticket, at(9, 9)) is ClockState.DONE
+    ticket.decided_at = at(3, 11)
+    assert first_response(ticket, at(9, 9)) is ClockState.DONE_LATE
+    ticket.first_responded_at = at(3, 8)
+    assert first_response(ticket, at(9, 9)) is ClockState.DONE

@@ -381,3 +381,19 @@ def test_a_picture_is_written_anew_upright_and_tells_nothing_else(
         assert hidden not in kept
     picture = Image.open(BytesIO(kept))
     assert (picture.size, dict(picture.getexif())) == ((4, 6), {})
+
+
+def test_several_files_attached_at_once_do_not_pass_the_limit(
+    api: APIClient, company: Company, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "MOST_PER_TICKET", 2)
+    build.file(company, ticket=ticket)
+    waiting = [build.file(company).pk for _ in range(2)]
+
+    answer = api.put(f"/company/attach/evidences/{ticket.pk}", {"files": waiting})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "too_many_files")
+    assert ticket.files.count() == 1
+    answer = api.put(f"/company/attach/evidences/{ticket.pk}", {"files": waiting[:1]})
+    assert answer.status_code == 200
+    assert ticket.files.count() == 2

@@ -1,6 +1,8 @@
 """A company that keeps a copy: tickets in the order of change, none passed over (decision N13)."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Any
@@ -130,9 +132,60 @@ def test_passes_over_no_change_that_is_committed_late(monkeypatch: pytest.Monkey
         assert walk(api, cursor)[0] == [late, early]
 
 
-def test_what_only_reads_for_long_holds_nothing_back(db: None) -> None:
+@contextmanager
+def open_transaction(*statements: str) -> Iterator[None]:
+    """Have another connection stay in a transaction in which it has run these."""
+    with racers(1) as beside:
+        ready, end = Event(), Event()
+
+        def stay() -> None:
+            with transaction.atomic(), connection.cursor() as cursor:
+                for statement in ("SELECT 1", *statements):
+                    cursor.execute(statement)
+                ready.set()
+                end.wait(PATIENCE_SECONDS)
+
+        staying = beside.pool.submit(stay)
+        try:
+            assert ready.wait(PATIENCE_SECONDS)
+            yield
+        finally:
+            end.set()
+            staying.result(PATIENCE_SECONDS)
+
+
+def held_back() -> timedelta:
+    """How far before now the list ends, without the margin for clocks."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()
+    return now - following.settled_until() - timedelta(seconds=2)
 
-    assert now - following.settled_until() < timedelta(seconds=60)
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_transaction_that_may_still_write_holds_the_list_back() -> None:
+    with open_transaction():
+        time.sleep(0.2)
+        assert held_back() >= timedelta(seconds=0.2)
+    with open_transaction("SELECT pg_current_xact_id()"):
+        time.sleep(0.2)
+        assert held_back() >= timedelta(seconds=0.2)
+    assert held_back() < timedelta(seconds=60)
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_transaction_that_only_reads_for_long_holds_nothing_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that has an id may still bring a change, however long it takes."""
+    short = following.SETTLED.replace("1 minute", "100 milliseconds")
+    monkeypatch.setattr(following, "SETTLED", short)
+    with open_transaction():
+        time.sleep(0.3)
+        reading = held_back()
+    with open_transaction("SELECT pg_current_xact_id()"):
+        time.sleep(0.3)
+        writing = held_back()
+
+    assert writing >= timedelta(seconds=0.3)
+    assert reading < timedelta(seconds=0.3)

@@ -185,3 +185,24 @@ def rows_read(sql: str) -> int:
             gone = part.get("Rows Removed by Filter", 0)
             read += int((part["Actual Rows"] + gone) * part["Actual Loops"])
     return read
+
+
+def test_two_companies_with_long_lists_are_told_their_own_numbers(
+    api: APIClient,
+    company: Company,
+    birch_api: APIClient,
+    birch: Company,
+    few: None,
+    rung: list[Any],
+) -> None:
+    for owner, number in ((company, 4), (birch, 6)):
+        for _ in range(number):
+            build.ticket(owner, status=2)
+    for client in (api, birch_api):
+        listed(client)
+    assert [ring[1] for ring in rung] == [company.pk, birch.pk]
+
+    for ring in rung:
+        tasks.count_list(*ring[1:])
+
+    assert (listed(api)["total_rows"], listed(birch_api)["total_rows"]) == (4, 6)

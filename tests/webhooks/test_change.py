@@ -5,6 +5,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from deliveries.models import Health
 from tests import builders as build
 from webhooks import services
 from webhooks.models import Webhook
@@ -161,3 +162,62 @@ def test_unsigned_webhooks_have_no_secret_to_rotate(api: APIClient, company: Com
     assert answer.status_code == 422
     legacy.refresh_from_db()
     assert legacy.secret is None
+
+
+def test_active_webhook_that_is_made_active_again_keeps_its_rest(
+    api: APIClient, company: Company
+) -> None:
+    webhook = build.webhook(company)
+    later = timezone.now() + timedelta(minutes=4)
+    Health.objects.create(webhook=webhook, failures=5, resting_until=later)
+
+    assert api.put(f"/webhooks/{webhook.pk}", {"active": 1}).status_code == 200
+
+    health = Health.objects.get()
+    assert (health.resting_until, health.catch_up_before) == (later, None)
+
+
+def test_resumed_webhook_ends_its_rest(company: Company) -> None:
+    webhook = build.webhook(company, active=False, paused_reason="It was gone.")
+    later = timezone.now() + timedelta(minutes=4)
+    Health.objects.create(webhook=webhook, failures=5, resting_until=later)
+
+    assert services.resume(webhook.pk)
+    assert not services.resume(webhook.pk)
+
+    webhook.refresh_from_db()
+    assert (webhook.active, webhook.paused_reason) == (True, "")
+    assert webhook.resumed_at is not None
+    health = Health.objects.get()
+    assert health.resting_until is None
+    assert health.catch_up_before is not None
+
+
+def test_resumed_company_resumes_its_active_webhooks_alone(
+    company: Company, birch: Company
+) -> None:
+    active, other = (build.webhook(company, url=f"{NEW}/{number}") for number in (1, 2))
+    paused = build.webhook(company, url=f"{NEW}/3", active=False)
+    fetched = build.webhook(company, url="")
+    gone = build.webhook(company, url=f"{NEW}/4", deleted_at=timezone.now())
+    elsewhere = build.webhook(birch)
+
+    services.resume_company(company.pk)
+
+    resumed = set(Webhook.objects.exclude(resumed_at=None).values_list("pk", flat=True))
+    assert resumed == {active.pk, other.pk, fetched.pk}
+    caught_up = set(Health.objects.values_list("webhook_id", flat=True))
+    assert caught_up == {active.pk, other.pk}
+    assert not {paused.pk, gone.pk, elsewhere.pk} & resumed
+
+
+def test_pause_keeps_the_reason_of_the_first_and_spares_deleted_webhooks(company: Company) -> None:
+    one = build.webhook(company)
+    gone = build.webhook(company, url=NEW, deleted_at=timezone.now())
+
+    assert services.pause(one.pk, "x" * 400)
+    assert not services.pause(one.pk, "again")
+    assert not services.pause(gone.pk, "gone")
+
+    one.refresh_from_db()
+    assert (one.active, one.paused_reason) == (False, "x" * 300)

@@ -1,6 +1,7 @@
 """How many webhooks a company has, and how it lists them (decision N4)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 from typing import Any
 
@@ -13,6 +14,8 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
+from tests.tickets.racing import in_order
+from webhooks import services
 from webhooks.models import Webhook
 
 URL = "https://hooks.example.com/in"
@@ -154,3 +157,18 @@ def test_a_page_that_cannot_be_is_refused_by_name(api: APIClient, name: str, val
 
     assert answer.status_code == 400
     assert [wrong["field"] for wrong in answer.json()["errors"]] == [name]
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_two_webhooks_never_change_to_the_same_url_at_once(company: Company) -> None:
+    one, other = (build.webhook(company, url=f"{URL}/{number}") for number in (1, 2))
+
+    _, refused = in_order(
+        *(
+            partial(services.change_webhook, company, each.pk, url=f"{URL}/3")
+            for each in (one, other)
+        )
+    )
+
+    assert isinstance(refused, services.AlreadyRegistered)
+    assert sorted(Webhook.objects.values_list("url", flat=True)) == [f"{URL}/2", f"{URL}/3"]

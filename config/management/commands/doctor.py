@@ -3,6 +3,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.core.management.base import CommandError, CommandParser
 from django.utils.module_loading import autodiscover_modules
 
@@ -107,7 +108,11 @@ def all_checks() -> list[doctor.Check]:
     """What everything stands on first, then the apps in their order."""
     import_module("config.doctor_checks")
     autodiscover_modules("doctor_checks", "people.doctor_checks")
-    return doctor.checks
+    order = ["config", *(app.name for app in apps.get_app_configs())]
+    return sorted(
+        doctor.checks,
+        key=lambda check: order.index(check.examine.__module__.partition(".")[0]),
+    )
 
 
 def findings_as_table(results: list[Finding]) -> str:

@@ -1,0 +1,70 @@
+"""How many connections a web process counts, and how many bytes they hold."""
+
+from ipaddress import ip_network
+from typing import Any
+
+from config.door.crowd import Crowd
+
+
+class Client:
+    """As much of a connection as is counted."""
+
+    def __init__(self, client: tuple[str, int]) -> None:
+        self.client = client
+        self.held = 0
+
+
+def connection(client: tuple[str, int] = ("192.0.2.1", 5000)) -> Any:
+    return Client(client)
+
+
+def crowd(most: int = 9, per_address: int = 9) -> Crowd:
+    return Crowd(most, per_address, [ip_network("10.0.0.0/8")])
+
+
+def test_connection_that_ends_gives_back_what_it_held() -> None:
+    found, one, other = crowd(), connection(), connection()
+    for each in (one, other):
+        assert found.add(each)
+        found.waits(each)
+    found.hold(one, 100)
+    found.hold(other, 20)
+    found.hold(one, 60)
+    assert (found.held, found.largest_waiting()) == (80, one)
+
+    found.remove(one)
+
+    assert (found.held, found.largest_waiting()) == (20, other)
+    found.remove(other)
+    assert (found.held, len(found), found.by_address, found.longest_waiting()) == (0, 0, {}, None)
+
+
+def test_address_has_its_share_and_a_proxy_has_no_limit() -> None:
+    found = crowd(per_address=2)
+    same = [connection(("2001:db8::1", 1)), connection(("2001:db8::ffff", 2))]
+    assert [found.add(each) for each in same] == [True, True]
+    assert not found.add(connection(("2001:db8::2", 3)))
+    assert found.add(connection(("2001:db8:0:1::2", 3)))
+    assert all(found.add(connection(("10.0.0.1", number))) for number in range(3))
+    assert all(found.add(connection(("::ffff:10.0.0.1", number))) for number in range(3))
+
+    found.remove(same[0])
+
+    assert found.add(connection(("2001:db8::2", 3)))
+    assert found.is_full()
+
+
+def test_strangers_are_thrown_out_before_connections_of_a_proxy() -> None:
+    found = crowd()
+    proxy, first, second = (
+        connection((address, 1)) for address in ("10.0.0.1", "192.0.2.1", "192.0.2.2")
+    )
+    for each in (proxy, first, second):
+        found.add(each)
+        found.waits(each)
+    assert found.longest_waiting() is first
+
+    found.busy(first)
+    assert found.longest_waiting() is second
+    found.busy(second)
+    assert found.longest_waiting() is proxy
