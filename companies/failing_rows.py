@@ -78,6 +78,34 @@ def count_failed_rows() -> dict[str, int]:
     return dict(lately.values_list("task").annotate(number=Count("*")))
 
 
+def note_failed_row(task: str, kind: str, key: str, error: str) -> bool:
+    """Record that a task failed on a row; True if that is new."""
+    row, made = FailedRow.objects.get_or_create(
+        task=task,
+        kind=kind,
+        key=key[:LONGEST_KEY],
+        defaults={"error": error[:LONGEST_ERROR]},
+    )
+    if not made:
+        again = {"last_at": timezone.now(), "times": F("times") + 1}
+        FailedRow.objects.filter(pk=row.pk).update(error=error[:LONGEST_ERROR], **again)
+    return made
+
+
+def lately_failed_keys(task: str, kind: str) -> list[str]:
+    rows = FailedRow.objects.filter(task=task, kind=kind)
+    return list(rows.filter(last_at__gte=timezone.now() - REMEMBERED).values_list("key", flat=True))
+
+
+def forget_failed_rows(task: str, kind: str, keys: Iterable[object]) -> None:
+    FailedRow.objects.filter(task=task, kind=kind, key__in=list(map(str, keys))).delete()
+
+
+def forget_old_rows() -> None:
+    """Delete the rows of all tasks that last failed more than REMEMBERED ago."""
+    FailedRow.objects.filter(last_at__lt=timezone.now() - REMEMBERED).delete()
+
+
 def connection_lives() -> bool:
     return connection.connection is not None and connection.is_usable()
 
@@ -136,16 +164,10 @@ class FailingRows:
         text = f"{type(error).__name__}: {error}".replace("\x00", "").partition("\n")[0]
         row = kind, str(key)[:LONGEST_KEY]
         self.failed[row] = text
-        kept, made = FailedRow.objects.get_or_create(
-            task=self.task, kind=kind, key=row[1], defaults={"error": text[:LONGEST_ERROR]}
-        )
-        if made:
+        if note_failed_row(self.task, *row, text):
             about = {"task": self.task}
             without = "%s goes on without %s %s"
             logger.error(without, self.task, *row, exc_info=error, extra=about)
-        else:
-            again = {"last_at": timezone.now(), "times": F("times") + 1}
-            FailedRow.objects.filter(pk=kept.pk).update(error=text[:LONGEST_ERROR], **again)
         if len(self.failed) >= MOST_FAILURES:
             raise TooManyFailures(f"{len(self.failed)} rows failed, the last with {text}")
 

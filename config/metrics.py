@@ -58,8 +58,8 @@ def counter_families(found: Mapping[Series, float]) -> Iterator[Metric]:
 def counter(what: CountMeasure, found: Mapping[str, Mapping[Labels, float]]) -> Metric:
     family = CounterMetricFamily(PREFIX + what.name, what.text, labels=what.labels)
     values = dict(found.get(what.name, {}))
-    if not what.labels:
-        values.setdefault((), 0.0)
+    for labels in what.from_zero if what.labels else ((),):
+        values.setdefault(labels, 0.0)
     for labels, value in sorted(values.items()):
         if len(labels) == len(what.labels):
             family.add_metric(labels, value)

@@ -9,9 +9,10 @@ from django.db import OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
+from companies.failing_rows import forget_failed_rows
 from deliveries import catching_up
 from deliveries.catching_up import Place
-from deliveries.models import Delivery
+from deliveries.models import SET_ASIDE, Delivery
 
 BATCH = 1_000
 MOST_A_DAY = catching_up.MOST_A_DAY
@@ -173,7 +174,9 @@ def reopen(ids: list[UUID], *, counted: bool = False) -> int:
     for last in (False, False, True):
         try:
             with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(AGAIN, [count_asked(cursor, ids) if counted else ids])
+                again = count_asked(cursor, ids) if counted else ids
+                cursor.execute(AGAIN, [again])
+                forget_failed_rows(*SET_ASIDE, again)
                 return int(cursor.fetchone()[0])
         except OperationalError:
             # A row was finished, and so moved to another partition, while we waited for its lock.

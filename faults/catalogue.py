@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from faults import (
     clocks,
+    crash_loop,
     deaths,
     failover,
     full_disk,
@@ -54,6 +55,12 @@ def feed(rig: Rig, given: argparse.Namespace) -> Verdict:
     if not signed:
         troubles.append("not every request was signed with the webhook's secret")
     return found, troubles
+
+
+def poisonous_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """A receiver's answers end the whole worker: it is found and paused, and harms no other."""
+    found = crash_loop.crash_loop(rig.service, rig.company, rig.receiver, events=given.events)
+    return found, crash_loop.judge(found)
 
 
 def killed_worker(rig: Rig, given: argparse.Namespace) -> Verdict:
@@ -193,6 +200,7 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
     "flushed-broker": (flushed_broker, {"shipments": 500, "updates": 5000, "times": 10}),
     "skewed-clocks": (clocks.skewed_clocks, STAND_STILL),
     "poison": (poison.poison, {"seconds": 5.0, "per-second": 30.0}),
+    "crash-loop": (poisonous_receiver, {"events": 1000}),
     "memory": (growth.memory_level, {"events": 50_000}),
     "neighbours": (neighbours.neighbours, {"scale": 0.2, "seconds": 8.0}),
     "hostile": (

@@ -66,9 +66,9 @@ def loop_id() -> str:
 
 
 def claim(room: int = 100) -> list[Claimed]:
-    """Claim as a loop that works on every webhook that may be sent to."""
+    """Claim as a loop in quarantine that works on every webhook that may be sent to."""
     ready = rendering.addresses(list(Webhook.objects.values_list("pk", flat=True)))
-    return claiming.claim(loop_id(), dict.fromkeys(ready, room)).claimed
+    return claiming.claim(loop_id(), dict.fromkeys(ready, room), suspects=room).claimed
 
 
 def on_loan(webhook_id: int, *, step: int = 0) -> Claimed:

@@ -123,6 +123,22 @@ CASES = [
         "1 engine loops are alive, fewer than DELIVERY_LOOPS",
     ),
     Case(
+        "ParceldeskLoopsCrash",
+        {
+            **rising("parceldesk_engine_loops_lost_total", 0, 2),
+            "parceldesk_engine_loops_wanted": ("2x30", "2x300"),
+        },
+        4,
+        "8 engine loops crashed or hung within 10 minutes",
+    ),
+    Case(
+        "ParceldeskDeliverySetAside",
+        rising('parceldesk_deliveries_finished_total{outcome="set_aside"}', 0, 1),
+        1,
+        "Deliveries were set aside, as our own process fails on them",
+        {"outcome": "set_aside"},
+    ),
+    Case(
         "ParceldeskBrokerAway",
         gauge('parceldesk_part_ok{part="broker"}', 1, 0),
         6,

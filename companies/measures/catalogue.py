@@ -27,6 +27,10 @@ DELIVERIES_FINISHED = CountMeasure(
     "deliveries_finished",
     "Deliveries that are not tried again by themselves",
     ("outcome",),
+    from_zero=(("set_aside",),),
+)
+LOOPS_LOST = CountMeasure(
+    "engine_loops_lost", "Engine loops that ended without a word, and were taken over by others"
 )
 WEBHOOKS_HELD_BACK = CountMeasure(
     "webhooks_held_back", "Times that a webhook had to wait since its secrets cannot be read"
@@ -79,6 +83,7 @@ ALL: tuple[CountMeasure | TimeMeasure, ...] = (
     ATTEMPT_DURATION,
     DELIVERY_LATENCY,
     DELIVERIES_FINISHED,
+    LOOPS_LOST,
     WEBHOOKS_HELD_BACK,
     SAMPLE_SENDS,
     API_REQUESTS,

@@ -18,12 +18,14 @@ Series = tuple[str, Labels]
 class CountMeasure:
     """What happens, so many times or for so many seconds, by the values of its labels.
 
-    In Prometheus its name has `parceldesk_` before it and `_total` behind it.
+    In Prometheus its name has `parceldesk_` before it and `_total` behind it. The series of
+    `from_zero` are shown before anything was counted: increase() sees no first event otherwise.
     """
 
     name: str
     text: str
     labels: Labels = ()
+    from_zero: tuple[Labels, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

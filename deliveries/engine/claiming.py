@@ -17,9 +17,10 @@ from deliveries.engine.loans import Claimed
 # A claim lasts so many times the longest attempt at most: 30 seconds. The claims of a loop that is
 # lost end with it.
 LEASE_TIMEOUTS = 6
-# What so many loops in a row were lost with is a suspect: a loop has one of them at a time, so that
-# the next crash is no other's fault. After MOST_CRASHES it is set aside (setting_aside).
-SUSPECT_CRASHES = 2
+# A delivery that a loop was lost with is a suspect, and only the loop in quarantine sends suspects
+# (deliveries.engine.quarantine). After MOST_CRASHES in a row it is set aside (setting_aside).
+SUSPECT_CRASHES = 1
+ALONE_CRASHES = 2
 MOST_CRASHES = 3
 # A subject's later events wait this long at most for one that keeps failing (decision W22).
 HOLD_SECONDS = 3600
@@ -46,7 +47,9 @@ WITH turn AS (
 ), fresh AS MATERIALIZED (
   SELECT due.* FROM turn CROSS JOIN LATERAL (
     SELECT id, webhook_id, shipment_id, event_id,
-      crashes + (claimed_by IS NOT NULL)::integer AS crashes FROM deliveries_delivery_open
+      crashes + coalesce(claimed_by <> ALL(
+        ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
+    FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 0
       AND due_at <= statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
@@ -57,7 +60,9 @@ WITH turn AS (
 ), again AS MATERIALIZED (
   SELECT due.* FROM turn LEFT JOIN counted USING (webhook_id) CROSS JOIN LATERAL (
     SELECT id, webhook_id, shipment_id, event_id,
-      crashes + (claimed_by IS NOT NULL)::integer AS crashes FROM deliveries_delivery_open
+      crashes + coalesce(claimed_by <> ALL(
+        ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
+    FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 1
       AND due_at <= statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
@@ -66,12 +71,16 @@ WITH turn AS (
     LIMIT greatest(turn.room - coalesce(counted.n, 0), 1) FOR UPDATE SKIP LOCKED) AS due
 ), offered AS MATERIALIZED (
   SELECT * FROM fresh UNION ALL SELECT * FROM again
-), candidate AS MATERIALIZED (
-  SELECT * FROM offered WHERE crashes < %(suspect)s OR (%(alone)s AND id = (
-    SELECT id FROM offered WHERE crashes >= %(suspect)s ORDER BY crashes DESC, event_id LIMIT 1))
-), found AS (
+), found AS MATERIALIZED (
   SELECT webhook_id, count(*) AS n, bool_or(crashes >= %(suspect)s) AS suspects
   FROM offered GROUP BY webhook_id
+), tried AS MATERIALIZED (
+  SELECT id FROM offered WHERE crashes >= %(suspect)s ORDER BY crashes DESC, event_id
+  LIMIT CASE WHEN (SELECT max(crashes) FROM offered) >= %(alone)s
+    THEN least(%(suspects)s, 1) ELSE %(suspects)s END
+), candidate AS MATERIALIZED (
+  SELECT * FROM offered WHERE id IN (SELECT id FROM tried)
+    OR webhook_id IN (SELECT webhook_id FROM found WHERE NOT suspects)
 ), judged AS MATERIALIZED (
   SELECT candidate.id, candidate.webhook_id, ahead.until FROM candidate LEFT JOIN LATERAL (
     SELECT CASE
@@ -98,8 +107,10 @@ WITH turn AS (
   UPDATE deliveries_delivery_open AS delivery
   SET claimed_by = %(loop)s::uuid,
     claimed_until = statement_timestamp() + make_interval(secs => %(lease)s),
-    crashes = delivery.crashes + (delivery.claimed_by IS NOT NULL)::integer
-  WHERE delivery.id = ANY(ARRAY(SELECT id FROM judged WHERE until IS NULL))
+    crashes = candidate.crashes
+  FROM candidate
+  WHERE delivery.id = candidate.id
+    AND delivery.id = ANY(ARRAY(SELECT id FROM judged WHERE until IS NULL))
   RETURNING delivery.id, delivery.webhook_id, delivery.shipment_id, delivery.attempts,
     delivery.step, delivery.event_id, delivery.created_at, delivery.crashes,
     coalesce(delivery.own_due_at > statement_timestamp(), false) AS pulled
@@ -127,10 +138,11 @@ WHERE delivery.id = ANY(%(ids)s::uuid[]) AND delivery.id = loan.id
 
 
 class Claims(NamedTuple):
-    """What a claim took, and the webhooks of which there may be more than was asked for."""
+    """Deliveries on loan, webhooks that may have more, and among these webhooks with suspects."""
 
     claimed: list[Claimed]
     more: set[int]
+    suspected: set[int]
 
 
 def lease_seconds() -> float:
@@ -138,23 +150,22 @@ def lease_seconds() -> float:
     return LEASE_TIMEOUTS * timeout
 
 
-def claim(loop_id: str, rooms: dict[int, int], *, suspect: bool = True) -> Claims:
-    """Borrow due deliveries, up to so many of each webhook as it has room.
+def claim(loop_id: str, rooms: dict[int, int], *, suspects: int = 0) -> Claims:
+    """Borrow due deliveries, up to as many of each webhook as it has room for.
 
-    The webhooks must be lanes of this loop. `suspect`: whether one may be among them.
+    The webhooks must be lanes of this loop. `suspects`: how many suspects may be among them, for
+    the loop in quarantine; one that has crashed ALONE_CRASHES times comes as the only suspect.
     """
-    values = parameters(loop_id, rooms, suspect=suspect)
+    values = parameters(loop_id, rooms, suspects=suspects)
     with statements.cursor() as cursor:
         claimed_at = time.monotonic()
         cursor.execute(CLAIM, values, binary=True)
         rows = cursor.fetchall()
-    more = {
-        webhook_id
-        for webhook_id, found, suspects, *_ in rows
-        if suspects or found >= rooms[webhook_id]
-    }
+    suspected = {webhook_id for webhook_id, _, suspects, *_ in rows if suspects}
+    more = {webhook_id for webhook_id, found, *_ in rows if found >= rooms[webhook_id]}
     mark = (loop_id, claimed_at)
-    return Claims([Claimed._make(row[3:] + mark) for row in rows if row[3] is not None], more)
+    claimed = [Claimed._make(row[3:] + mark) for row in rows if row[3] is not None]
+    return Claims(claimed, more | suspected, suspected)
 
 
 def give_back(claimed: Sequence[Claimed]) -> None:
@@ -165,7 +176,7 @@ def give_back(claimed: Sequence[Claimed]) -> None:
 
 
 def parameters(
-    loop_id: str, rooms: dict[int, int], *, suspect: bool = True
+    loop_id: str, rooms: dict[int, int], *, suspects: int = 0
 ) -> dict[str, str | float | list[int]]:
     """What CLAIM wants to know."""
     return {
@@ -177,5 +188,6 @@ def parameters(
         "park": PARK_SECONDS,
         "longest": LONGEST_PARK_SECONDS,
         "suspect": SUSPECT_CRASHES,
-        "alone": suspect,
+        "alone": ALONE_CRASHES,
+        "suspects": suspects,
     }

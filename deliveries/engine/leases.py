@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from companies import locks
+from companies.measures import catalogue, counting
 from deliveries import statements
 from deliveries.models import Loop
 
@@ -174,6 +175,8 @@ def take_over() -> list[str]:
         lost = [loop_id for (loop_id,) in cursor.fetchall()]
         if lost:
             cursor.execute(FREE, {"loops": lost})
+    if lost:
+        counting.count(catalogue.LOOPS_LOST, by=len(lost))
     return lost
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from deliveries.catching_up import Walks
-from deliveries.engine import claiming, rendering, setting_aside
+from deliveries.engine import claiming, lanes, rendering, setting_aside
 from deliveries.engine.loans import Address, Claimed
+from deliveries.engine.quarantine import Suspects
 from deliveries.engine.turn import ClaimBatch
 
 
@@ -13,8 +14,7 @@ class Loans:
 
     def __init__(self) -> None:
         self.ids: set[str] = set()
-        # One of them that loops before us were lost with.
-        self._suspect: str | None = None
+        self._suspects = Suspects()
         self._walks = Walks()
 
     def claim(self, claims: ClaimBatch, loop_id: str, held: frozenset[str]) -> None:
@@ -27,23 +27,36 @@ class Loans:
             if webhook_id in claims.addresses
         }
         if rooms:
-            claims.claimed, claims.more = claiming.claim(loop_id, rooms, suspect=not self._suspect)
-            if any(each.crashes >= claiming.SUSPECT_CRASHES for each in claims.claimed):
-                claims.claimed, self._suspect = setting_aside.set_crashed_aside(claims.claimed)
+            claims.claimed, claims.more, suspected = claiming.claim(loop_id, rooms)
             self.ids.update(each.id for each in claims.claimed)
+            if suspected:
+                claims.claimed += self._try_suspects(loop_id, {id: rooms[id] for id in suspected})
         claims.more |= behind
 
     def give_back(self, deliveries: Sequence[Claimed]) -> None:
         """They can be claimed again, by anybody."""
         if deliveries:
             claiming.give_back(deliveries)
-            self.end({each.id for each in deliveries})
+            self.end(deliveries[0].claim, {each.id for each in deliveries})
 
-    def end(self, ids: set[str]) -> None:
+    def end(self, loop_id: str, ids: set[str]) -> None:
         """Note what has been recorded or given back."""
         self.ids -= ids
-        if self._suspect in ids:
-            self._suspect = None
+        self._suspects.end(loop_id, ids)
+
+    def begin_anew(self, loop_id: str) -> None:
+        """Give back what may have been claimed by a statement whose answer was lost."""
+        lanes.begin_anew(loop_id, self.ids)
+        self._suspects.begin_anew(loop_id)
+
+    def _try_suspects(self, loop_id: str, rooms: dict[int, int]) -> list[Claimed]:
+        tried = self._suspects.claim(loop_id, rooms)
+        self.ids.update(each.id for each in tried)
+        crashed = [each for each in tried if each.crashes >= claiming.MOST_CRASHES]
+        for each in crashed:
+            setting_aside.set_crashed_aside(each)
+        self.end(loop_id, {each.id for each in crashed})
+        return [each for each in tried if each not in crashed]
 
     def _catch_up(self, addresses: dict[int, Address]) -> set[int]:
         """Pull retries forward where that is wanted; returns the webhooks with more of them."""

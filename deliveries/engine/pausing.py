@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
 
-from companies.failing_rows import FailingRows
+from companies.failing_rows import FailingRows, forget_old_rows
 from deliveries import mailing
 from deliveries.models import Health
 from webhooks import services
@@ -20,6 +20,9 @@ logger = logging.getLogger(__name__)
 PATIENCE = timedelta(days=5)
 GONE = gettext_noop("The receiver answered 410 Gone.")
 FAILING = gettext_noop("No delivery has succeeded for 5 days.")
+CRASHING = gettext_noop(
+    "Our own process ended several times while it sent to this webhook. We are looking into it."
+)
 
 
 def pause_gone(webhook_id: int) -> None:
@@ -37,6 +40,7 @@ def pause_failing() -> int:
         .filter(webhook__deleted_at=None)
         .values_list("webhook_id", flat=True)
     )
+    forget_old_rows()
     rows, paused = FailingRows("pause_failing"), 0
 
     def pause(webhook_ids: Sequence[int]) -> None:

@@ -7,12 +7,15 @@ from datetime import datetime
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
-from companies.measures import catalogue, counting
-from deliveries import statements
-from deliveries.engine import claiming, recording
+from companies.failing_rows import note_failed_row
+from companies.measures import catalogue, counting, sums
+from deliveries import mailing, statements
+from deliveries.engine import pausing, recording
 from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
 from deliveries.http.answers import MAX_DETAIL
+from deliveries.models import SET_ASIDE as FAILED_ROW
+from deliveries.models import Delivery
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +56,10 @@ INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_un
 HOLD_SECONDS = 30.0
 
 
+# Deliveries of a webhook within a day. Then it is paused: its next one may cost a crash as well.
+MOST_SET_ASIDE = 2
+
+
 def hold_back(troubles: Mapping[int, str]) -> None:
     """Have webhooks wait for HOLD_SECONDS, with all that is due: something of ours is missing."""
     logger.error(
@@ -89,23 +96,18 @@ def record_all(results: Sequence[AttemptResult], failing: Collection[int] = ()) 
         return set_aside(result.delivery_id, result.claim, result.started_at, detail)
 
 
-def set_crashed_aside(claimed: Sequence[Claimed]) -> tuple[list[Claimed], str | None]:
-    """Set aside what too many loops in a row were lost with.
-
-    Returns the others, and the suspect among them.
-    """
-    kept, suspect = [], None
-    for delivery in claimed:
-        if delivery.crashes >= claiming.MOST_CRASHES:
-            detail = (
-                f"The sending process ended {delivery.crashes} times while it had this delivery."
-            )
-            set_aside(delivery.id, delivery.claim, None, detail)
-            continue
-        kept.append(delivery)
-        if delivery.crashes >= claiming.SUSPECT_CRASHES:
-            suspect = delivery.id
-    return kept, suspect
+def set_crashed_aside(delivery: Claimed) -> None:
+    """Set aside a delivery that ended too many loops; pause its webhook if it is the second."""
+    detail = f"The sending process ended {delivery.crashes} times while it had this delivery."
+    with transaction.atomic():
+        if not set_aside(delivery.id, delivery.claim, None, detail):
+            return
+        of_webhook = Delivery.objects.set_aside().filter(webhook=delivery.webhook_id)
+        if of_webhook.count() >= MOST_SET_ASIDE:
+            pausing.pause_and_notify(delivery.webhook_id, pausing.CRASHING)
+    # At once: the next crash may be a second away.
+    sums.write_sums()
+    mailing.ring_mail_task()
 
 
 def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail: str) -> int:
@@ -114,5 +116,7 @@ def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail:
     with statements.cursor() as cursor:
         cursor.execute(SET_ASIDE, [delivery_id, claim, started_at, detail[:MAX_DETAIL]])
         (kept,) = cursor.fetchone() or (0,)
+    if kept:
+        note_failed_row(*FAILED_ROW, delivery_id, detail)
     counting.count(catalogue.DELIVERIES_FINISHED, "set_aside", by=kept)
     return int(kept)

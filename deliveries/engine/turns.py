@@ -118,7 +118,7 @@ class Database:
         # First, as all of it may be claimed and taken on again in this very turn.
         self._let_go(turn)
         if self.loop_id and self._unheard:
-            lanes.begin_anew(self.loop_id, self.loans.ids)
+            self.loans.begin_anew(self.loop_id)
             self._unheard, wakeups = False, True
         if self.loop_id and turn.hear and wakeups and not self.draining:
             turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
@@ -158,7 +158,7 @@ class Database:
                 logger.warning("%d results arrived after their claim had ended", late)
             self.results_at_once.took(len(turn.results), time.monotonic() - began)
             turn.recorded += len(turn.results)
-            self.loans.end({each.delivery_id for each in turn.results})
+            self.loans.end(turn.results[0].claim, {each.delivery_id for each in turn.results})
             tallying.tally_attempts(turn.results)
             attempt_log.tell_of_attempts(turn.results)
             turn.results = []
@@ -180,6 +180,7 @@ class Database:
         silent = renewed is None or renewed.silent_loops
         if silent and since < AWAY_SECONDS and (lost := leases.take_over()):
             logger.warning("%d loops are lost; their deliveries are taken over", len(lost))
+            sums.write_sums()  # At once: a crash loop may end this process within a second.
         if not self.loop_id and not self.stop():
             self.loop_id = leases.join(settings.DELIVERY_LOOPS)
             self._renew()

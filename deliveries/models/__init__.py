@@ -1,11 +1,21 @@
 """Rows are the queue: its tables, and what the engine keeps beside them."""
 
-from deliveries.models.engine import Drain, Health, HeldHost, Loop, Pulse, TakenLane, Wakeup
+from deliveries.models.engine import (
+    Drain,
+    Health,
+    HeldHost,
+    Loop,
+    Pulse,
+    Quarantine,
+    TakenLane,
+    Wakeup,
+)
 from deliveries.models.outgoing import Mail, Replay, SampleSend
-from deliveries.models.queue import OPEN, Attempt, Delivery, Event, State
+from deliveries.models.queue import OPEN, SET_ASIDE, Attempt, Delivery, Event, State
 
 __all__ = [
     "OPEN",
+    "SET_ASIDE",
     "Attempt",
     "Delivery",
     "Drain",
@@ -15,6 +25,7 @@ __all__ = [
     "Loop",
     "Mail",
     "Pulse",
+    "Quarantine",
     "Replay",
     "SampleSend",
     "State",

@@ -85,6 +85,16 @@ class Loop(models.Model):
         return f"loop {self.process_id} on {self.host}"
 
 
+class Quarantine(models.Model):
+    """The one loop that sends what other loops were lost with (deliveries.engine.quarantine)."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    loop_id = models.UUIDField()
+
+    def __str__(self) -> str:
+        return f"loop {self.loop_id} is in quarantine"
+
+
 class Drain(models.Model):
     """While its one row is there, no loop claims anything (deliveries.engine.holding)."""
 

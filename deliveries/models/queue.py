@@ -8,12 +8,17 @@ from datetime import date, datetime
 
 from django.db import models
 
+from companies.failing_rows import lately_failed_keys
 from companies.models import Company
 from webhooks.models import Webhook
 
 # The partition that holds what still waits. Finished deliveries lie by the day they ended, so
 # that what is claimed from stays small and what is old goes by dropping a table.
 OPEN = date(9999, 12, 31)
+
+
+# Task and kind of the failed rows of deliveries that were set aside.
+SET_ASIDE = ("deliver", "delivery")
 
 
 class State(models.IntegerChoices):
@@ -56,6 +61,10 @@ class Event(models.Model):
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def open(self) -> "DeliveryQuerySet":
         return self.filter(archived_on=OPEN)
+
+    def set_aside(self) -> "DeliveryQuerySet":
+        """Deliveries that were set aside within a day and not sent again since."""
+        return self.filter(pk__in=lately_failed_keys(*SET_ASIDE))
 
     def created_between(
         self, since: datetime | None = None, until: datetime | None = None

@@ -3,7 +3,7 @@
 Counting stops at bounds, and says so: a picture that is drawn each second must not become the load.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from deliveries import statements
-from deliveries.models import Health, HeldHost, Loop
+from deliveries.models import Delivery, Health, HeldHost, Loop
 from deliveries.monitoring import backlog
 from deliveries.monitoring.needs_attention import waiting_longest
 from webhooks.models import Webhook
@@ -195,6 +195,8 @@ def count_rows(groups: list[WaitingGroup]) -> None:
 def add_conditions(groups: list[WaitingGroup], webhooks: dict[int, Webhook], now: datetime) -> None:
     ids = [webhook for group in groups for webhook in group.webhooks]
     health, holds = Health.objects.in_bulk(ids), HeldHost.objects.in_force().in_bulk()
+    aside = Delivery.objects.set_aside().filter(webhook__in=ids)
+    set_aside = Counter(aside.values_list("webhook_id", flat=True))
     for group in groups:
         found: dict[str, int] = defaultdict(int)
         for webhook in group.webhooks:
@@ -203,6 +205,8 @@ def add_conditions(groups: list[WaitingGroup], webhooks: dict[int, Webhook], now
             found[brief_condition(one, health.get(webhook), now, held=held)] += 1
         several = len(group.webhooks) > 1
         group.condition = ", ".join(told_conditions(found, several))
+        if number := sum(set_aside[webhook] for webhook in group.webhooks):
+            group.condition += f", {number} set aside"
 
 
 def brief_condition(webhook: Webhook, health: Health | None, now: datetime, *, held: bool) -> str:

@@ -13,6 +13,7 @@ from desk.common.controls import foreign_column
 # Where a row of a kind is shown.
 PAGES = {
     "ticket": "admin:tickets_ticket_change",
+    "delivery": "admin:deliveries_delivery_change",
     "webhook": "admin:webhooks_webhook_change",
     "storm": "admin:desk_storm_change",
 }

@@ -98,7 +98,7 @@ TIME = (
 
 PAYLOADS = (
     Fault("E1", "a payload that cannot be made", ("poison",)),
-    Fault("E2", "a delivery that kills whoever sends it", ("poison",)),
+    Fault("E2", "a delivery that kills whoever sends it", ("poison", "crash-loop")),
     Fault(
         "E3",
         "a payload of a megabyte",

@@ -93,16 +93,30 @@ ENGINE = (
     Mutant(
         "crashes-not-counted",
         CLAIMING,
-        "    crashes = delivery.crashes + (delivery.claimed_by IS NOT NULL)::integer\n",
+        "    crashes = candidate.crashes\n",
         "    crashes = 0\n",
         "A delivery that ends the worker is tried for ever, and nothing else is sent.",
     ),
     Mutant(
         "suspects-together",
         CLAIMING,
-        "WHERE crashes < %(suspect)s OR (",
-        "WHERE true OR (",
+        "    THEN least(%(suspects)s, 1) ELSE %(suspects)s END\n",
+        "    THEN %(suspects)s ELSE %(suspects)s END\n",
         "With one delivery that ends the worker all that were claimed with it are given up.",
+    ),
+    Mutant(
+        "poisonous-webhook-goes-on",
+        CLAIMING,
+        "WHERE NOT suspects)",
+        "WHERE true)",
+        "A receiver that ends the worker makes new suspects at every crash.",
+    ),
+    Mutant(
+        "every-loop-in-quarantine",
+        "deliveries/engine/quarantine.py",
+        "WHERE quarantine.loop_id = excluded.loop_id OR NOT EXISTS (",
+        "WHERE true OR NOT EXISTS (",
+        "One loop's poison counts against the suspects of another.",
     ),
     Mutant(
         "gives-back-what-is-not-its-own",

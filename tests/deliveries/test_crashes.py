@@ -1,19 +1,24 @@
 """A delivery that the sending process does not survive, among others."""
 
 import json
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 
 from django.utils import timezone
 
-from companies.models import Company
+from companies.measures import sums
+from companies.models import Company, FailedRow
 from deliveries import publishing, redelivery
-from deliveries.engine import claiming, leases
+from deliveries.engine import claiming, leases, pausing, quarantine, setting_aside
+from deliveries.engine.quarantine import Suspects
 from deliveries.http.transport import Request, Transport
-from deliveries.models import Attempt, Delivery, Loop, State
+from deliveries.models import Attempt, Delivery, Loop, Quarantine, State
+from deliveries.monitoring import queue_picture
 from faults.receiver import Receiver
 from tests import builders as build
-from tests.sending import claim, deliver, engine
+from tests.sending import claim, deliver, engine, loop_id
+from webhooks import services
 from webhooks.targets import Policy
 
 POISON = 7
@@ -35,19 +40,29 @@ def shipment_in(body: bytes) -> int:
     return number
 
 
+Kills = Callable[[Request], bool]
+
+
+def is_poison(request: Request) -> bool:
+    return shipment_in(request.body) == POISON
+
+
 class Fragile(Transport):
-    """Does not survive the poison."""
+    """Transport whose process dies at some requests."""
+
+    kills: Kills = staticmethod(is_poison)
 
     def start(self, request: Request) -> None:
-        if shipment_in(request.body) == POISON:
+        if self.kills(request):
             raise Crash
         super().start(request)
 
 
-def crash_until_idle(policy: Policy) -> int:
+def crash_until_idle(policy: Policy, kills: Kills = is_poison) -> int:
     """Send with one loop after the other; returns how many did not survive it."""
-    for crashes in range(10):
+    for crashes in range(20):
         with closing(Fragile(policy, concurrency=64)) as transport:
+            transport.kills = kills
             try:
                 engine(transport).run(until_idle=True)
             except Crash:
@@ -84,23 +99,121 @@ def test_is_sent_after_all_once_it_is_sent_again(
     publishing.publish([build.news(company, POISON)])
     crash_until_idle(loopback)
 
+    assert FailedRow.objects.filter(kind="delivery").count() == 1
+
     redelivery.redeliver([Delivery.objects.get().pk])
     deliver(loopback)
 
     assert Delivery.objects.get().state == State.DELIVERED
+    assert not FailedRow.objects.exists()
 
 
-def test_a_suspect_is_claimed_alone(company: Company) -> None:
+def test_a_receiver_that_kills_the_worker_is_found_and_harms_no_other(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    """Every answer of one webhook ends all that is in flight, of two companies."""
+    other = build.company("Bystander")
+    poison = build.webhook(company, url=f"{receiver.url}/poison")
+    innocent = [build.webhook(company, url=f"{receiver.url}/own", type_id=3)]
+    for type in (1, 3):
+        innocent.append(build.webhook(other, url=f"{receiver.url}/{type}", type_id=type))
+    for owner, types in ((company, (1, 3)), (other, (1, 3))):
+        for type in types:
+            publishing.publish([build.news(owner, number, type=type) for number in range(EVENTS)])
+
+    crashes = crash_until_idle(loopback, lambda request: request.url.endswith("/poison"))
+
+    assert crashes <= claiming.MOST_CRASHES + 1
+    others = Delivery.objects.exclude(webhook=poison)
+    assert set(others.values_list("state", "crashes")) == {(State.DELIVERED, 0)}
+    arrived = {(each.path, shipment_in(each.body)) for each in receiver.log}
+    assert others.count() == len(innocent) * EVENTS == len(arrived)
+    set_aside = Delivery.objects.filter(webhook=poison, state=State.GIVEN_UP)
+    assert set_aside.count() == setting_aside.MOST_SET_ASIDE
+    poison.refresh_from_db()
+    assert (poison.active, poison.paused_reason) == (False, pausing.CRASHING)
+    failed = FailedRow.objects.filter(task="deliver", kind="delivery")
+    assert {each.key for each in failed} == {str(each.pk) for each in set_aside}
+    (group,) = queue_picture.oldest_waiting("webhook", 9)
+    assert group.condition == "paused, 2 set aside"
+    counted = sums.read_sums()
+    assert counted["deliveries_finished", ("set_aside",)] == 2
+    assert counted["engine_loops_lost", ()] >= crashes - 1
+
+
+def test_a_resumed_webhook_that_still_kills_is_paused_at_its_next_set_aside(
+    company: Company, receiver: Receiver, loopback: Policy
+) -> None:
+    webhook = build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company, number) for number in range(EVENTS)])
+    crash_until_idle(loopback, lambda request: True)
+    services.resume(webhook.pk)
+
+    crash_until_idle(loopback, lambda request: True)
+
+    webhook.refresh_from_db()
+    assert not webhook.active
+    assert Delivery.objects.filter(state=State.GIVEN_UP).count() == 3
+
+
+def test_a_suspect_waits_for_the_quarantine_and_its_webhook_with_it(company: Company) -> None:
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company, number) for number in range(5)])
+    claim(room=3)
+    lose_loops()
+
+    found = claiming.claim(loop_id(), {webhook.pk: 9})
+
+    assert found == ([], {webhook.pk}, {webhook.pk})
+
+
+def test_what_has_crashed_twice_is_claimed_alone(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, number) for number in range(5)])
     for crashes in (0, 1):
-        assert {each.crashes for each in claim()} == {crashes}
+        assert [each.crashes for each in claim()] == [crashes] * 5
         lose_loops()
 
-    first = claim()
+    assert [each.crashes for each in claim()] == [2]
 
-    assert [each.crashes for each in first] == [2]
-    assert claiming.claim(first[0].claim, {first[0].webhook_id: 9}, suspect=False).claimed == []
+
+def test_a_claim_that_runs_out_while_its_loop_lives_is_no_crash(company: Company) -> None:
+    """As after a database that stood still for longer than the claim."""
+    build.webhook(company)
+    publishing.publish([build.news(company)])
+    claim()
+    Delivery.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+
+    assert [each.crashes for each in claim()] == [0]
+
+
+def test_one_loop_over_all_hosts_is_in_quarantine(company: Company) -> None:
+    first, second = str(leases.join(2)), str(leases.join(2))
+
+    assert quarantine.enter(first)
+    assert quarantine.enter(first)
+    assert not quarantine.enter(second)
+    Loop.objects.filter(pk=first).update(lost=True)
+    assert quarantine.enter(second)
+    Suspects().leave(second)
+    assert not Quarantine.objects.exists()
+
+
+def test_the_loop_in_quarantine_lets_others_in_after_a_batch(company: Company) -> None:
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company, number) for number in range(5)])
+    claim()
+    lose_loops()
+    loop, suspects = loop_id(), Suspects()
+
+    first = suspects.claim(loop, {webhook.pk: 2})
+    assert len(first) == 2
+    assert suspects.claim(loop, {webhook.pk: 2}) == []
+    suspects.end(loop, [each.id for each in first])
+
+    assert not Quarantine.objects.exists()
+    assert suspects.claim(loop, {webhook.pk: 2}) == []
+    assert len(suspects.claim(loop, {webhook.pk: 2})) == 2
 
 
 def test_an_attempt_that_is_recorded_clears_it(

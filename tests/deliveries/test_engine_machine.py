@@ -105,7 +105,8 @@ class Machine(RuleBasedStateMachine):
         woken, _ = lanes.take(loop, 100)
         due |= {each.webhook_id for each in woken}
         ready = rendering.addresses(sorted(due))
-        found = claiming.claim(loop, {id: 1 if ready[id].probe else room for id in ready})
+        rooms = {id: 1 if ready[id].probe else room for id in ready}
+        found = claiming.claim(loop, rooms, suspects=room)
         now = self.now
         for each in found.claimed:
             sending = self.promises.sendings[each.id]

@@ -363,7 +363,7 @@ def test_claims_that_waited_too_long_are_given_back(
         if given_back:
             return found
         old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in found.claimed]
-        return claiming.Claims(old, found.more)
+        return found._replace(claimed=old)
 
     def note(claimed: list[Claimed]) -> None:
         given_back.extend(claimed)

@@ -8,7 +8,7 @@ from kombu import Connection
 
 from companies.models import Company
 from devtools.valkey import Valkey
-from faults import kills, outages, scenarios, storms, tickets
+from faults import crash_loop, kills, outages, scenarios, storms, tickets
 from faults.feeding import Feed
 from faults.receiver import Receiver
 from faults.service import Service
@@ -38,6 +38,14 @@ def test_each_kill_hits_deliveries_in_flight_and_loses_nothing(
     assert broken(outcome) == []
     assert outcome["least_claimed_at_a_kill"] > 0
     assert 0 < outcome["repeats"] <= outcome["repeats_at_most"]
+
+
+def test_a_receiver_that_kills_the_worker_is_paused_and_harms_no_other(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    outcome = crash_loop.crash_loop(service, acme, receiver, events=100)
+
+    assert crash_loop.judge(outcome) == []
 
 
 def test_a_silent_broker_stops_no_delivery(
