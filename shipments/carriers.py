@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from companies.texts import tidy
+
 
 def carrier_key(name: str) -> str:
-    """The same for all spellings of a carrier that differ in case."""
-    return name.casefold()
+    """Return one key for all spellings of a carrier that differ in case, blanks or form."""
+    return tidy(name).casefold()
 
 
 def usual_spellings(found: Mapping[str, int]) -> dict[str, str]:

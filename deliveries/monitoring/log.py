@@ -8,6 +8,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from companies.models import Company
+from companies.texts import spellings
 from deliveries.models import OPEN, Delivery, Event, Health, HeldHost, State
 from webhooks.event_types import registry
 from webhooks.models import Webhook
@@ -45,7 +46,9 @@ def log_page(
     elif state is not None:
         log = log.filter(state=state)
     if tracking_number is not None:
-        events = Event.objects.filter(company=webhook.company, tracking_number=tracking_number)
+        events = Event.objects.filter(
+            company=webhook.company, tracking_number__in=spellings(tracking_number)
+        )
         newest = list(events.order_by("-id").values_list("pk", "created_at")[:MOST_EVENTS])
         # A delivery is as old as its event. By number alone all of the webhook's log is read.
         log = log.filter(

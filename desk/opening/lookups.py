@@ -1,6 +1,7 @@
 """Who calls, and about which parcel: found by what a caller can say."""
 
 from django.core.exceptions import ValidationError
+from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.ids import read_id
@@ -47,8 +48,8 @@ def shipment_of_caller(company: Company, text: str) -> int:
     Raises ValidationError.
     """
     number = text.strip()
-    own = Shipment.objects.filter(company=company, tracking_number__in={number, number.upper()})
-    found = own.order_by("-pk").values_list("pk", flat=True).first()
+    own = Shipment.objects.filter(company=company).numbered([number])
+    found = own.order_by(F("place"), "-pk").values_list("pk", flat=True).first()
     if found is not None:
         return found
     if (shipment_id := read_id(number)) is not None:

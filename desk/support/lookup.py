@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.models import Company
@@ -82,8 +83,8 @@ def shipment_called(tracking_number: str, company: Company | None) -> Shipment |
     """The company's newest of this number."""
     if company is None:
         return None
-    named = Shipment.objects.filter(tracking_number=tracking_number, company=company)
-    return named.order_by("-pk").first()
+    named = Shipment.objects.filter(company=company).numbered([tracking_number])
+    return named.order_by(F("place"), "-pk").first()
 
 
 def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
@@ -177,7 +178,11 @@ def add_explanations(found: EventMatches, type_id: int | None) -> EventMatches:
 
 def events_of(tracking_number: str, company: Company | None) -> list[Event]:
     """Newest first, without bodies; one more than MOST_EVENTS tells that there are more."""
-    events = Event.objects.defer("body").filter(tracking_number=tracking_number)
+    shipments = Shipment.objects.numbered([tracking_number])
+    if company is not None:
+        shipments = shipments.filter(company=company)
+    numbers = {tracking_number, *shipments.values_list("tracking_number", flat=True)[:MOST_EVENTS]}
+    events = Event.objects.defer("body").filter(tracking_number__in=numbers)
     if company is not None:
         events = events.filter(company=company)
     return list(events.order_by("-id")[: MOST_EVENTS + 1])

@@ -2,6 +2,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from django.db.models import F
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
@@ -35,10 +36,7 @@ class Guide(CompanyView):
     """What a client asks that knows a tracking number and needs the id (decision N10)."""
 
     def get(self, request: CompanyRequest, tracking_number: str) -> Response:
-        # PostgreSQL takes no NUL.
-        known = "\x00" not in tracking_number
-        numbers = [tracking_number] if known else []
-        found = request.company.shipments.filter(tracking_number__in=numbers).order_by("-pk")
+        found = request.company.shipments.numbered([tracking_number]).order_by(F("place"), "-pk")
         return Response({"data": [guide_payload(each) for each in found.defer("order", "heard")]})
 
 

@@ -3,6 +3,7 @@
 Pure: no database and no framework.
 """
 
+import math
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -10,11 +11,12 @@ from decimal import Decimal
 from typing import Any
 
 from companies.ids import LARGEST_ID
-from companies.texts import is_blank
+from companies.texts import is_blank, tidy
 from companies.times import EARLIEST, is_plausible, read_time
 from shipments import statuses
 
 AMOUNT_DECIMALS = 4
+MOST_NOISE = Decimal("1e-9")
 LARGEST_AMOUNT = Decimal(10) ** 10
 TRANSACTIONS = ("surcharge", "refund")
 ORDER_FIELDS = ("shop_id", "order_identifier", "order_number", "order_name")
@@ -32,14 +34,17 @@ def identifier(value: Any) -> int:
 
 
 def text_field(longest: int, *, blank: bool = False) -> Callable[[Any], str]:
+    """Make a reader of a short text, which is stored tidy: "Delivered " is no status of its own."""
+
     def read(value: Any) -> str:
         if not isinstance(value, str):
             raise ValueError("send a string")
-        if len(value) > longest:
+        text = tidy(value)
+        if len(text) > longest:
             raise ValueError(f"longer than {longest} characters")
-        if not blank and is_blank(value):
+        if not blank and is_blank(text):
             raise ValueError("is blank")
-        return value
+        return text
 
     return read
 
@@ -67,15 +72,20 @@ def amount(value: Any) -> Decimal:
     number = Decimal(str(value))
     if not 0 < number < LARGEST_AMOUNT:
         raise ValueError("send a number above 0 and below 10^10")
-    if number != round(number, AMOUNT_DECIMALS):
+    rounded = round(number, AMOUNT_DECIMALS)
+    # A platform that computes with doubles writes 12.499999999999998 for 12.5.
+    noise = max(MOST_NOISE, 2 * Decimal(math.ulp(value)) if type(value) is float else 0)
+    if abs(number - rounded) > noise:
         raise ValueError(f"more than {AMOUNT_DECIMALS} decimals")
-    return number
+    if not 0 < rounded < LARGEST_AMOUNT:
+        raise ValueError("send a number above 0 and below 10^10")
+    return number if number == rounded else rounded
 
 
 def currency(value: Any) -> str:
-    if not isinstance(value, str) or not _CURRENCY.fullmatch(value):
+    if not isinstance(value, str) or not _CURRENCY.fullmatch(tidy(value)):
         raise ValueError("send an ISO 4217 code such as MXN")
-    return value
+    return tidy(value)
 
 
 def transaction(value: Any) -> str:
@@ -101,4 +111,5 @@ def order(value: Any) -> Order:
                 f"{name}: send a string of at most {LONGEST_ORDER_FIELD} characters, "
                 "an integer or null"
             )
-    return {name: value[name] for name in ORDER_FIELDS}
+    parts = ((name, value[name]) for name in ORDER_FIELDS)
+    return {name: tidy(part) if isinstance(part, str) else part for name, part in parts}

@@ -80,7 +80,7 @@ def test_answers_in_the_order_asked_and_each_number_once(
 
     found = ask(api, "TEST0000003", "nobody", "TEST0000002", "TEST0000003", "test0000001")["data"]
 
-    assert [each["shipmentId"] for each in found] == [3, 2, 4]
+    assert [each["shipmentId"] for each in found] == [3, 2, 4, 1]
 
 
 def test_leaves_out_another_companys(

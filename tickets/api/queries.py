@@ -74,7 +74,7 @@ def matching(company: Company, query: dict[str, Any]) -> tuple[TicketQuerySet, b
         if name in query:
             found = found.filter(**{field: query[name]})
     if "tracking_number" in query:
-        shipments = company.shipments.filter(tracking_number=query["tracking_number"])
+        shipments = company.shipments.numbered([query["tracking_number"]])
         found = found.filter(shipment_id__in=shipments.values("pk"))
     start = datetime.combine(query.get("date_from", date.min), time.min, UTC)
     end = datetime.combine(query.get("date_to", date.max), time.max, UTC)

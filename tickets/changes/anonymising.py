@@ -66,7 +66,7 @@ def decided_long_ago(company_id: int, before: datetime) -> list[int]:
 
 def shipments_numbered(tracking_number: str, company_id: int | None = None) -> list[int]:
     """The ids of the shipments of that tracking number: of one company, or of all."""
-    found = Shipment.objects.filter(tracking_number=tracking_number)
+    found = Shipment.objects.numbered([tracking_number])
     if company_id is not None:
         found = found.filter(company=company_id)
     return list(found.order_by("pk").values_list("pk", flat=True))

@@ -65,7 +65,7 @@ class TicketEvent(EventType):
 
     def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
         """How the company's newest ticket about the shipment was last moved, or one made up."""
-        own = Shipment.objects.filter(company=company_id, tracking_number=tracking_number)
+        own = Shipment.objects.filter(company=company_id).numbered([tracking_number])
         tickets = Ticket.objects.filter(company=company_id, shipment_id__in=own.values("pk"))
         ticket = tickets.select_related("company", "type").order_by("-pk").first()
         if ticket is None:
