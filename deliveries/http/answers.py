@@ -1,5 +1,6 @@
 """What comes back from a receiver, or instead of an answer: bytes in, a reply out."""
 
+import math
 import re
 import time
 from collections.abc import Hashable
@@ -169,14 +170,17 @@ class Incoming:
 def retry_after(value: str, now: datetime) -> int | None:
     """Return the seconds a Retry-After header asks for, or None where it says nothing usable.
 
-    Whole seconds are cut to a day. A date counts only within the next day: one beyond is more
-    likely a wrong clock than a wish.
+    Takes whole seconds and the three forms of a date in RFC 9110 5.6.7; either is cut to a day.
     """
     value = value.strip()
     if _SECONDS.fullmatch(value):
         return min(int(value[:12]), MAX_RETRY_AFTER) or None
     try:
-        ahead = int((parsedate_to_datetime(value) - now).total_seconds())
-    except (TypeError, ValueError, OverflowError, IndexError):  # TypeError: a date without a zone
+        date = parsedate_to_datetime(value)
+        if date.tzinfo is None and value[-1:].isdigit():
+            # The form of C's asctime names no zone: a date of HTTP is in UTC.
+            date = date.replace(tzinfo=UTC)
+        ahead = math.ceil((date - now).total_seconds())
+    except (TypeError, ValueError, OverflowError, IndexError):  # TypeError: a zone nobody knows
         return None
-    return ahead if 1 <= ahead <= MAX_RETRY_AFTER else None
+    return min(ahead, MAX_RETRY_AFTER) if ahead >= 1 else None
