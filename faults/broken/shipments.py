@@ -11,8 +11,8 @@ SHIPMENTS = (
     Mutant(
         "tracks-every-company",
         "shipments/api/lookup.py",
-        "company.shipments.filter(",
-        "Shipment.objects.filter(",
+        "company.shipments.numbered(",
+        "Shipment.objects.numbered(",
         "Whoever knows a tracking number sees another company's parcel.",
     ),
     Mutant(
