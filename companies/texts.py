@@ -37,8 +37,8 @@ def tidy(text: str) -> str:
     return " ".join(text.split()).strip(JOINERS + " ")
 
 
-def spellings(number: str) -> list[str]:
-    """Return the usual spellings of a tracking number: with and without blanks, in either case.
+def number_spellings(number: str) -> list[str]:
+    """Return a tracking number as people write it: with and without blanks, in either case.
 
     For rows without an index of the number's key.
     """

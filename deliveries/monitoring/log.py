@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from companies.models import Company
-from companies.texts import spellings
+from companies.texts import number_spellings
 from deliveries.models import OPEN, Delivery, Event, Health, HeldHost, State
 from webhooks.event_types import registry
 from webhooks.models import Webhook
@@ -47,7 +47,7 @@ def log_page(
         log = log.filter(state=state)
     if tracking_number is not None:
         events = Event.objects.filter(
-            company=webhook.company, tracking_number__in=spellings(tracking_number)
+            company=webhook.company, tracking_number__in=number_spellings(tracking_number)
         )
         newest = list(events.order_by("-id").values_list("pk", "created_at")[:MOST_EVENTS])
         # A delivery is as old as its event. By number alone all of the webhook's log is read.

@@ -39,8 +39,8 @@ SHIPMENTS = (
     Mutant(
         "sample-of-another-company",
         "shipments/event_types/samples.py",
-        "company=company_id, ",
-        "",
+        "filter(company=company_id)",
+        "all()",
         "A test delivery shows another company's shipment.",
     ),
     Mutant(
