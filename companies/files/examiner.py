@@ -7,113 +7,69 @@ comes by standard input. What goes out is a line of JSON, and behind it the byte
 
 import json
 import os
-import re
 import resource
 import sys
+import time
 from collections.abc import Callable
-from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pypdfium2
-from PIL import Image, ImageOps
+from PIL import Image
+
+# Isolated Python does not look for modules beside a program.
+sys.path.append(str(Path(__file__).parents[2]))
+
+from companies.files.pdf import has_active_parts, open_pdf
+from companies.files.pictures import FORMATS, TooComplex, open_image, written_anew
 
 MOST_MEMORY = 1024**3
 CPU_SECONDS = 10
-# The cameras of phones make 50 million; a bomb of some kilobytes makes thousands of millions.
-MOST_PIXELS = 52_000_000
+# Behind requests, but with more than crumbs of a busy machine: somebody waits for the answer.
+NICENESS = 5
 MOST_PAGES = 1_000
 # Re-encoding may make a picture larger, but not much.
 MOST_MADE = 24 * 1024 * 1024
-FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP"}
-HOW = {"JPEG": {"quality": 90}, "PNG": {}, "WEBP": {"quality": 90}}
 THUMBNAIL_SIDE = 320
 PAGE_SIDE = 1_600
-# A complete PDF says within its last bytes that it ends.
-END_OF_PDF, SEARCHED_FOR_END = b"%%EOF", 1024
-# What a viewer may run, or open, without having been told to.
-ACTIVE = re.compile(rb"/(?:JavaScript|JS|Launch|EmbeddedFiles?|RichMedia)\b")
-
-
-class TooComplex(Exception):
-    """More than anybody looks at; the message says what."""
 
 
 def limit_itself() -> None:
-    """No more than so much of anything, no files, no further processes; and others go first."""
-    os.nice(10)
+    """Bound memory, processor time, files and processes, and let others go first."""
+    os.nice(NICENESS)
     for what, most in (
         (resource.RLIMIT_AS, MOST_MEMORY),
-        (resource.RLIMIT_CPU, CPU_SECONDS),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NPROC, 0),
     ):
         resource.setrlimit(what, (most, most))
+    # The first limit ends the process by a signal of its own, which tells it from a crash.
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
 
 
 def as_kept(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
     """The file as it is kept: an image written anew, a PDF as it came."""
     if media_type == "application/pdf":
-        return {"active": has_active_parts(open_pdf(content))}, b""
+        return {"active": has_active_parts(open_checked(content))}, b""
     return {"active": False}, written_anew(open_image(content, media_type), FORMATS[media_type])
 
 
-def open_image(content: bytes, media_type: str) -> Image.Image:
-    """The whole image, upright. What does not belong to it is left behind."""
-    Image.MAX_IMAGE_PIXELS = None  # ours is asked first, and warns nobody
-    image: Image.Image = Image.open(BytesIO(content), formats=[FORMATS[media_type]])
-    if image.width * image.height > MOST_PIXELS:
-        raise TooComplex(
-            f"The image has {image.width} x {image.height} pixels, which are too many."
-        )
-    image.load()
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # what a camera wrote about a picture may be broken; the picture is not
-        return image
-
-
-def written_anew(image: Image.Image, form: str) -> bytes:
-    """The pixels and nothing else: no EXIF, no comment, no bytes behind the end."""
-    if image.has_transparency_data and form != "JPEG":
-        mode = "RGBA"
-    elif image.mode in ("1", "L"):
-        mode = "L"
-    else:
-        mode = "RGB"
-    clean = image if image.mode == mode else image.convert(mode)
-    clean.info.clear()
-    made = BytesIO()
-    clean.save(made, form, **HOW[form])
-    return made.getvalue()
-
-
-def open_pdf(content: bytes) -> pypdfium2.PdfDocument:
-    """The document, of which the first page can be shown."""
-    if END_OF_PDF not in content[-SEARCHED_FOR_END:]:
-        raise ValueError("the end is missing")
-    document = pypdfium2.PdfDocument(content)
+def open_checked(content: bytes) -> pypdfium2.PdfDocument:
+    """The document, of which the first page can be shown. Raises TooComplex and ValueError."""
+    document = open_pdf(content)
     if len(document) > MOST_PAGES:
         raise TooComplex(f"The PDF has {len(document)} pages; at most {MOST_PAGES} are taken.")
     document[0].get_size()
     return document
 
 
-def has_active_parts(document: pypdfium2.PdfDocument) -> bool:
-    """Whether there are scripts or attached files in it. Written anew its objects lie open, also
-    those that were compressed.
-    """
-    plain = BytesIO()
-    document.save(plain)
-    return ACTIVE.search(plain.getvalue()) is not None
-
-
 def thumbnail(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
     """A small JPEG of the image, or of the first page."""
     if media_type == "application/pdf":
-        page = open_pdf(content)[0]
+        page = open_checked(content)[0]
         scale = THUMBNAIL_SIDE / max(*page.get_size(), 1)
-        image = page.render(scale=scale, may_draw_forms=False).to_pil()
+        image = page.render(scale=scale).to_pil()
     else:
         image = open_image(content, media_type)
     image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
@@ -126,12 +82,12 @@ def thumbnail(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
 
 def page(content: bytes, media_type: str, number: str) -> tuple[dict[str, Any], bytes]:
     """A page of a PDF as a JPEG that fills a screen; the first is 1. Says how many there are."""
-    document = open_pdf(content)
+    document = open_checked(content)
     if not 1 <= int(number) <= len(document):
         return {"pages": len(document)}, b""
     shown = document[int(number) - 1]
     scale = PAGE_SIDE / max(*shown.get_size(), 1)
-    image = shown.render(scale=scale, may_draw_forms=False).to_pil()
+    image = shown.render(scale=scale).to_pil()
     return {"pages": len(document)}, written_anew(image, "JPEG")
 
 
@@ -156,6 +112,7 @@ def main(task: str, media_type: str, *given: str) -> None:
         said, made = {"too_complex": "The file takes too much memory to open."}, b""
     except Exception as error:  # whatever a decoder says of a broken file
         said, made = {"unreadable": f"{type(error).__name__}: {error}"}, b""
+    said["milliseconds"] = round(time.process_time() * 1000)
     sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + made)
 
 

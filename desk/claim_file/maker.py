@@ -19,6 +19,11 @@ from fpdf.bidi import BidiParagraph
 from fpdf.enums import MethodReturnValue
 from PIL import Image, ImageOps
 
+# Isolated Python does not look for modules beside a program.
+sys.path.append(str(Path(__file__).parents[2]))
+
+from companies.files.pdf import has_active_parts, open_pdf
+
 MOST_MEMORY = 1024**3
 CPU_SECONDS = 90
 LARGEST_MADE = 400 * 1024**2
@@ -107,9 +112,6 @@ class Paper(FPDF):
         self.ln(1)
         self.ink()
 
-    def facts(self, rows: list[list[str]]) -> None:
-        self.grid([], rows, (3, 7))
-
     def grid(self, columns: list[str], rows: list[list[str]], widths: tuple[int, ...]) -> None:
         self.ink(8)
         with self.table(
@@ -149,19 +151,24 @@ def write_sections(paper: Paper, sections: list[dict[str, Any]]) -> None:
             paper.ln(2)
 
 
+def open_file(file: dict[str, Any]) -> pypdfium2.PdfDocument:
+    return open_pdf(Path(file["path"]).read_bytes())
+
+
 def append_file(paper: Paper, file: dict[str, Any]) -> None:
-    """A page with the picture; of a PDF the page before its own. Raises whatever a decoder says."""
+    """Add a page with the picture; for a PDF, the page that announces its own.
+
+    Raises whatever a decoder says.
+    """
     if file["type"] == "application/pdf":
-        document = pypdfium2.PdfDocument(file["path"])
-        pages = len(document)
+        document = open_file(file)
         paper.add_page()
         paper.heading(file["title"])
-        paper.text_block(file["follows"].replace("{pages}", str(pages)))
+        paper.text_block(file["follows"].replace("{pages}", str(len(document))))
         if file["active"]:
-            for number in range(min(pages, MOST_PICTURES)):
-                page = document[number]
+            for page, _ in zip(document, range(MOST_PICTURES), strict=False):
                 scale = SIDE / max(*page.get_size(), 1)
-                place_picture(paper, page.render(scale=scale, may_draw_forms=False).to_pil(), "")
+                place_picture(paper, page.render(scale=scale).to_pil(), "")
         return
     image: Image.Image = Image.open(file["path"])
     if image.width * image.height > MOST_PIXELS:
@@ -186,11 +193,18 @@ def place_picture(paper: Paper, image: Image.Image, title: str) -> None:
     paper.image(made, x=paper.l_margin, y=top, w=flat.width * scale, h=flat.height * scale)
 
 
-def with_documents(content: bytes, inserts: list[tuple[int, str]], out: str) -> None:
-    """Write the PDF with the pages of others behind those that announce them."""
+def with_documents(content: bytes, inserts: list[tuple[int, dict[str, Any]]], out: str) -> None:
+    """Write the PDF with the pages of others after those that announce them.
+
+    Form fields become part of their pages: without the form of their document no viewer draws them.
+    """
     whole = pypdfium2.PdfDocument(content)
-    for behind, path in reversed(inserts):
-        whole.import_pages(pypdfium2.PdfDocument(path), index=behind)
+    for behind, file in reversed(inserts):
+        document = open_file(file)
+        if document.formenv:
+            for page in document:
+                page.flatten()
+        whole.import_pages(document, index=behind)
     whole.save(out)
 
 
@@ -198,16 +212,21 @@ def make_file(spec: dict[str, Any]) -> dict[str, Any]:
     paper = Paper(spec)
     paper.add_page()
     paper.heading(spec["title"], 16)
-    paper.facts(spec["facts"])
+    paper.grid([], spec["facts"], (3, 7))
     write_sections(paper, spec["sections"])
-    inserts: list[tuple[int, str]] = []
-    left_out: list[str] = []
+    inserts: list[tuple[int, dict[str, Any]]] = []
+    left_out = []
     room, pages = MOST_BYTES, MOST_PAGES
     for file in spec["files"]:
-        appended = file["type"] == "application/pdf" and not file["active"]
+        is_pdf = file["type"] == "application/pdf"
         try:
+            if is_pdf and not file["active"]:
+                document = open_file(file)
+                # An earlier version may have taken for harmless what this one does not.
+                file["active"] = has_active_parts(document)
+            appended = is_pdf and not file["active"]
             if appended:
-                pages -= len(pypdfium2.PdfDocument(file["path"]))
+                pages -= len(document)
                 room -= Path(file["path"]).stat().st_size
                 if pages < 0 or room < 0:
                     raise ValueError("too much")
@@ -216,7 +235,7 @@ def make_file(spec: dict[str, Any]) -> dict[str, Any]:
             left_out.append(file["title"])
             continue
         if appended:
-            inserts.append((paper.page_no(), file["path"]))
+            inserts.append((paper.page_no(), file))
     if left_out:
         paper.add_page()
         paper.heading(spec["left_out"])
@@ -225,11 +244,7 @@ def make_file(spec: dict[str, Any]) -> dict[str, Any]:
     return {"left_out": left_out}
 
 
-def make_from_input() -> None:
-    spec = json.load(sys.stdin)
-    take_limits()
-    json.dump(make_file(spec), sys.stdout)
-
-
 if __name__ == "__main__":
-    make_from_input()
+    spec_of_input = json.load(sys.stdin)
+    take_limits()
+    json.dump(make_file(spec_of_input), sys.stdout)

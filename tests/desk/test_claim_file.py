@@ -17,11 +17,12 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.files import storage
+from companies.files.pdf import has_active_parts
 from companies.models import Company
 from deliveries import publishing
 from desk.claim_file import making
 from tests import builders as build
-from tests import files
+from tests import files, pdfs
 from tests.desk.test_queues import LIST
 from tickets import working
 from tickets.changes.decisions import Decision
@@ -237,3 +238,40 @@ def test_claims_to_file_come_by_money_and_then_by_the_days_left(
     shown = [int(part.split("/")[0]) for part in html.split(f'class="desk-row" href="{LIST}')[1:]]
     assert shown == [late, soon, first, none]
     assert "500.00 EUR" in html
+
+
+def page_colours(pdf: bytes, number: int) -> tuple[Any, Any]:
+    """Grey of a page where the form of `pdfs.form_pdf` is black, and beside it."""
+    document = pypdfium2.PdfDocument(pdf)
+    image = document[number].render(scale=1).to_pil().convert("L")
+    return tuple(image.getpixel((image.width * at // 20, image.height // 2)) for at in (7, 17))
+
+
+def test_the_fields_of_an_appended_form_are_drawn(desk: Client, company: Company) -> None:
+    made = build.ticket(company, type_id=5)
+    keep(made, "form.pdf", pdfs.form_pdf(), "application/pdf")
+    keep(made, "again.pdf", pdfs.form_pdf(), "application/pdf")
+
+    content = b"".join(take(desk, made, "pdf").streaming_content)
+
+    _, pages = text_of(content)
+    assert [page_colours(content, number) for number in (pages - 3, pages - 1)] == [(0, 255)] * 2
+
+
+@pytest.mark.parametrize("active", [True, False], ids=["marked", "from an earlier version"])
+def test_a_pdf_that_acts_goes_in_as_pictures(desk: Client, company: Company, active: bool) -> None:
+    made = build.ticket(company, type_id=5)
+    acts = b"/AcroForm<</Fields[4 0 R]/XFA(script)>>/OpenAction<</S/URI/URI(http://a.test)>>"
+    form = pdfs.form_pdf().replace(b"/AcroForm<</Fields[4 0 R]>>", acts)
+    keep(made, "form.pdf", form, "application/pdf", active=active)
+
+    content = b"".join(take(desk, made, "pdf").streaming_content)
+
+    document = pypdfium2.PdfDocument(content)
+    assert not has_active_parts(document)
+    # A picture on a page of A4, with the field in it.
+    last = document[len(document) - 1]
+    assert round(last.get_width()) == 595
+    colours = last.render(scale=1).to_pil().convert("L").getextrema()
+    assert colours[0] < 40
+    assert [one.type for one in last.get_objects()].count(pypdfium2.raw.FPDF_PAGEOBJ_IMAGE) == 1

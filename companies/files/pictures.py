@@ -1,0 +1,111 @@
+"""Images of strangers: estimated, opened, and written anew.
+
+Runs in the bounded processes that open files, never in the service.
+"""
+
+from io import BytesIO
+
+from PIL import Image, ImageCms, ImageOps
+
+FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP"}
+# The slower methods of WebP take three times as long and save a tenth.
+OPTIONS = {"JPEG": {"quality": 90}, "PNG": {}, "WEBP": {"quality": 90, "method": 0}}
+# The cameras of phones make 50 million; a bomb of some kilobytes makes thousands of millions.
+MOST_PIXELS = 52_000_000
+# Seconds of processor that decoding and encoding take at worst, per million pixels and per MiB,
+# measured with noise on a slow core. A scan of a JPEG goes over all pixels once more.
+PER_MEGAPIXEL = {"JPEG": 0.02, "PNG": 0.035, "WEBP": 0.11}
+PER_MEBIBYTE = {"JPEG": 0.04, "PNG": 0.12, "WEBP": 0.02}
+PER_SCAN_AND_MEGAPIXEL = 0.002
+START_OF_SCAN = b"\xff\xda"
+DEAREST_SECONDS = 4.5
+SRGB = ImageCms.createProfile("sRGB")
+
+
+class TooComplex(Exception):
+    """More than anybody looks at; the message says what."""
+
+
+def open_image(content: bytes, media_type: str) -> Image.Image:
+    """The whole image, upright, in the colours of sRGB. Raises TooComplex."""
+    form = FORMATS[media_type]
+    Image.MAX_IMAGE_PIXELS = None  # ours is asked first, and warns nobody
+    image: Image.Image = Image.open(BytesIO(content), formats=[form])
+    refuse_dear(image, content, form)
+    image.load()
+    return in_srgb(in_eight_bits(upright(image)))
+
+
+def refuse_dear(image: Image.Image, content: bytes, form: str) -> None:
+    """Judge an image by its header, before any pixel is read. Raises TooComplex."""
+    size = f"The image has {image.width} x {image.height} pixels"
+    if image.width * image.height > MOST_PIXELS:
+        raise TooComplex(f"{size}, which are too many. Make it smaller.")
+    millions = image.width * image.height / 1_000_000
+    seconds = millions * PER_MEGAPIXEL[form] + len(content) / 2**20 * PER_MEBIBYTE[form]
+    if form == "JPEG":
+        seconds += millions * PER_SCAN_AND_MEGAPIXEL * content.count(START_OF_SCAN)
+    if seconds > DEAREST_SECONDS:
+        hint = "Make it smaller" if form == "JPEG" else "Make it smaller, or send it as a JPEG"
+        raise TooComplex(f"{size}, which take too long to open in this form. {hint}.")
+
+
+def upright(image: Image.Image) -> Image.Image:
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # the camera's notes may be broken where the picture is not
+        return image
+
+
+def in_eight_bits(image: Image.Image) -> Image.Image:
+    """Grey of 16 bits as grey of 8; Pillow's own conversion makes all but black white."""
+    if not image.mode.startswith("I"):
+        return image
+    profile = image.info.get("icc_profile")
+    grey = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    if profile:
+        grey.info["icc_profile"] = profile
+    return grey
+
+
+def in_srgb(image: Image.Image) -> Image.Image:
+    """Apply the colour profile, which is not stored; one that is broken or misplaced is ignored."""
+    profile = image.info.get("icc_profile")
+    if not profile:
+        return image
+    if image.mode == "P":
+        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+    alpha = image.getchannel("A") if image.mode in ("LA", "RGBA") else None
+    plain = image.convert(image.mode[:-1]) if alpha else image
+    try:
+        source = ImageCms.ImageCmsProfile(BytesIO(profile))
+        if ImageCms.getProfileDescription(source).startswith("sRGB"):
+            return image
+        shown = ImageCms.profileToProfile(plain, source, SRGB, outputMode="RGB")
+    except (ImageCms.PyCMSError, OSError, ValueError):
+        return image
+    if shown is None:
+        return image
+    if plain.mode == "L":
+        shown = shown.convert("L")
+    if alpha:
+        shown.putalpha(alpha)
+    return shown
+
+
+def written_anew(image: Image.Image, form: str) -> bytes:
+    """The pixels and nothing else: no EXIF, no comment, no bytes after the end."""
+    if image.has_transparency_data and form != "JPEG":
+        mode = "RGBA"
+    elif image.mode in ("1", "L"):
+        mode = "L"
+    else:
+        mode = "RGB"
+    clean = image if image.mode == mode else image.convert(mode)
+    clean.info.clear()
+    made = BytesIO()
+    try:
+        clean.save(made, form, **OPTIONS[form])
+    except ValueError as error:  # WebP has no room for it
+        raise TooComplex(f"The image has too much detail for a {form} of its size.") from error
+    return made.getvalue()

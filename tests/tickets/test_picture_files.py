@@ -1,0 +1,143 @@
+"""Images of companies: what is stored looks as the image did where it came from."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from PIL import Image, ImageCms
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from tests import builders as build
+from tests.files import send
+from tests.profiles import DISPLAY_P3, GREY_GAMMA_1
+from tickets.models import Ticket, TicketFile
+
+SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+
+
+@pytest.fixture
+def ticket(company: Company) -> Ticket:
+    return build.ticket(company)
+
+
+def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
+    made = BytesIO()
+    image.save(made, form, **options)
+    return made.getvalue()
+
+
+def stored(api: APIClient, ticket: Ticket, content: bytes) -> Image.Image:
+    """The image that is stored of an upload."""
+    status, answer = send(api, ticket.pk, content)
+    assert status == 200, answer
+    file = TicketFile.objects.get(pk=answer["data"]["id"])
+    image: Image.Image = Image.open(BytesIO(default_storage.open(file.stored_as).read()))
+    assert "icc_profile" not in image.info
+    return image
+
+
+def near(found: Any, expected: Any, by: int = 6) -> bool:
+    pairs = zip(found, expected, strict=True)
+    return all(abs(one - other) <= by for one, other in pairs)
+
+
+def pixel(image: Image.Image, mode: str = "RGB", at: tuple[int, int] = (1, 1)) -> Any:
+    return image.convert(mode).getpixel(at)
+
+
+def test_grey_of_16_bits_keeps_its_shades(api: APIClient, ticket: Ticket) -> None:
+    raw = b"".join(value.to_bytes(2, "little") for value in (0, 20_000, 40_000, 65_535)) * 4
+    image = Image.frombytes("I;16", (4, 4), raw)
+
+    kept = stored(api, ticket, encoded(image))
+
+    assert kept.mode == "L"
+    row = [kept.getpixel((x, 2)) for x in range(4)]
+    assert near(row, (0, 78, 156, 255), by=1), row
+
+
+@pytest.mark.parametrize(
+    ("image", "options", "expected"),
+    [
+        (Image.new("L", (4, 4), 90), {}, (90, 90, 90, 255)),
+        (Image.new("LA", (4, 4), (90, 40)), {}, (90, 90, 90, 40)),
+        (Image.new("1", (4, 4), 1), {}, (255, 255, 255, 255)),
+        (Image.new("RGBA", (4, 4), (9, 99, 199, 50)), {}, (9, 99, 199, 50)),
+        (Image.new("RGB", (4, 4), (9, 99, 199)).quantize(), {}, (9, 99, 199, 255)),
+        (Image.new("P", (4, 4), 0), {"transparency": 0}, (0, 0, 0, 0)),
+    ],
+    ids=["L", "LA", "1", "RGBA", "palette", "palette with transparency"],
+)
+def test_every_kind_of_png_looks_the_same(
+    api: APIClient, ticket: Ticket, image: Image.Image, options: Any, expected: Any
+) -> None:
+    assert near(pixel(stored(api, ticket, encoded(image, **options)), "RGBA"), expected, by=1)
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
+def test_colours_of_a_profile_are_converted(api: APIClient, ticket: Ticket, form: str) -> None:
+    """A colour of Display P3 that sRGB has too, with other numbers."""
+    image = Image.new("RGB", (16, 16), (180, 90, 60))
+
+    kept = stored(api, ticket, encoded(image, form, icc_profile=DISPLAY_P3))
+
+    assert near(pixel(kept), (193, 86, 52)), pixel(kept)
+
+
+def test_pure_red_of_a_phone_stays_pure_red(api: APIClient, ticket: Ticket) -> None:
+    image = Image.new("RGB", (16, 16), (250, 0, 0))
+
+    kept = pixel(stored(api, ticket, encoded(image, "JPEG", icc_profile=DISPLAY_P3)))
+
+    assert near(kept, (255, 0, 0), by=4), kept
+
+
+def test_alpha_and_palettes_survive_their_profile(api: APIClient, ticket: Ticket) -> None:
+    clear = Image.new("RGBA", (16, 16), (180, 90, 60, 77))
+    palette = Image.new("RGB", (16, 16), (180, 90, 60)).quantize()
+
+    kept = pixel(stored(api, ticket, encoded(clear, icc_profile=DISPLAY_P3)), "RGBA")
+    flat = pixel(stored(api, ticket, encoded(palette, icc_profile=DISPLAY_P3)))
+
+    assert near(kept, (193, 86, 52, 77)), kept
+    assert near(flat, (193, 86, 52)), flat
+
+
+def test_a_grey_profile_is_applied(api: APIClient, ticket: Ticket) -> None:
+    image = Image.new("L", (16, 16), 55)
+
+    kept = stored(api, ticket, encoded(image, icc_profile=GREY_GAMMA_1))
+
+    # Linear 55 of 255 is 128 in sRGB.
+    assert kept.mode == "L"
+    assert near([kept.getpixel((1, 1))], [128], by=3), kept.getpixel((1, 1))
+
+
+@pytest.mark.parametrize(
+    ("image", "profile"),
+    [
+        (Image.new("RGB", (16, 16), (180, 90, 60)), b"not a profile"),
+        (Image.new("RGB", (16, 16), (180, 90, 60)), GREY_GAMMA_1),
+        (Image.new("RGB", (16, 16), (180, 90, 60)), SRGB),
+    ],
+    ids=["broken", "of another colour space", "sRGB"],
+)
+def test_other_profiles_change_nothing(
+    api: APIClient, ticket: Ticket, image: Image.Image, profile: bytes
+) -> None:
+    kept = stored(api, ticket, encoded(image, icc_profile=profile))
+
+    assert pixel(kept) == (180, 90, 60)
+
+
+def test_a_cmyk_jpeg_is_kept_in_its_colours_and_upright(api: APIClient, ticket: Ticket) -> None:
+    notes = Image.Exif()
+    notes[0x0112] = 6
+    image = Image.new("CMYK", (16, 8), (0, 255, 255, 0))
+
+    kept = stored(api, ticket, encoded(image, "JPEG", exif=notes))
+
+    assert (kept.mode, kept.size) == ("RGB", (8, 16))
+    assert near(pixel(kept), (255, 0, 0)), pixel(kept)
