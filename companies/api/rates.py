@@ -23,7 +23,7 @@ BLIND_SECONDS = 5
 
 
 class Counter:
-    """Counts requests in fixed windows of a minute, in the cache that all web processes share.
+    """Sums per fixed window of a minute, in the cache that all web processes share.
 
     If the cache cannot be reached, no request is refused, and the cache is not asked again for a
     few seconds, so that requests do not each wait for its timeout.
@@ -32,23 +32,24 @@ class Counter:
     def __init__(self) -> None:
         self.blind_until = 0.0
 
-    def add(self, key: str, now: float) -> int:
+    def add(self, key: str, now: float, amount: int = 1) -> int:
+        """Add to the sum of this minute and return it."""
         if now < self.blind_until:
             return 0
         window = f"rate:{key}:{int(now // WINDOW_SECONDS)}"
         try:
-            return self.count(window)
+            return self.count(window, amount)
         except Exception as error:  # each cache client has its own exceptions
             logger.warning("cannot reach the cache, requests are not counted: %s", error)
             self.blind_until = now + BLIND_SECONDS
             return 0
 
-    def count(self, window: str) -> int:
+    def count(self, window: str, amount: int) -> int:
         with suppress(ValueError):  # the first of its window
-            return cache.incr(window)
-        if cache.add(window, 1, timeout=2 * WINDOW_SECONDS):
-            return 1
-        return cache.incr(window)
+            return cache.incr(window, amount)
+        if cache.add(window, amount, timeout=2 * WINDOW_SECONDS):
+            return amount
+        return cache.incr(window, amount)
 
 
 counter = Counter()

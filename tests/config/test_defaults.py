@@ -10,7 +10,10 @@ from tests.config.test_settings import ROOT, variables
 PROMISED = {
     "ENVIRONMENT": "production",
     "DEBUG": False,
-    "RATE_LIMITS": {"read": 12_000, "write": 6_000, "send": 120, "feed": 600, "upload": 120},
+    "RATE_LIMITS": {
+        **{"read": 12_000, "write": 6_000, "send": 120, "feed": 600, "upload": 120},
+        "file_seconds": 60,
+    },
     "LANGUAGE_CODE": "en",
     "TIME_ZONE": "UTC",
     "DESK_TIME_ZONE": "UTC",

@@ -1,8 +1,11 @@
 """What strangers send in place of a file: told clearly, kept nowhere, and nobody is harmed."""
 
 import logging
+import time
 from io import BytesIO
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 import pytest
 from django.core.files.storage import default_storage
@@ -133,6 +136,8 @@ def test_the_door_takes_large_bodies_at_three_addresses_only(
     ("program", "code"),
     [
         ("import os; os.abort()", "file_unreadable"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "file_too_complex"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "file_too_complex"),
         ("raise MemoryError", "file_unreadable"),
         ("while True: pass", "file_too_complex"),
     ],
@@ -153,37 +158,126 @@ def test_a_decoder_that_crashes_or_never_ends_takes_nobody_along(
     assert refused(api, ticket, files.picture()) == (422, code)
 
 
+def test_the_examiner_s_own_limit_of_processor_time_is_told_from_a_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = tmp_path / "endless.py"
+    folder = str(Path(examining.__file__).parents[2])
+    endless.write_text(
+        f"import sys\nsys.path.append({folder!r})\n"
+        "from companies.files import examiner\n"
+        "examiner.CPU_SECONDS = 1\nexaminer.limit_itself()\nwhile True: pass\n"
+    )
+    monkeypatch.setattr(examining, "PROGRAM", endless)
+
+    ran = examining.run_examiner("examine", b"", "image/png")
+
+    with pytest.raises(FileRefused) as caught:
+        examining.result_of(ran, "image/png")
+    assert caught.value.code == "file_too_complex"
+    assert ran.milliseconds == examining.CPU_SECONDS * 1000
+
+
 def test_few_files_are_opened_at_a_time(
     api: APIClient, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(examining, "WAIT_SECONDS", 0)
-    taken = [examining.AT_ONCE.acquire(blocking=False) for _ in range(2)]
-    try:
+    with examining.places.examiner(None), examining.places.examiner(None):
         answer = api.post(f"/company/tickets/{ticket.pk}/files", as_json(files.picture()))
-    finally:
-        examining.AT_ONCE.release(2)
 
-    assert taken == [True, True]
-    assert not examining.places.taken
+    assert not examining.places.present
+    assert not examining.places.running
     assert (answer.status_code, answer.json()["code"]) == (429, "files_busy")
     assert answer["Retry-After"] == "5"
 
 
-def test_one_company_s_files_leave_room_for_another_s_and_for_everything_else() -> None:
+def test_a_company_never_has_all_examiners(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examining, "WAIT_SECONDS", 0)
     places = examining.Places()
-    with places.one_for(1), places.one_for(1):
+
+    with places.one_for(1):
         with pytest.raises(FileRefused, match="Too many files"), places.one_for(1):
             pass
         with (
             places.one_for(2),
-            places.one_for(3),
             pytest.raises(FileRefused, match="Too many files"),
-            places.one_for(4),
+            places.one_for(3),
         ):
             pass
-        with places.one_for(4):
+        with places.one_for(3):
             pass
-    assert not places.taken
+    with places.one_for(1):
+        pass
+    assert not places.present
+    assert not places.running
+
+
+def test_a_company_s_next_file_waits_and_a_further_one_is_refused_at_once() -> None:
+    places = examining.Places()
+    done: list[str] = []
+
+    def second() -> None:
+        with places.one_for(1):
+            done.append("second")
+
+    with places.one_for(1):
+        thread = Thread(target=second)
+        thread.start()
+        while places.present[1] < 2:
+            sleep(0.001)
+        with pytest.raises(FileRefused, match="Too many files"), places.one_for(1):
+            pass
+        done.append("first")
+    thread.join()
+    assert done == ["first", "second"]
+
+
+def test_seconds_of_processor_are_counted_per_company_and_minute(
+    api: APIClient,
+    birch_api: APIClient,
+    ticket: Ticket,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.RATE_LIMITS = {**settings.RATE_LIMITS, "file_seconds": 15}
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0 + 20.5)
+    slow = tmp_path / "slow.py"
+    monkeypatch.setattr(examining, "PROGRAM", slow)
+    answers = []
+    for program in ('print(\'{"active": false, "milliseconds": 9000}\')', "import os; os.abort()"):
+        slow.write_text(program)
+        answers.append(api.post("/company/upload/evidences", as_json(files.picture())))
+    slow.write_text('print(\'{"active": false, "milliseconds": 1}\')')
+    refused = api.post("/company/upload/evidences", as_json(files.picture()))
+
+    assert [answer.status_code for answer in answers] == [200, 422]
+    assert (refused.status_code, refused.json()["code"]) == (429, "file_seconds_spent")
+    assert refused["Retry-After"] == "40"
+    other = birch_api.post("/company/upload/evidences", as_json(files.picture()))
+    assert other.status_code == 200
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_060.0)
+    assert send(api, ticket.pk, files.picture())[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (files.picture("WEBP", (7_000, 7_000), method=0), "send it as a JPEG"),
+        (files.picture("JPEG", (7_000, 7_000)) + b"\xff\xda" * 100, "Make it smaller"),
+    ],
+    ids=["WebP", "JPEG of a hundred scans"],
+)
+def test_what_would_take_too_long_is_refused_by_its_header(
+    api: APIClient, ticket: Ticket, content: bytes, hint: str
+) -> None:
+    status, answer = send(api, ticket.pk, content)
+
+    assert (status, answer["code"]) == (422, "file_too_complex")
+    assert "7000 x 7000 pixels, which take too long" in answer["message"]
+    assert hint in answer["message"]
+    # The process had hardly begun.
+    assert 0 < examining.spend(ticket.company_id, 0) < 2_000
 
 
 def finds_nothing(name: str, file: BytesIO) -> None:

@@ -28,6 +28,7 @@ STATUSES = {
     "file_too_large": 413,
     "file_type_not_allowed": 415,
     "files_busy": 429,
+    "file_seconds_spent": 429,
     "scanner_unavailable": 503,
 }
 # Seconds after which it is worth another try.
@@ -40,7 +41,7 @@ class NotAccepted(Refusal):
     def __init__(self, refused: FileRefused) -> None:
         super().__init__(str(refused), code=refused.code)
         self.status_code = STATUSES.get(refused.code, 422)
-        self.wait = WAITS.get(self.status_code)
+        self.wait = refused.wait or WAITS.get(self.status_code)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from drf_spectacular.utils import extend_schema_view
 
 from companies.api.schema import operation
 from companies.api.uploads import FileBody, FileFormShape
-from companies.files.examining import TOO_LONG, TOO_MANY, UNREADABLE
+from companies.files.examining import NO_TIME_LEFT, TOO_LONG, TOO_MANY, UNREADABLE
 from companies.files.kinds import OTHER_TYPE, TOO_LARGE
 from companies.files.scanning import HARMFUL, NOT_SCANNED
 from tickets.api.response_schemas import FileCreated, FileList, FilesAttached
@@ -40,7 +40,7 @@ ROW = {
 REFUSED = {
     413: {"file_too_large": TOO_LARGE},
     415: {"file_type_not_allowed": OTHER_TYPE},
-    429: {"files_busy": TOO_MANY},
+    429: {"files_busy": TOO_MANY, "file_seconds_spent": NO_TIME_LEFT},
     503: {"scanner_unavailable": NOT_SCANNED},
 }
 OF_FILE = {
