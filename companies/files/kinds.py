@@ -1,4 +1,4 @@
-"""Which files are taken, known by their content, and what they are called when they are shown."""
+"""Kinds of files that are accepted, known by their content, and names to show them by."""
 
 import re
 import unicodedata
@@ -7,11 +7,14 @@ from typing import NamedTuple
 import puremagic
 
 from companies.files.refusals import FileRefused
+from companies.files.refused_kinds import TEXT, is_text, refused_kind
 from companies.texts import is_blank
 
 MOST_BYTES = 10 * 1024 * 1024
 TOO_LARGE = f"A file has at most {MOST_BYTES // 1024**2} MiB; send a smaller one."
 OTHER_TYPE = "Send a JPEG, PNG, WebP or PDF file."
+# Viewers look for it so far: printers, mail gateways and scripts write lines before it.
+BEGIN_OF_PDF, SEARCHED_FOR_PDF = b"%PDF-", 1024
 LONGEST_NAME = 150
 # What is looked at of a name, however long it is.
 READ_OF_NAME = 1000
@@ -38,7 +41,7 @@ KINDS = {
 
 
 def media_type_of(content: bytes) -> str:
-    """What the file is by its first bytes; its name has no say. Raises FileRefused."""
+    """The type of a file by its first bytes; its name has no say. Raises FileRefused."""
     if not content:
         raise FileRefused("The file is empty.", code="file_empty")
     if len(content) > MOST_BYTES:
@@ -47,9 +50,15 @@ def media_type_of(content: bytes) -> str:
         found: str = puremagic.magic_string(content)[0].mime_type
     except puremagic.PureError:
         found = ""
-    if found not in KINDS:
-        raise FileRefused(OTHER_TYPE, code="file_type_not_allowed")
-    return found
+    if found in KINDS:
+        return found
+    other = refused_kind(content)
+    if other is None and BEGIN_OF_PDF in content[:SEARCHED_FOR_PDF]:
+        return "application/pdf"
+    if other is None and is_text(content):
+        other = TEXT
+    text = OTHER_TYPE if other is None else f"This is {other.name}. {OTHER_TYPE} {other.advice}"
+    raise FileRefused(text.rstrip(), code="file_type_not_allowed")
 
 
 def shown_name(name: str, media_type: str) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from companies.files.examining import examine_file
 from companies.files.kinds import MOST_BYTES, TOO_LARGE, media_type_of, shown_name
-from companies.files.refusals import FileRefused
+from companies.files.refusals import RETRY_LATER, FileRefused
 from companies.files.scanning import scan
 from tickets.changes.agent_files import MOST_AT_ONCE
 from tickets.changes.files import NewFile, stored
@@ -23,13 +23,25 @@ NO_COMPANY = 0
 def stored_uploads(sent: "Sequence[UploadedFile[Any]]") -> Iterator[list[NewFile]]:
     """The same checks as companies' files; what no row is made for within is removed again.
 
-    Holds no transaction. Raises FileRefused, which names the file.
+    Holds no transaction. Raises FileRefused, which names every file that is not accepted.
     """
     if len(sent) > MOST_AT_ONCE:
         text = gettext("Attach at most %(most)d files at a time.") % {"most": MOST_AT_ONCE}
         raise FileRefused(text, code="too_many_files")
     with ExitStack() as stack:
-        yield [keep_upload(stack, one) for one in sent]
+        new: list[NewFile] = []
+        refusals: list[FileRefused] = []
+        for one in sent:
+            try:
+                new.append(keep_upload(stack, one))
+            except FileRefused as refused:
+                if refused.code in RETRY_LATER:
+                    raise
+                refusals.append(refused)
+        if refusals:
+            text = "\n".join(str(refused) for refused in refusals)
+            raise FileRefused(text, code=refusals[0].code)
+        yield new
 
 
 def keep_upload(stack: ExitStack, sent: "UploadedFile[Any]") -> NewFile:

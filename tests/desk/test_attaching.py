@@ -112,7 +112,9 @@ def test_files_come_with_a_decision_and_on_a_decided_ticket(
 @pytest.mark.parametrize(
     ("contents", "more", "says"),
     [
-        ([PHOTO, files.HTML], {}, "letter 1.exe: Send a JPEG, PNG, WebP or PDF file."),
+        ([PHOTO, files.HTML], {}, "letter 1.exe: This is a web page. Send a JPEG,"),
+        ([files.ZIP, PHOTO, files.SVG], {}, "letter 0.exe: This is a ZIP archive."),
+        ([files.ZIP, PHOTO, files.SVG], {}, "letter 2.exe: This is an SVG drawing."),
         ([PHOTO[:200]], {}, "cannot be opened"),
         ([PHOTO], {"seen": ""}, "The page was out of date."),
         ([PHOTO] * 6, {}, "Attach at most 5 files at a time."),

@@ -1,0 +1,117 @@
+"""Names of the kinds of file that are not accepted, and what to send instead. Pure."""
+
+from typing import NamedTuple
+
+
+class RefusedKind(NamedTuple):
+    """A kind for people: `name` completes "This is ...", `advice` is a sentence or two."""
+
+    name: str
+    advice: str
+
+
+PHOTO = (
+    "On an iPhone choose Settings > Camera > Formats > Most Compatible and take it again, on other"
+    " phones switch HEIF off in the settings of the camera; or export this one as a JPEG."
+)
+PICTURE = "Save it as a PNG or JPEG."
+AS_PDF = "Save or print it as a PDF."
+ONE_BY_ONE = "Send the files in it one by one."
+STILLS = "Send photos or screenshots of what it shows."
+
+HEIC = RefusedKind("a HEIC photo", PHOTO)
+AVIF = RefusedKind("an AVIF image", PICTURE)
+VIDEO = RefusedKind("a video", STILLS)
+AUDIO = RefusedKind("a sound recording", "Write what it says, or send a PDF of it.")
+WORD = RefusedKind("a Word document", AS_PDF)
+EXCEL = RefusedKind("an Excel workbook", AS_PDF)
+POWERPOINT = RefusedKind("a PowerPoint presentation", AS_PDF)
+OPEN_DOCUMENT = RefusedKind("an OpenDocument file", AS_PDF)
+OLD_OFFICE = RefusedKind("an older Office document or an Outlook message", AS_PDF)
+PACKED = RefusedKind("a ZIP archive", ONE_BY_ONE)
+PAGE = RefusedKind("a web page", AS_PDF)
+DRAWING = RefusedKind("an SVG drawing", PICTURE)
+
+# By the first bytes.
+BEGINNINGS = {
+    b"GIF87a": RefusedKind("a GIF image", PICTURE),
+    b"GIF89a": RefusedKind("a GIF image", PICTURE),
+    b"BM": RefusedKind("a BMP image", PICTURE),
+    b"II*\0": RefusedKind("a TIFF image or a camera's raw photo", "Save it as a JPEG or PDF."),
+    b"MM\0*": RefusedKind("a TIFF image or a camera's raw photo", "Save it as a JPEG or PDF."),
+    b"\0\0\1\0": RefusedKind("an icon", PICTURE),
+    b"\xff\x0a": RefusedKind("a JPEG XL image", PICTURE),
+    b"\0\0\0\x0cJXL ": RefusedKind("a JPEG XL image", PICTURE),
+    b"\0\0\0\x0cjP  ": RefusedKind("a JPEG 2000 image", PICTURE),
+    b"8BPS": RefusedKind("a Photoshop image", PICTURE),
+    b"%!PS": RefusedKind("a PostScript file", AS_PDF),
+    b"{\\rtf": RefusedKind("an RTF document", AS_PDF),
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": OLD_OFFICE,
+    b"Rar!\x1a\x07": RefusedKind("a RAR archive", ONE_BY_ONE),
+    b"7z\xbc\xaf\x27\x1c": RefusedKind("a 7-Zip archive", ONE_BY_ONE),
+    b"\x1f\x8b": RefusedKind("a compressed file", "Unpack it, and send the files in it."),
+    b"\x1aE\xdf\xa3": VIDEO,
+    b"FLV": VIDEO,
+    b"\0\0\1\xba": VIDEO,
+    b"ID3": AUDIO,
+    b"OggS": AUDIO,
+    b"fLaC": AUDIO,
+    b"#!AMR": AUDIO,
+    b"MZ": RefusedKind("a program", ""),
+    b"\x7fELF": RefusedKind("a program", ""),
+}
+# By four letters further on in what begins with RIFF, and in the family of MP4.
+RIFF = {b"AVI ": VIDEO, b"WAVE": AUDIO}
+HEIC_BRANDS = frozenset(
+    (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"heif")
+)
+STILL_BRANDS = frozenset((b"mif1", b"msf1", b"mif2"))
+SOUND_BRANDS = frozenset((b"M4A ", b"M4B ", b"F4A "))
+# By the names of members, which an archive does not compress.
+MEMBERS = {
+    b"word/": WORD,
+    b"xl/": EXCEL,
+    b"ppt/": POWERPOINT,
+    b"mimetypeapplication/vnd.oasis.opendocument": OPEN_DOCUMENT,
+}
+BINARY = frozenset(range(9)) | {11, *range(14, 27), *range(28, 32)}
+# Bytes that are looked at for words.
+HEAD = 1024
+
+
+def refused_kind(content: bytes) -> RefusedKind | None:
+    """Name the kind of a file by its content; None where it is not known."""
+    if content[4:8] == b"ftyp":
+        return refused_media(content)
+    if content[:4] == b"RIFF":
+        return RIFF.get(content[8:12])
+    if content[:4] in (b"PK\3\4", b"PK\5\6"):
+        found = (kind for name, kind in MEMBERS.items() if name in content)
+        return next(found, PACKED)
+    for beginning, kind in BEGINNINGS.items():
+        if content.startswith(beginning):
+            return kind
+    head = content[:HEAD].replace(b"\0", b"").lower()
+    if b"<svg" in head:
+        return DRAWING
+    return PAGE if b"<html" in head or b"<!doctype html" in head else None
+
+
+def refused_media(content: bytes) -> RefusedKind:
+    """Tell photos, sound and video of the family of MP4 apart, by their brands."""
+    size = min(int.from_bytes(content[:4], "big"), HEAD)
+    main = content[8:12]
+    brands = {main, *(content[at : at + 4] for at in range(16, size, 4))}
+    if brands & {b"avif", b"avis"}:
+        return AVIF
+    if main in HEIC_BRANDS | STILL_BRANDS:
+        return HEIC
+    return AUDIO if main in SOUND_BRANDS else VIDEO
+
+
+def is_text(content: bytes) -> bool:
+    """Tell whether it reads as text, such as an e-mail or a table."""
+    return BINARY.isdisjoint(content[:HEAD])
+
+
+TEXT = RefusedKind("a text file", AS_PDF)
