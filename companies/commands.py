@@ -153,10 +153,15 @@ def database_in_words() -> Iterator[None]:
             " Mend what manage.py doctor --only database says, then run this again."
         ) from error
     except ProgrammingError as error:
-        if not isinstance(error.__cause__, UndefinedTable | UndefinedColumn):
+        if not is_of_another_version(error):
             raise
         text = "The database is not of this version. Run manage.py migrate, then this again."
         raise CommandError(text) from error
+
+
+def is_of_another_version(error: ProgrammingError) -> bool:
+    """Return whether a table or column is missing: `migrate` has not been run."""
+    return isinstance(error.__cause__, UndefinedTable | UndefinedColumn)
 
 
 def text_lines(text: str | Iterator[str]) -> Iterable[str]:

@@ -11,6 +11,7 @@ from threading import BoundedSemaphore, Thread
 from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, connections
+from psycopg.errors import DiskFull
 
 Examine = Callable[[], str]
 # For whom there is no reason to take long.
@@ -19,6 +20,7 @@ SECONDS = 8.0
 # the others when one has ended, or after a second: whoever waited for one that hangs would hang.
 AT_ONCE = 6
 PATIENCE_SECONDS = 1.0
+NO_SPACE = "Make room on the disk of PostgreSQL."
 DATABASE_AWAY = "Start PostgreSQL, or correct DATABASE_URL."
 
 
@@ -28,17 +30,26 @@ class Grade(StrEnum):
     FAIL = "fail"
 
 
+# The grade as a number, for /metrics.
+STATES = {Grade.OK: 0, Grade.WARN: 1, Grade.FAIL: 2}
+
+
 class Concern(Exception):
     """It works, and somebody should see to it; the message says what."""
 
 
 class Check(NamedTuple):
-    """`cure`: what to do if it is not well, in a sentence. It may take `seconds` at most."""
+    """`cure`: what to do if it is not well, in a sentence. It may take `seconds` at most.
+
+    `per_host`: hosts may find different things. Workers run it every so many `minutes`.
+    """
 
     name: str
     examine: Examine
     cure: str
     seconds: float
+    per_host: bool = False
+    minutes: int = 1
 
 
 class Finding(NamedTuple):
@@ -52,25 +63,31 @@ checks: list[Check] = []
 
 
 def register(
-    cure: str, *, name: str = "", seconds: float = SECONDS
+    cure: str,
+    *,
+    name: str = "",
+    seconds: float = SECONDS,
+    per_host: bool = False,
+    minutes: int = 1,
 ) -> Callable[[Examine], Examine]:
     """Decorate a function that examines one part, and has its name unless `name` says another."""
 
     def add(examine: Examine) -> Examine:
-        checks.append(Check(name or examine.__name__, examine, cure, seconds))
+        named = name or examine.__name__
+        checks.append(Check(named, examine, cure, seconds, per_host, minutes))
         return examine
 
     return add
 
 
-def examine_all(chosen: Sequence[Check]) -> list[Finding]:
+def examine_all(chosen: Sequence[Check], at_once: int = AT_ONCE) -> list[Finding]:
     """All at once, each in a thread of its own: what hangs holds up nobody.
 
     What has not answered within its time counts as broken, and is left behind.
     """
     found: dict[str, Finding] = {}
     began = time.monotonic()
-    turns = BoundedSemaphore(AT_ONCE)
+    turns = BoundedSemaphore(at_once)
     threads = [Thread(target=note, args=(check, found, turns), daemon=True) for check in chosen]
     for thread in threads:
         thread.start()
@@ -97,7 +114,8 @@ def examine(check: Check) -> Finding:
         return Finding(check.name, Grade.WARN, first_line(concern), check.cure)
     except (OperationalError, InterfaceError) as error:
         # What is wrong is not what the check is about.
-        return Finding(check.name, Grade.FAIL, first_line(error), DATABASE_AWAY)
+        cure = NO_SPACE if isinstance(error.__cause__, DiskFull) else DATABASE_AWAY
+        return Finding(check.name, Grade.FAIL, first_line(error), cure)
     except Exception as error:  # whatever is wrong with a part is what the check is to say
         return Finding(check.name, Grade.FAIL, first_line(error), check.cure)
 

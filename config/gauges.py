@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from django.conf import settings
+from django.db import ProgrammingError
 from django.utils import timezone
 from prometheus_client.metrics_core import GaugeMetricFamily
 
-from companies import services
+from companies import hosts, services
+from companies.commands import is_of_another_version
 from config import health
 from config.database import count_connections, most_connections
 from deliveries import mailing
@@ -22,6 +24,7 @@ from tickets.models.agents import left_behind
 PREFIX = "parceldesk_"
 # Of /readyz, what no figure of its own tells as well.
 PARTS = (
+    health.database_disk,
     health.broker,
     health.beat,
     health.outgoing_proxy,
@@ -33,15 +36,21 @@ Gauges = Iterator[GaugeMetricFamily]
 
 
 def gauges() -> Gauges:
-    """Raises OperationalError and InterfaceError where the database is away."""
-    now = timezone.now()
-    yield from of_deliveries(now)
-    yield from of_engine()
-    yield from of_operators(now)
-    yield from of_periodic_tasks(now)
-    yield from of_partitions()
-    yield from of_surroundings()
-    yield from of_people(now)
+    """Raises OperationalError and InterfaceError where the database is away.
+
+    Before `migrate` those are left out whose tables are not there yet, and `schema_ok` says so.
+    """
+    now, schema_ok = timezone.now(), True
+    for group in GROUPS:
+        try:
+            families = list(group(now))
+        except ProgrammingError as error:
+            if not is_of_another_version(error):
+                raise
+            schema_ok = False
+        else:
+            yield from families
+    yield gauge("schema_ok", "1 while every table that is asked for is there", schema_ok)
 
 
 def gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
@@ -59,6 +68,18 @@ def gauge_by(label: str, name: str, text: str, values: Mapping[str, float]) -> G
 def seconds_since(now: datetime, since: datetime | None) -> float:
     """In seconds; 0 where there is no such time."""
     return max(0.0, (now - since).total_seconds()) if since else 0.0
+
+
+def of_checks(now: datetime) -> Gauges:
+    family = GaugeMetricFamily(
+        f"{PREFIX}check", "State of a check of doctor: 0 ok, 1 warn, 2 fail", labels=["check"]
+    )
+    for report in hosts.current_reports():
+        labels = {"check": report.check} | ({"host": report.host} if report.host else {})
+        family.add_sample(family.name, labels, report.state)
+    yield family
+    if (age := hosts.report_age()) is not None:
+        yield gauge("checks_age_seconds", "Seconds since a host last ran the checks", age)
 
 
 def of_deliveries(now: datetime) -> Gauges:
@@ -92,7 +113,7 @@ def of_deliveries(now: datetime) -> Gauges:
     )
 
 
-def of_engine() -> Gauges:
+def of_engine(now: datetime) -> Gauges:
     running = leases.running_loops()
     yield gauge("engine_loops", "Engine loops alive, of all hosts", running.loops)
     yield gauge("engine_loops_wanted", "DELIVERY_LOOPS", settings.DELIVERY_LOOPS)
@@ -144,7 +165,7 @@ def of_periodic_tasks(now: datetime) -> Gauges:
     )
 
 
-def of_partitions() -> Gauges:
+def of_partitions(now: datetime) -> Gauges:
     states = partitions.partition_states()
     yield gauge_by(
         "table",
@@ -160,7 +181,7 @@ def of_partitions() -> Gauges:
     )
 
 
-def of_surroundings() -> Gauges:
+def of_surroundings(now: datetime) -> Gauges:
     """The database's connections, what /readyz says, and the room on this host's disks."""
     connections = count_connections()
     yield gauge_by("state", "database_connections", "Connections to the database", connections)
@@ -189,3 +210,15 @@ def of_people(now: datetime) -> Gauges:
     yield gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
     unassigned = Ticket.objects.waiting().count() + left_behind().count()
     yield gauge("tickets_unassigned", "Running tickets without an agent who works here", unassigned)
+
+
+GROUPS = (
+    of_checks,
+    of_deliveries,
+    of_engine,
+    of_operators,
+    of_periodic_tasks,
+    of_partitions,
+    of_surroundings,
+    of_people,
+)

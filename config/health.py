@@ -5,18 +5,24 @@ from datetime import timedelta
 from typing import Any
 
 from celery import current_app
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from kombu import Producer, Queue
+from psycopg.errors import ConfigurationLimitExceeded, DiskFull
 
+from companies.doctor import first_line
+from deliveries.engine import leases
 from deliveries.engine.way_out import proxy_as_loops_find_it
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic
 
 BEAT_MAY_BE_AWAY = timedelta(seconds=30)
 DUE_MAY_WAIT = timedelta(minutes=2)
+# In the folder of the database's own files, wherever others may lie.
+SPILL = "SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = ''"
+FILL = "SELECT count(*) FROM generate_series(1, 50000)"
 PROBE, PROBE_SECONDS = "parceldesk.probe", 60
 
 
@@ -39,6 +45,25 @@ def database() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return "answers"
+
+
+def database_disk() -> str:
+    """Have PostgreSQL write a file of a megabyte, which it removes again.
+
+    A server whose disk is full goes on answering whatever reads.
+    """
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(SPILL)
+            cursor.execute(FILL)
+    except OperationalError as error:
+        if isinstance(error.__cause__, DiskFull):
+            text = f"No space left: {first_line(error)}"
+            raise RuntimeError(text) from error
+        if isinstance(error.__cause__, ConfigurationLimitExceeded):
+            return "cannot be tried, as temp_file_limit allows no file of a megabyte"
+        raise
+    return "takes a file"
 
 
 def migrations() -> str:
@@ -103,7 +128,10 @@ def oldest_due_delivery() -> str:
         return "nothing is due"
     age = timezone.now() - oldest
     if age > DUE_MAY_WAIT:
-        raise RuntimeError(f"due for {age.total_seconds():.0f} s: the workers cannot keep up")
+        due = f"due for {age.total_seconds():.0f} s"
+        if not leases.running_loops().loops:
+            raise RuntimeError(f"{due}: no worker sends anything; start one")
+        raise RuntimeError(f"{due}: the workers cannot keep up")
     return f"due for {max(0.0, age.total_seconds()):.1f} s"
 
 
@@ -129,6 +157,7 @@ def weeks_ahead() -> str:
 
 CHECKS = (
     database,
+    database_disk,
     migrations,
     broker,
     beat,

@@ -24,13 +24,28 @@ LOOPS = """
 SELECT count(*) FILTER (WHERE lease_until > statement_timestamp()), count(DISTINCT host)
 FROM deliveries_loop WHERE NOT lost
 """
-RECEIVERS = """
-SELECT (SELECT count(*) FROM deliveries_health
-    WHERE failures > 0 AND failing_since > statement_timestamp() - interval '1 day'),
-  (SELECT count(*) FROM webhooks_webhook
-    WHERE active AND deleted_at IS NULL AND url <> '')
+FAILING = """
+SELECT count(*), count(*) FILTER (WHERE failures >= %s),
+  percentile_disc(0.5) WITHIN GROUP (ORDER BY failing_since)
+FROM deliveries_health JOIN webhooks_webhook AS webhook ON webhook.id = webhook_id
+WHERE failures > 0 AND failing_since > statement_timestamp() - interval '1 day'
+  AND active AND deleted_at IS NULL AND url <> ''
 """
-MANY_RECEIVERS = 5
+# No more than it takes to say that most are well.
+WELL_SINCE = """
+SELECT count(*) FROM (
+  SELECT FROM webhooks_webhook AS webhook
+  WHERE active AND deleted_at IS NULL AND url <> ''
+    AND NOT EXISTS (SELECT FROM deliveries_health
+      WHERE webhook_id = webhook.id AND failures > 0)
+    AND EXISTS (SELECT FROM deliveries_delivery AS delivery
+      WHERE delivery.webhook_id = webhook.id AND created_at > %s AND state = 1)
+  LIMIT %s) AS counted
+"""
+# Fewer that fail must have failed several times: one or two failures happen to every receiver.
+MANY_RECEIVERS, SEVERAL_FAILURES = 5, 3
+CRASHED = "SELECT count(*), count(DISTINCT host) FROM deliveries_loop WHERE lost"
+MANY_CRASHED = 3
 MOST_LIVE = 0.9
 LATE_MAIL = """
 SELECT count(*) FROM (SELECT FROM deliveries_mail WHERE created_at < %s LIMIT %s) AS counted
@@ -52,6 +67,17 @@ def engine_loops() -> str:
     return f"{alive} alive on {hosts} host{'' if hosts == 1 else 's'}"
 
 
+@register("Look in the worker's log for why: docs/operations/runbooks/crash-loop.md.")
+def engine_restarts() -> str:
+    """Loops that ended without saying so are known for two minutes."""
+    with connection.cursor() as cursor:
+        cursor.execute(CRASHED)
+        crashed, hosts = cursor.fetchone()
+    if crashed >= MANY_CRASHED:
+        raise Concern(f"{crashed} loops died within two minutes, on {hosts} hosts")
+    return f"{crashed} loops died within two minutes" if crashed else "no loop died"
+
+
 @register("Run manage.py resume, or manage.py release_host, once whoever did it is ready.")
 def sending() -> str:
     """Whether an operator has stopped some of it."""
@@ -64,7 +90,10 @@ def sending() -> str:
     return "nothing is held"
 
 
-@register("Raise the limit where workers are started (LimitNOFILE of systemd, or ulimit -n).")
+@register(
+    "Raise the limit where workers are started (LimitNOFILE of systemd, or ulimit -n).",
+    per_host=True,
+)
 def open_files() -> str:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < OPEN_FILES:
@@ -75,12 +104,14 @@ def open_files() -> str:
 register(
     "Start the proxy, or correct DELIVERY_PROXY: nothing is delivered until it works.",
     name="outgoing_proxy",
+    per_host=True,
 )(probe_proxy)
 
 
 @register(
     "Set SENDER_ADDRESSES to the addresses that the proxy sends from, as receivers see them.",
     name="sender_addresses",
+    per_host=True,
 )
 def told_addresses() -> str:
     """With a proxy, receivers see its addresses: what companies are told to allow must be those."""
@@ -108,7 +139,9 @@ def is_ours(network: IPv4Network | IPv6Network) -> bool:
     return True
 
 
-@register("Set DELIVERY_CA_BUNDLE to a current PEM file of authorities, or leave it out.")
+@register(
+    "Set DELIVERY_CA_BUNDLE to a current PEM file of authorities, or leave it out.", per_host=True
+)
 def outgoing_tls() -> str:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(settings.DELIVERY_CA_BUNDLE or certifi.where())
@@ -138,11 +171,20 @@ def emails() -> str:
 
 @register("Try one with curl from a worker's host: what most have in common is on our side.")
 def receivers() -> str:
-    """That a few fail is their affair. That most do is ours: the network, names, certificates."""
+    """Compare webhooks that began to fail with those that got something meanwhile.
+
+    If a few fail it is their affair. If most do it is ours: the network, names, certificates.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(RECEIVERS)
-        failing, working = cursor.fetchone()
-    said = f"{failing} of {working} began to fail within a day"
-    if failing >= MANY_RECEIVERS and 2 * failing > working:
+        cursor.execute(FAILING, [SEVERAL_FAILURES])
+        failing, often, since = cursor.fetchone()
+        if not failing:
+            return "none began to fail within a day"
+        # Half of them began to fail before then: single ones that are down for long do not count.
+        cursor.execute(WELL_SINCE, [since, failing])
+        (well,) = cursor.fetchone()
+    more = " or more" if well == failing else ""
+    said = f"{failing} of {failing + well}{more} began to fail within a day"
+    if failing > well and (failing >= MANY_RECEIVERS or often > well):
         raise Concern(said)
     return said

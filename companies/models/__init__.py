@@ -2,7 +2,7 @@
 
 from companies.models.company import Company, SearchName
 from companies.models.kept_answers import KeptAnswer, KeptBundle
-from companies.models.service import AuditEntry, Deployment, Erasure, FailedRow, Sum
+from companies.models.service import AuditEntry, Deployment, Erasure, FailedRow, HostReport, Sum
 from companies.models.tokens import ApiToken, PlatformToken, Token, lives
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Deployment",
     "Erasure",
     "FailedRow",
+    "HostReport",
     "KeptAnswer",
     "KeptBundle",
     "PlatformToken",

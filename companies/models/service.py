@@ -12,12 +12,31 @@ class Deployment(models.Model):
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     uuid = models.UUIDField(default=uuid4)
+    # Key of the queues and of the cache; empty until the first process has started.
+    key = models.CharField(max_length=12, blank=True, db_default="")
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="one_deployment")]
 
     def __str__(self) -> str:
         return str(self.uuid)
+
+
+class HostReport(models.Model):
+    """Findings and traits of a host with a worker (companies.hosts)."""
+
+    name = models.CharField(max_length=255, primary_key=True)
+    reported_at = models.DateTimeField()
+    # By check: its state as a number, and until when that is news, in seconds since 1970.
+    findings = models.JSONField(default=dict)
+    # Settings and surroundings that all hosts of a deployment must have in common.
+    traits = models.JSONField(default=dict)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class AuditEntry(models.Model):

@@ -6,7 +6,7 @@ the task itself, at the task's own pace, in a child that ends with the run. The 
 keeps two of these processes, of several workers, from running it at the same time.
 
 It also takes the runs of deliveries that are sent again a step further, which nobody rings for
-(deliveries.upkeep.replaying).
+(deliveries.upkeep.replaying), and runs doctor's checks on its host every minute (companies.hosts).
 Why: decision page engine-sweeps-need-neither-beat-nor-broker.
 """
 
@@ -14,6 +14,7 @@ import logging
 import os
 import select
 import signal
+import time
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,7 +23,7 @@ from typing import cast
 from celery import current_app
 from django.db import InterfaceError, OperationalError, connection
 
-from companies import request_ids, traces
+from companies import hosts, request_ids, traces
 from companies.deployments import deployment_id
 from companies.process_kinds import become_kind
 from deliveries.engine.bell import Bell
@@ -37,6 +38,8 @@ LOOK_EVERY_SECONDS = 3.0
 GRACE = timedelta(seconds=15)
 # Beat rings for these only once in its period; what they do should be done when a worker starts.
 AT_START = ("deliveries.tasks.make_partitions",)
+# On every host, since each may find something else; beat would ring on one.
+ON_EACH_HOST = "config.tasks.examine_host"
 
 
 def keep_house() -> None:
@@ -55,6 +58,7 @@ def keep_house() -> None:
     signal.signal(signal.SIGCHLD, lambda *_: bell.ring())
     since: datetime | None = None
     wait = LOOK_EVERY_SECONDS
+    examine_at = 0.0
     # The first look comes a moment after the start, when the loops are at work.
     while not wait_for_look(bell, lambda: stopping, wait):
         reap(running)
@@ -64,6 +68,9 @@ def keep_house() -> None:
             deployment_id()
             due = AT_START if since is None else overdue_tasks(now, since)
             start_runs(due, running)
+            if time.monotonic() >= examine_at:
+                examine_at = time.monotonic() + hosts.EVERY_SECONDS
+                start_runs([ON_EACH_HOST], running)
             since = since or now
             under_way = replaying.step_replays()
             wait = replaying.STEP.total_seconds() if under_way else LOOK_EVERY_SECONDS
@@ -99,8 +106,9 @@ def start_runs(tasks: Collection[str], running: dict[int, str]) -> None:
         if name not in running.values():
             # A child must not inherit a connection: both would speak on it.
             connection.close()
-            text = "running %s, for which nobody has rung"
-            logger.info(text, name, extra={"task": name})
+            if name != ON_EACH_HOST:
+                text = "running %s, for which nobody has rung"
+                logger.info(text, name, extra={"task": name})
             running[fork_into(partial(run_task, name))] = name
 
 

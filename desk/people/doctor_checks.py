@@ -9,6 +9,7 @@ from desk.people.sign_on import provider
 @register(
     "Correct OIDC_ISSUER, or see to the provider and the way there: docs/operations/people.md.",
     name="sign_on",
+    per_host=True,
     # Two calls, each of which may take as long as one at a sign-in.
     seconds=2 * provider.TIMEOUT_SECONDS + 2,
 )

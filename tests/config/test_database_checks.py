@@ -14,10 +14,13 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
+from companies.doctor import Grade
 from companies.models import Company, FailedRow
 from config import database, database_checks, doctor_checks
 from config.management.commands import doctor as command
-from deliveries.models import Health, Mail
+from deliveries import publishing
+from deliveries.engine import leases
+from deliveries.models import Delivery, Health, Loop, Mail, State
 from tests import builders as build
 from tests.config.test_doctor import FAIL, OK, WARN, examined, run_doctor
 
@@ -205,16 +208,78 @@ def test_emails_that_wait_are_counted() -> None:
     assert examined("emails")[1:3] == (WARN, "1 have waited for more than 0:30:00")
 
 
+def failing_webhook(company: Company, host: str, *, hours: float, failures: int = 3) -> None:
+    webhook = build.webhook(company, url=f"https://{host}.example/hook")
+    since = timezone.now() - timedelta(hours=hours)
+    Health.objects.create(webhook=webhook, failures=failures, failing_since=since)
+
+
+def well_webhook(company: Company, host: str, *, hours: float) -> None:
+    """Make a webhook whose newest delivery was stored so many hours ago and taken."""
+    webhook = build.webhook(company, url=f"https://{host}.example/hook")
+    publishing.publish([build.news(company)])
+    stored = timezone.now() - timedelta(hours=hours)
+    own = Delivery.objects.filter(webhook=webhook)
+    own.update(state=State.DELIVERED, created_at=stored, archived_on=stored.date())
+    Delivery.objects.exclude(webhook=webhook).open().delete()
+
+
 def test_receivers_that_fail_all_at_once_are_our_affair(company: Company) -> None:
-    since = timezone.now() - timedelta(hours=1)
     for number in range(5):
-        webhook = build.webhook(company, url=f"https://{number}.example/hook")
-        Health.objects.create(webhook=webhook, failures=1, failing_since=since)
+        failing_webhook(company, str(number), hours=1, failures=1)
     assert examined("receivers")[1:3] == (WARN, "5 of 5 began to fail within a day")
 
     for number in range(5, 10):
-        build.webhook(company, url=f"https://{number}.example/hook")
+        well_webhook(company, str(number), hours=0.1)
     assert examined("receivers").grade is OK
+
+
+def test_receivers_that_get_nothing_are_not_well(company: Company) -> None:
+    """A quiet service: most webhooks have had nothing since, or had it before the outage."""
+    for number in range(5):
+        failing_webhook(company, str(number), hours=1)
+    for number in range(5, 15):
+        build.webhook(company, url=f"https://{number}.example/hook")
+    for number in range(15, 25):
+        well_webhook(company, str(number), hours=3)
+
+    assert examined("receivers").grade is WARN
+
+
+@pytest.mark.parametrize(("failures", "grade"), [(2, OK), (3, WARN)])
+def test_the_only_receivers_of_a_small_service(
+    company: Company, failures: int, grade: Grade
+) -> None:
+    failing_webhook(company, "a", hours=0.1, failures=failures)
+    failing_webhook(company, "b", hours=0.1, failures=failures)
+
+    assert examined("receivers").grade is grade
+
+
+def test_receivers_that_went_down_one_by_one_are_their_own_affair(company: Company) -> None:
+    """A night: each of six has been down for hours, and few others got anything since the last."""
+    for number in range(6):
+        failing_webhook(company, str(number), hours=number * 3 + 0.5)
+    for number in range(6, 13):
+        well_webhook(company, str(number), hours=4)
+
+    assert examined("receivers").grade is OK
+
+
+def test_loops_that_die_again_and_again_are_seen(db: None) -> None:
+    for _ in range(2):
+        leases.join(9)
+    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=9))
+    leases.take_over()
+    assert examined("engine_restarts").grade is OK
+
+    leases.join(9)
+    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=9))
+    leases.take_over()
+    assert examined("engine_restarts")[1:3] == (
+        WARN,
+        "3 loops died within two minutes, on 1 hosts",
+    )
 
 
 def test_an_old_bundle_of_authorities_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

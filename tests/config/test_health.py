@@ -1,3 +1,4 @@
+import re
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from companies import services
 from companies.models import Company, PlatformToken
 from config import health
 from deliveries import publishing
+from deliveries.engine import leases
 from deliveries.models import Delivery, Pulse
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions
@@ -104,6 +106,7 @@ def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
     assert answer.json()["status"] == "ready"
     assert list(answer.json()["checks"]) == [
         "database",
+        "database_disk",
         "migrations",
         "broker",
         "beat",
@@ -155,7 +158,53 @@ def test_is_not_ready_when_deliveries_pile_up(
     Delivery.objects.update(due_at=now - timedelta(minutes=3))
 
     check = client.get("/readyz").json()["checks"]["oldest_due_delivery"]
+    nobody = "due for 180 s: no worker sends anything; start one"
+    assert check == {"ok": False, "detail": nobody}
+
+    leases.join(1)
+
+    check = client.get("/readyz").json()["checks"]["oldest_due_delivery"]
     assert check == {"ok": False, "detail": "due for 180 s: the workers cannot keep up"}
+
+
+def test_probes_the_disk_of_the_database_by_writing_a_file(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(health.SPILL)
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {health.FILL}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    (pages,) = re.findall(r"temp .*written=(\d+)", plan.partition("Planning")[0])[:1]
+    # Of 8 KiB each.
+    assert int(pages) >= 64, plan
+
+
+def test_a_full_disk_of_the_database_is_not_ready(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulse()
+    # The server refuses the file as it does one that the disk has no room for.
+    refusal = "DO $$ BEGIN RAISE 'could not write: No space left' USING ERRCODE = '53100'; END $$"
+    monkeypatch.setattr(health, "FILL", refusal)
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["checks"]["database_disk"] == {
+        "ok": False,
+        "detail": "No space left: could not write: No space left",
+    }
+    assert answer.json()["checks"]["database"]["ok"]
+    assert 'part_ok{part="database_disk"} 0.0' in client.get("/metrics").content.decode()
+
+
+def test_a_database_that_allows_no_such_file_is_not_full(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        health, "FILL", "DO $$ BEGIN RAISE 'temp_file_limit' USING ERRCODE = '53400'; END $$"
+    )
+
+    assert "temp_file_limit" in health.database_disk()
 
 
 def test_a_paused_webhook_does_not_make_it_unready(client: Client, company: Company) -> None:

@@ -60,6 +60,8 @@ KEPT = {
     "deliveries_drain": ENGINE,
     "deliveries_heldhost": OURS,
     "deliveries_loop": ENGINE,
+    "companies_deployment.key": ENGINE,
+    "companies_hostreport": ENGINE,
     "deliveries_pulse": ENGINE,
     "deliveries_replay": OURS,
     "deliveries_samplesend": ENGINE,

@@ -1,19 +1,15 @@
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from django.apps import apps
 from django.core.management.base import CommandError, CommandParser
-from django.utils.module_loading import autodiscover_modules
 
 from companies import doctor
 from companies.commands import OperatorCommand, Said
 from companies.doctor import Finding, Grade
 from config import database, first_env_file
+from config.examining import PATIENCE_SECONDS, all_checks
 
-# A server that does not answer is given up before the time of a check is over.
-PATIENCE_SECONDS = 6.0
 # Of the first file of variables: all on one host, where PostgreSQL knows us by our user.
 LOCAL = {
     "DATABASE_URL": "postgres://parceldesk@//var/run/postgresql/parceldesk",
@@ -102,17 +98,6 @@ def chosen_checks(only: list[str]) -> list[doctor.Check]:
             f"There is no check {unknown[0]}. There are: {', '.join(sorted(names))}."
         )
     return [check for check in checks if not only or check.name in only]
-
-
-def all_checks() -> list[doctor.Check]:
-    """What everything stands on first, then the apps in their order."""
-    import_module("config.doctor_checks")
-    autodiscover_modules("doctor_checks", "people.doctor_checks")
-    order = ["config", *(app.name for app in apps.get_app_configs())]
-    return sorted(
-        doctor.checks,
-        key=lambda check: order.index(check.examine.__module__.partition(".")[0]),
-    )
 
 
 def findings_as_table(results: list[Finding]) -> str:
