@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.core import mail, management
+from django.core import mail
 from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
@@ -24,6 +24,7 @@ from companies.doctor import Check, Finding, Grade
 from companies.measures import catalogue, counting, sums
 from companies.measures.counting import Series, pending
 from companies.models import Company, PlatformToken, Sum
+from config import command_settings
 from deliveries import mailing, publishing, tasks
 from deliveries.models import Health, Pulse
 from deliveries.on_demand import sample_delivery
@@ -384,8 +385,8 @@ def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
 
 def test_a_command_writes_what_it_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        management,
-        "execute_from_command_line",
+        command_settings.Commands,
+        "execute",
         lambda _: counting.count(catalogue.ASSIGNMENTS, "assigned"),
     )
 
