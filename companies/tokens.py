@@ -7,6 +7,7 @@ from datetime import datetime
 PREFIX_LENGTH = 13
 # What the platform's tokens begin with: they open its feed and nothing else (decision N25).
 FEED = "feed_"
+LONGEST_TOKEN = 200
 
 
 def make_token(environment: str) -> str:
@@ -18,6 +19,12 @@ def make_token(environment: str) -> str:
 def make_platform_token(environment: str) -> str:
     """The same for the platform, with `feed_` in front."""
     return f"{FEED}{make_token(environment)}"
+
+
+def shown_token(authorization: str) -> str:
+    """The token of an Authorization header, cut where no real one goes on; empty if it has none."""
+    scheme, _, token = authorization.partition(" ")
+    return token[:LONGEST_TOKEN] if scheme.lower() == "bearer" else ""
 
 
 def token_digest(token: str) -> str:

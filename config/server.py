@@ -28,8 +28,8 @@ from companies.process_kinds import become_kind
 from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
-from config.door.crowd import Crowd, counted_address
-from config.door.fair_queue import FairQueue, ThreadTurn, who_asks
+from config.door.crowd import Crowd
+from config.door.fair_queue import FairQueue, ThreadTurn
 from config.door.front import FrontDoor
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
@@ -48,6 +48,7 @@ LAST_WRITE_SECONDS = 1.0
 class Worker(ThreadWorker):
     clients: FrontDoor
     queue: FairQueue
+    row_name: Callable[..., str]
     are_known: Callable[[Iterable[tuple[str, str]], str], bool]
     patient: PatientRequests
     have_news: Callable[[Sequence[Any]], list[bool]]
@@ -70,9 +71,9 @@ class Worker(ThreadWorker):
     def run(self) -> None:
         # For what no request waits for. Its only thread closes its connection in the end.
         self.aside = ThreadPoolExecutor(1, "aside")
-        # With REST framework, which cannot be imported before the settings are there.
+        # None of these can be imported before the settings are there.
+        self.row_name = import_string("config.door.askers.row_name")
         self.are_known = import_string("config.door.credentials.are_known")
-        # The desk's part of it, which cannot be imported before the settings are there either.
         self.have_news = import_string("desk.live.waiting.have_news")
         import_string("desk.live.waiting.begin_waiting")()
         self.patient = PatientRequests(
@@ -164,8 +165,8 @@ class Worker(ThreadWorker):
     def in_turn(
         self, work: Callable[[Connection, Any], None], connection: Connection, request: Any
     ) -> None:
-        address = counted_address(connection.client, settings.PROXY_ADDRESSES)
-        who = who_asks(request.headers, settings.SESSION_COOKIE_NAME, address)
+        peer = connection.client[0] if isinstance(connection.client, tuple) else ""
+        who = self.row_name(request.headers, peer, proxy=self.clients.crowd.is_trusted(connection))
         self.queue.come(who, partial(self.work, time.monotonic(), work, connection, request))
 
     def work(

@@ -9,12 +9,12 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from companies import tokens
 from companies.compiled_queries import CompiledQuery, Slot, column_names, from_row
+from companies.known_callers import CALLERS
 from companies.models import ApiToken, Company, PlatformToken, Token, lives
+from companies.tokens import shown_token, token_digest
 
 LAST_USED_PRECISION = timedelta(minutes=1)
-LONGEST_TOKEN = 200
 
 
 class Bearer(BaseAuthentication):
@@ -32,14 +32,20 @@ class Bearer(BaseAuthentication):
         now = timezone.now()
         found = self.find(token, now)
         if found is None:
+            CALLERS.forget("token", token)
             raise AuthenticationFailed(
                 f"This {self.name} is unknown, expired or revoked.", code="invalid_token"
             )
+        CALLERS.remember("token", token, self.owner(found[0]))
         record_token_use(found[1], now)
         return found
 
     def find(self, token: str, now: datetime) -> tuple[Any, Token] | None:
         raise NotImplementedError
+
+    def owner(self, user: Any) -> str:
+        """Name whoever the token stands for, whichever of its tokens this is."""
+        return f"{user._meta.model_name} {user.pk}"
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
@@ -65,12 +71,6 @@ class PlatformBearer(Bearer):
         return (found, found) if found else None
 
 
-def shown_token(authorization: str) -> str:
-    """The token of the header's value; empty where it shows none."""
-    scheme, _, token = authorization.partition(" ")
-    return token if scheme.lower() == "bearer" else ""
-
-
 def live_query(digest: Slot, now: Slot) -> QuerySet[ApiToken, tuple[Any, ...]]:
     both = [*column_names(ApiToken), *column_names(Company, "company__")]
     return ApiToken.objects.live(now).filter(digest=digest).values_list(*both)
@@ -81,7 +81,7 @@ LIVE = CompiledQuery(live_query, digest="{}::text", now="{}::timestamptz")
 
 def live_token(token: str, now: datetime) -> ApiToken | None:
     """The token with its company. Asked for each time, so that a revoked one ends at once."""
-    found = LIVE.ask(digest=tokens.token_digest(token[:LONGEST_TOKEN]), now=now)
+    found = LIVE.ask(digest=token_digest(token), now=now)
     if not found:
         return None
     (row,) = found
@@ -92,7 +92,7 @@ def live_token(token: str, now: datetime) -> ApiToken | None:
 
 
 def live_platform_token(token: str, now: datetime) -> PlatformToken | None:
-    digest = tokens.token_digest(token[:LONGEST_TOKEN])
+    digest = token_digest(token)
     return PlatformToken.objects.filter(lives(now), digest=digest).first()
 
 

@@ -9,7 +9,8 @@ from django.db import Error
 from django.http import parse_cookie
 from django.utils import timezone
 
-from companies.api.authentication import live_platform_token, live_token, shown_token
+from companies.api.authentication import live_platform_token, live_token
+from companies.tokens import shown_token
 from config.door.allowances import FEED
 
 logger = logging.getLogger(__name__)

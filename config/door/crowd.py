@@ -56,7 +56,7 @@ class Crowd:
                 del self.by_address[address]
 
     def is_trusted(self, connection: Connection) -> bool:
-        return self.members[connection] is None
+        return self.members.get(connection) is None
 
     def waits(self, connection: Connection) -> None:
         """From now on it waits for its client."""

@@ -3,10 +3,8 @@
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
-
-from django.http import parse_cookie
 
 # Who has been at work for longer waits more than it works, as for a receiver that is tried out.
 LONG_SECONDS = 0.25
@@ -94,20 +92,3 @@ class FairQueue:
             if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):
                 return ThreadTurn(who, now)
         return None
-
-
-def who_asks(headers: Iterable[tuple[str, str]], session_cookie: str, address: str | None) -> str:
-    """The token that is shown, else the session, else the address.
-
-    `address` is None for a trusted proxy, which names its client last. Nobody has looked yet
-    whether token and session are real: a stranger who makes up a new one each time has many rows,
-    in each of which one request waits that is refused at once.
-    """
-    shown = dict(headers)
-    if token := shown.get("AUTHORIZATION"):
-        return f"token {token}"
-    if session := parse_cookie(shown.get("COOKIE", "")).get(session_cookie):
-        return f"session {session}"
-    if address is None:
-        address = shown.get("X-FORWARDED-FOR", "").rpartition(",")[2].strip()
-    return f"address {address}"

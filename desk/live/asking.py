@@ -17,6 +17,7 @@ from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 
+from companies.known_callers import CALLERS
 from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues
 from tickets.models import Agent
@@ -87,6 +88,7 @@ class LiveAnswers:
 @receiver(user_logged_out)
 def forget_asker(sender: Any, request: HttpRequest, **_: Any) -> None:
     ASKERS.forget(request.session.session_key)
+    CALLERS.forget("session", request.session.session_key or "")
 
 
 def live_page(request: HttpRequest) -> HttpResponse:
@@ -99,6 +101,7 @@ def live_page(request: HttpRequest) -> HttpResponse:
     asker = Asker(user.pk or 0, me, leads, monotonic() + KNOWN_SECONDS)
     if request.session.session_key:
         ASKERS.keep(request.session.session_key, asker)
+        CALLERS.remember("session", request.session.session_key, f"user {user.pk}")
     return live_answer(asker, request.GET)
 
 

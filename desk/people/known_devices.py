@@ -10,14 +10,20 @@ import secrets
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from companies.known_callers import CALLERS
+
 A_YEAR = 365 * 86400
+COOKIE_PREFIX = "device_"
 
 
 def known_device(request: HttpRequest, username: str) -> str | None:
     """The name of this device, if this account has signed in on it within a year."""
-    return request.get_signed_cookie(
+    device: str | None = request.get_signed_cookie(
         cookie_name(username), default=None, salt=salt(username), max_age=A_YEAR
     )
+    if device:
+        CALLERS.remember("device", request.COOKIES[cookie_name(username)], f"device {device}")
+    return device
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, username: str) -> None:
@@ -35,7 +41,7 @@ def remember_device(request: HttpRequest, response: HttpResponse, username: str)
 
 
 def cookie_name(username: str) -> str:
-    return f"device_{hashlib.sha256(username.encode()).hexdigest()[:16]}"
+    return f"{COOKIE_PREFIX}{hashlib.sha256(username.encode()).hexdigest()[:16]}"
 
 
 def salt(username: str) -> str:

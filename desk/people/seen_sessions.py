@@ -19,6 +19,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from companies.known_callers import CALLERS
 from companies.old_rows import delete_in_steps
 from desk.common.sessions import session_digest
 from desk.models import SeenSession
@@ -95,10 +96,12 @@ class SeenSessions:
         before = request.session.session_key
         response = self.get_response(request)
         key = request.session.session_key
-        if key and request.user.is_authenticated and not NOTED.is_fresh(session_digest(key)):
-            if before and before != key:
-                follow_session(request.user, before, key)
-            note_session(request, request.user, key)
+        if key and request.user.is_authenticated:
+            CALLERS.remember("session", key, f"user {request.user.pk}")
+            if not NOTED.is_fresh(session_digest(key)):
+                if before and before != key:
+                    follow_session(request.user, before, key)
+                note_session(request, request.user, key)
         return response
 
 

@@ -1,7 +1,6 @@
 """Signing in to the desk: the form, whose address counts, and what a locked-out person reads."""
 
 from collections.abc import Callable
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_noop
 from unfold.forms import AuthenticationForm
 
+from companies.addresses import client_network
 from companies.times import whole_seconds
 from desk.people import hashing
 from desk.people.known_devices import remember_device
@@ -26,8 +26,6 @@ ONLY_SUPERUSERS = gettext_noop(
     "This user name and password open nothing. Only superusers sign in with a password here."
 )
 SIGNED_IN = "signed_in_as"
-# What a provider gives to one customer at least: single addresses of it cost nothing.
-IPV6_PREFIX = 64
 
 
 class LoginForm(AuthenticationForm):
@@ -80,28 +78,9 @@ class SigningIn:
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Who asks: the peer, or what the nearest PROXY_COUNT proxies say of it. Of IPv6, the network.
-
-    Proxies append to X-Forwarded-For, so only the last so many entries are theirs; what stands
-    before them anybody can write.
-    """
-    peer = request.META.get("REMOTE_ADDR", "")
-    count = settings.PROXY_COUNT
-    hops = request.headers.get("X-Forwarded-For", "").split(",")
-    forwarded = hops[-count].strip() if 0 < count <= len(hops) else peer
-    for one in (forwarded, peer):
-        try:
-            return countable(one)
-        except ValueError:
-            continue
-    return None
-
-
-def countable(text: str) -> str:
-    """What stands for an address where failures are counted. Raises ValueError."""
-    address = ip_address(text)
-    if not isinstance(address, IPv6Address):
-        return str(address)
-    if address.ipv4_mapped:
-        return str(address.ipv4_mapped)
-    return str(ip_network((int(address), IPV6_PREFIX), strict=False).network_address)
+    """Return the client's address as limits count it; of IPv6 the network."""
+    return client_network(
+        request.META.get("REMOTE_ADDR", ""),
+        request.headers.get("X-Forwarded-For", ""),
+        settings.PROXY_COUNT,
+    )

@@ -65,9 +65,9 @@ COMPANIES = (
     ),
     Mutant(
         "any-scheme",
-        AUTHENTICATION,
-        'return token if scheme.lower() == "bearer" else ""',
-        "return token",
+        TOKENS,
+        'return token[:LONGEST_TOKEN] if scheme.lower() == "bearer" else ""',
+        "return token[:LONGEST_TOKEN]",
         "Basic is accepted, and nobody says so.",
     ),
     Mutant(

@@ -8,6 +8,7 @@ BEAT = "config/beat.py"
 CACHES = "config/caches.py"
 DATABASE = "config/database.py"
 ERRORS = "config/errors.py"
+ASKERS = "config/door/askers.py"
 FAIR_QUEUE = "config/door/fair_queue.py"
 SECURITY = "config/security.py"
 API = "config/settings/api.py"
@@ -39,6 +40,13 @@ CONFIG = (
         "if status in STOP_ASKING:",
         "if status in ():",
         "Who is over its limit, or locked out, keeps every process busy with being refused.",
+    ),
+    Mutant(
+        "a-row-for-each-made-up-token",
+        ASKERS,
+        'CALLERS.owner("token", shown_token(sent.get("AUTHORIZATION", "")))',
+        'sent.get("AUTHORIZATION", "")',
+        "A stranger has as many turns as they write headers.",
     ),
     Mutant(
         "a-company-has-every-thread",

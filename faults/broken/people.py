@@ -26,8 +26,8 @@ PEOPLE = (
     Mutant(
         "session-lost-behind-another-key",
         SEEN,
-        "            if before and before != key:\n"
-        "                follow_session(request.user, before, key)\n",
+        "                if before and before != key:\n"
+        "                    follow_session(request.user, before, key)\n",
         "",
         "Behind a second factor nobody knows when a session began.",
     ),

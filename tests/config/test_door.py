@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from companies.known_callers import CALLERS
 from config.door import allowances, credentials
 from config.door.connections import Stage
 from config.door.crowd import counted_address
@@ -26,6 +27,14 @@ SLOW = {
     "body": HEAD % b"/echo" + b"Content-Length: 5\r\n\r\nab",
     "chunks": HEAD % b"/echo" + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
 }
+
+
+@pytest.fixture(autouse=True)
+def known_companies() -> Iterator[None]:
+    for name in ("acme", "birch", "cedar"):
+        CALLERS.remember("token", name, f"company {name}")
+    yield
+    CALLERS.owners.clear()
 
 
 @pytest.fixture
@@ -106,6 +115,27 @@ def test_who_is_refused_and_asks_again_at_once_waits_a_little(door: Door) -> Non
     assert door.ask(limited).startswith(b"HTTP/1.1 429 ")
     assert door.ask(limited).startswith(b"HTTP/1.1 429 ")
     assert time.monotonic() - began > REST_SECONDS
+
+
+def test_made_up_tokens_rest_as_one_stranger(door: Door) -> None:
+    """Each would have a row of its own if the caller's text named it."""
+    began = time.monotonic()
+
+    for number in range(5):
+        assert door.ask(shown(f"made_up_{number}", "limited")).startswith(b"HTTP/1.1 429 ")
+
+    assert time.monotonic() - began > 4 * REST_SECONDS
+
+
+def test_made_up_tokens_leave_threads_to_companies(door: Door, application: Recorder) -> None:
+    held = [door.connect(shown(f"made_up_{number}", "held")) for number in range(20)]
+    door.has(Stage.ANSWER, 20)
+
+    assert door.ask(shown("birch", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert application.asked.count("/held") == 1
+
+    application.gate.set()
+    assert all(read_answer(client) for client in held)
 
 
 def test_health_is_answered_while_every_thread_is_busy(door: Door, application: Recorder) -> None:

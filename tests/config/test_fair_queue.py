@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.door.fair_queue import REST_SECONDS, FairQueue, ThreadTurn, Work, who_asks
+from config.door.fair_queue import REST_SECONDS, FairQueue, ThreadTurn, Work
 
 
 class Threads:
@@ -122,18 +122,3 @@ def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
     assert threads.queue.free == 3
     assert not threads.queue.at_work
     assert not threads.queue.waiting
-
-
-@pytest.mark.parametrize(
-    ("headers", "address", "who"),
-    [
-        ({"AUTHORIZATION": "Bearer a", "COOKIE": "sid=b"}, "1.1.1.1", "token Bearer a"),
-        ({"COOKIE": "theme=dark; sid=b"}, "1.1.1.1", "session b"),
-        ({"COOKIE": "theme=dark; ;=;\x00"}, "1.1.1.1", "address 1.1.1.1"),
-        ({"X-FORWARDED-FOR": "9.9.9.9"}, "1.1.1.1", "address 1.1.1.1"),
-        ({"X-FORWARDED-FOR": "9.9.9.9, 2.2.2.2"}, None, "address 2.2.2.2"),
-        ({}, None, "address "),
-    ],
-)
-def test_who_asks(headers: dict[str, str], address: str | None, who: str) -> None:
-    assert who_asks(headers.items(), "sid", address) == who
