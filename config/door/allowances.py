@@ -21,9 +21,9 @@ UPLOADS = re.compile(
 )
 # Of somebody whose token or session is not known: the login form needs no more.
 STRANGERS_BODY = 64 * 1024
-# Once the application is done with it, an answer has so long, and a second for so many bytes.
-ANSWER_SECONDS = 30.0
-SLOWEST_READER = 16 * 1024
+# A client that does not read so much of its answer in so long is too slow: 16 KiB a second.
+READER_SECONDS = 30.0
+READER_BYTES = 480 * 1024
 # Most clients send all of a body before they read the answer. What is left of one that nobody
 # wanted is thrown away for so long: closing at once would reset the connection, and they would
 # never see why.
@@ -32,6 +32,11 @@ LINGER_SECONDS = 5.0
 STOP_SECONDS = 2.0
 # Of requests and answers, over all connections of a process.
 MOST_HELD = 64 * 1024 * 1024
+# Of one answer that waits for its client; the rest waits on disk.
+MOST_IN_MEMORY = 256 * 1024
+# On disk, of one answer and over all connections of a process.
+LARGEST_SPOOLED = 256 * 1024 * 1024
+MOST_SPOOLED = 512 * 1024 * 1024
 
 
 class Allowance(NamedTuple):

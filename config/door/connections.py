@@ -32,13 +32,20 @@ class Connection:
         self.stage = Stage.IDLE
         self.deadline = 0.0
         self.keep = True
-        # What the poller watches for, and the bytes that were counted as held.
+        # Bytes of answers that the client had when its deadline was set.
+        self.delivered = 0
+        # What the poller watches for, and the bytes that were counted: in memory, and on disk.
         self.events = 0
         self.held = 0
+        self.spooled = 0
 
     def size(self) -> int:
-        """How many bytes of requests and answers it holds."""
+        """How many bytes of requests and answers it holds in memory."""
         return len(self.incoming) + len(self.sock)
+
+    def reads_on(self) -> bool:
+        """Whether its client has read enough of the answer since the deadline was set."""
+        return self.sock.delivered() - self.delivered >= allowances.READER_BYTES
 
     def patience(self, stage: Stage, keepalive: float, stopping: bool) -> float:
         """How many seconds its client has in a stage."""
@@ -51,5 +58,6 @@ class Connection:
         if stage is Stage.BODY:
             return self.incoming.allowance.seconds
         if stage is Stage.READER:
-            return allowances.ANSWER_SECONDS + len(self.sock) / allowances.SLOWEST_READER
+            self.delivered = self.sock.delivered()
+            return allowances.READER_SECONDS
         return allowances.LINGER_SECONDS

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
+from config.door import allowances
 from config.door.connections import Connection
 
 Network = IPv4Network | IPv6Network
@@ -23,6 +24,7 @@ class Crowd:
         self.strangers: dict[Connection, None] = {}
         self.proxies: dict[Connection, None] = {}
         self.held = 0
+        self.spooled = 0
 
     def __iter__(self) -> Iterator[Connection]:
         return iter(self.members)
@@ -49,7 +51,8 @@ class Crowd:
     def remove(self, connection: Connection) -> None:
         address = self.members.pop(connection)
         self.busy(connection)
-        self.hold(connection, 0)
+        self.held -= connection.held
+        self.spooled -= connection.spooled
         if address is not None:
             self.by_address[address] -= 1
             if not self.by_address[address]:
@@ -71,14 +74,27 @@ class Crowd:
     def longest_waiting(self) -> Connection | None:
         return next(iter(self.strangers), None) or next(iter(self.proxies), None)
 
-    def hold(self, connection: Connection, size: int) -> None:
-        """Note how many bytes of it are in memory."""
-        self.held += size - connection.held
-        connection.held = size
+    def hold(self, connection: Connection) -> None:
+        """Count the bytes of it that are in memory and on disk now."""
+        self.held -= connection.held
+        self.spooled -= connection.spooled
+        connection.held = connection.size()
+        connection.spooled = connection.sock.spooled
+        self.held += connection.held
+        self.spooled += connection.spooled
 
-    def largest_waiting(self) -> Connection | None:
+    def to_relieve(self) -> Connection | None:
+        """The one that waits for its client and holds most of what is held too much of."""
         waiting = [*self.strangers, *self.proxies]
-        return max(waiting, key=lambda connection: connection.held, default=None)
+        if self.held > allowances.MOST_HELD:
+            largest = max(waiting, key=lambda connection: connection.held, default=None)
+            if largest is not None and largest.held:
+                return largest
+        if self.spooled > allowances.MOST_SPOOLED:
+            largest = max(waiting, key=lambda connection: connection.spooled, default=None)
+            if largest is not None and largest.spooled:
+                return largest
+        return None
 
 
 def counted_address(client: Any, trusted: Iterable[Network]) -> str | None:

@@ -89,6 +89,8 @@ class FrontDoor:
     def drop(self, connection: Connection) -> None:
         self.watch(connection, 0)
         self.crowd.remove(connection)
+        if connection.stage is not Stage.ANSWER:  # there it is a thread's
+            connection.sock.release()
         connection.raw.close()
 
     def watch(self, connection: Connection, events: int) -> None:
@@ -140,7 +142,7 @@ class FrontDoor:
             self.drop(connection)
         elif connection.stage is not Stage.END:
             connection.incoming.feed(data)
-            self.crowd.hold(connection, connection.size())
+            self.crowd.hold(connection)
             self.advance(connection)
 
     def advance(self, connection: Connection) -> None:
@@ -181,10 +183,7 @@ class FrontDoor:
 
     def relieve(self) -> None:
         """Where too much is held, who holds most goes first."""
-        while self.crowd.held > allowances.MOST_HELD:
-            largest = self.crowd.largest_waiting()
-            if largest is None or not largest.held:
-                return
+        while (largest := self.crowd.to_relieve()) is not None:
             with self.guarded(largest):
                 self.refuse(largest, HTTPStatus.SERVICE_UNAVAILABLE, NO_ROOM)
 
@@ -198,7 +197,7 @@ class FrontDoor:
     def send(self, connection: Connection) -> None:
         """Send what the client takes. Behind the answer comes the next request, or the end."""
         sent = connection.sock.flush()
-        self.crowd.hold(connection, connection.size())
+        self.crowd.hold(connection)
         if not sent:
             if connection.stage is not Stage.READER:
                 self.wait(connection, Stage.READER)
@@ -226,14 +225,15 @@ class FrontDoor:
         self.send(connection)
 
     def close_overdue(self) -> None:
-        now = self.clock()
-        if now < self.next_look:
+        if (now := self.clock()) < self.next_look:
             return
         self.next_look = now + LOOK_SECONDS
         for connection in [each for each in self.crowd if each.deadline < now]:
             with self.guarded(connection):
                 if connection.stage is Stage.BODY:
                     self.refuse(connection, HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
+                elif connection.stage is Stage.READER and connection.reads_on():
+                    self.wait(connection, Stage.READER)
                 elif connection.stage is not Stage.ANSWER:
                     self.drop(connection)
 

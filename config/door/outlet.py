@@ -1,17 +1,22 @@
-"""Where the application writes its answer: it never waits for a client that reads slowly."""
+"""The place where the application writes its answer: it never waits for the client."""
 
+import array
 import errno
+import fcntl
+import os
 import re
-import select
 import socket
+import termios
+from contextlib import suppress
 from typing import IO
 
-# So much is collected before it is sent: head and body of most answers leave together.
+from config.door.unsent import Unsent
+
+# Small pieces are collected up to this size: head and body of most answers leave together.
 SENT_AT_ONCE = 64 * 1024
-# So much of an answer may wait for its client while the application goes on.
-MOST_UNSENT = 4 * 1024 * 1024
-# Beyond it the application waits for so long until there is room again.
-ROOM_SECONDS = 60.0
+# Bytes that the kernel holds for one client beyond those on their way: of more, nobody could tell
+# whether the client reads.
+KERNEL_HOLDS = 128 * 1024
 # What the head of an answer begins with, and hardly anything else that we send.
 STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 
@@ -24,46 +29,63 @@ class Outlet:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self.unsent = bytearray()
-        # Of the last answer that began here.
+        self.unsent = Unsent()
+        # Bytes that the kernel has taken for the client.
+        self.sent = 0
+        # Status of the last answer that began here.
         self.status = 0
+        self.broken = False
+        with suppress(OSError):  # not over a Unix socket
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_HOLDS)
 
     def __len__(self) -> int:
-        return len(self.unsent)
+        """How many bytes wait in memory."""
+        return len(self.unsent.memory)
+
+    @property
+    def spooled(self) -> int:
+        """How many bytes of disk it takes."""
+        return self.unsent.spooled
 
     def sendall(self, data: bytes) -> None:
-        """Raises TimeoutError where a client reads next to nothing, OSError where it is gone."""
+        """Raises ConnectionError if the client is gone, or no room is left for it."""
         if head := STATUS_LINE.match(data):
             self.status = int(head[1])
-        self.unsent += data
-        if len(self.unsent) > SENT_AT_ONCE:
-            self.flush()
-        while len(self.unsent) > MOST_UNSENT:
-            self.wait_for_room()
-            self.flush()
+        try:
+            self.unsent.add(data)
+            if len(self) > SENT_AT_ONCE:
+                self.flush()
+            self.unsent.bound_memory()
+        except OSError as error:
+            self.release()
+            raise ConnectionAbortedError(str(error)) from error
 
     def sendfile(self, file: IO[bytes], offset: int = 0, count: int = 0) -> None:
-        file.seek(offset)
-        while count > 0 and (block := file.read(min(count, SENT_AT_ONCE))):
-            self.sendall(block)
-            count -= len(block)
+        """Have the event loop send a part of the file."""
+        if count > 0:
+            self.unsent.add_file(file.fileno(), offset, count)
 
     def flush(self) -> bool:
         """Send what the client takes now; returns whether that was all. Raises OSError."""
-        while self.unsent:
-            try:
-                with memoryview(self.unsent) as view:
-                    sent = self.sock.send(view)
-            except BlockingIOError:
-                return False
-            del self.unsent[:sent]
-        return True
+        if self.broken:
+            raise ConnectionAbortedError("The answer broke off.")
+        self.sent += self.unsent.send(self.sock.send, self.send_file)
+        return not self.unsent
 
-    def wait_for_room(self) -> None:
-        poll = select.poll()
-        poll.register(self.sock, select.POLLOUT)
-        if not poll.poll(ROOM_SECONDS * 1000):
-            raise TimeoutError("The client does not read its answer.")
+    def send_file(self, descriptor: int, offset: int, count: int) -> int:
+        return os.sendfile(self.sock.fileno(), descriptor, offset, count)
+
+    def delivered(self) -> int:
+        """How many bytes have reached the client's machine."""
+        waiting = array.array("i", [0])
+        with suppress(OSError):
+            fcntl.ioctl(self.sock, termios.TIOCOUTQ, waiting)
+        return self.sent - waiting[0]
+
+    def release(self) -> None:
+        """Send nothing more: the answer is incomplete, or the connection is about to be closed."""
+        self.broken = True
+        self.unsent.release()
 
     def gettimeout(self) -> float:
         return 0.0

@@ -9,6 +9,7 @@ CACHES = "config/caches.py"
 DATABASE = "config/database.py"
 ERRORS = "config/errors.py"
 ASKERS = "config/door/askers.py"
+CONNECTIONS = "config/door/connections.py"
 FAIR_QUEUE = "config/door/fair_queue.py"
 SECURITY = "config/security.py"
 API = "config/settings/api.py"
@@ -47,6 +48,13 @@ CONFIG = (
         'CALLERS.owner("token", shown_token(sent.get("AUTHORIZATION", "")))',
         'sent.get("AUTHORIZATION", "")',
         "A stranger has as many turns as they write headers.",
+    ),
+    Mutant(
+        "who-reads-nothing-stays",
+        CONNECTIONS,
+        "self.sock.delivered() - self.delivered >= allowances.READER_BYTES",
+        "True",
+        "Strangers who read nothing keep every connection for as long as they like.",
     ),
     Mutant(
         "a-company-has-every-thread",

@@ -5,6 +5,7 @@ import re
 import selectors
 import shlex
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,13 +27,14 @@ LIMIT = 1024 * 1024
 
 class Recorder:
     """An application that answers with the body it gets; /held waits for `gate` before, and
-    /limited says 429."""
+    /limited says 429. The query is the size of the answer, which /streamed sends piece by piece
+    and /file from a file."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()
         self.asked: list[str] = []
 
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         path, query = environ["PATH_INFO"], environ["QUERY_STRING"]
         self.asked.append(path)
         if path == "/held":
@@ -41,7 +43,15 @@ class Recorder:
         if path == "/echo":
             body = environ["wsgi.input"].read()
         status = "429 Too Many Requests" if path == "/limited" else "200 OK"
+        if path == "/streamed":
+            start_response(status, [])
+            return [body[start : start + 10_000] for start in range(0, len(body), 10_000)]
         start_response(status, [("Content-Length", str(len(body)))])
+        if path == "/file":
+            file = tempfile.TemporaryFile()  # noqa: SIM115 - gunicorn closes it
+            file.write(body)
+            file.seek(0)
+            return environ["wsgi.file_wrapper"](file)
         return [body]
 
 

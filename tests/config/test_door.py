@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -264,21 +265,110 @@ def test_where_too_much_is_held_who_holds_most_goes(
     assert read_answer(little).startswith(b"HTTP/1.1 200 ")
 
 
-def test_slow_readers_take_up_no_thread(door: Door) -> None:
-    size = 4_000_000
-    door.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
-    slow = []
-    for _ in range(3):
-        slow.append(door.connect())
-        slow[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        slow[-1].sendall(GET.replace(b"quick", b"much?%d" % size))
-    door.has(Stage.READER, 3)
+LARGE_ANSWER = 20_000_000
+
+
+def slow_reader(door: Door, request: bytes) -> socket.socket:
+    """A client whose receive buffer is as small as may be."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(20)
+    client.connect(door.listener.getsockname())
+    door.clients.append(client)
+    client.sendall(request)
+    return client
+
+
+def asking_for(path: str, version: str = "1.1") -> bytes:
+    return f"GET /{path} HTTP/{version}\r\nHost: x\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize("path", ["much?%d", "streamed?%d", "file?%d"])
+@pytest.mark.parametrize("version", ["1.1", "1.0"])
+def test_slow_readers_take_up_no_thread_and_little_memory(
+    door: Door, path: str, version: str
+) -> None:
+    slow = [slow_reader(door, asking_for(path % LARGE_ANSWER, version)) for _ in range(6)]
+    door.has(Stage.READER, 6)
 
     assert door.ask(GET).startswith(b"HTTP/1.1 200 ")
+    assert door.worker.clients.crowd.held <= 6 * allowances.MOST_IN_MEMORY + 1000
 
-    assert len(read_answer(slow[0]).partition(b"\r\n\r\n")[2]) == size
-    door.later(allowances.ANSWER_SECONDS + size / allowances.SLOWEST_READER + 1)
+    received = read_to_end(slow[0], LARGE_ANSWER)
+    assert received == b"a" * LARGE_ANSWER
+    for client in slow:
+        client.close()
     door.has(Stage.READER, 0)
+    assert (door.worker.clients.crowd.held, door.worker.clients.crowd.spooled) == (0, 0)
+
+
+def read_to_end(client: socket.socket, size: int) -> bytes:
+    """The body of an answer, with or without chunks."""
+    with client.makefile("rb") as file:
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += file.readline()
+        if b"chunked" not in head:
+            return file.read(size)
+        body = b""
+        while length := int(file.readline(), 16):
+            body += file.read(length)
+            file.readline()
+        return body
+
+
+def test_a_head_request_for_much_gets_no_body(door: Door) -> None:
+    for path in ("much?1000000", "file?1000000"):
+        client = door.connect(asking_for(path).replace(b"GET", b"HEAD") + GET)
+        with client.makefile("rb") as file:
+            for _ in range(2):
+                lines = list(iter(file.readline, b"\r\n"))
+                assert lines[0] == b"HTTP/1.1 200 OK\r\n"
+
+
+def test_a_large_answer_keeps_what_is_pipelined_behind_it(door: Door) -> None:
+    client = slow_reader(door, asking_for("file?3000000") + asking_for("much?5"))
+    door.has(Stage.READER)
+
+    assert read_to_end(client, 3_000_000) == b"a" * 3_000_000
+    assert read_to_end(client, 5) == b"a" * 5
+
+
+def test_who_reads_slowly_is_kept_and_who_reads_nothing_is_not(door: Door) -> None:
+    phone, nobody = (slow_reader(door, asking_for(f"much?{LARGE_ANSWER}")) for _ in range(2))
+    door.has(Stage.READER, 2)
+
+    received = 0
+    for turn in range(1, 5):
+        while received < turn * allowances.READER_BYTES * 3 // 2:
+            received += len(phone.recv(65536))
+        door.later(allowances.READER_SECONDS + 1)
+        door.has(Stage.READER, 1)
+
+    assert received + bytes_left(phone) > LARGE_ANSWER
+    assert bytes_left(nobody) < LARGE_ANSWER
+
+
+def bytes_left(client: socket.socket) -> int:
+    """How many bytes come until the end, or until nothing more does."""
+    received = 0
+    with suppress(ConnectionError, TimeoutError):
+        client.settimeout(2)
+        while data := client.recv(65536):
+            received += len(data)
+    return received
+
+
+def test_where_too_much_is_on_disk_who_holds_most_goes(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowances, "MOST_SPOOLED", 25_000_000)
+    much = slow_reader(door, asking_for(f"much?{LARGE_ANSWER}"))
+    door.has(Stage.READER)
+    less = slow_reader(door, asking_for(f"much?{LARGE_ANSWER // 2}"))
+
+    assert bytes_left(much) < LARGE_ANSWER
+    assert len(read_to_end(less, LARGE_ANSWER // 2)) == LARGE_ANSWER // 2
 
 
 def test_answers_pipelined_requests_in_order(door: Door, application: Recorder) -> None:
