@@ -24,7 +24,7 @@ def row_name(headers: Headers, peer: str, *, proxy: bool) -> str:
     address, and only if PROXY_COUNT says that it does. A token that nobody has looked up yet is
     worth no more than none.
     """
-    sent = joined(headers)
+    sent = join_headers(headers)
     cookies = parse_cookie(sent.get("COOKIE", ""))
     owner = (
         CALLERS.owner("token", shown_token(sent.get("AUTHORIZATION", "")))
@@ -44,7 +44,7 @@ def known_device_owner(cookies: dict[str, str]) -> str | None:
     return None
 
 
-def joined(headers: Headers) -> dict[str, str]:
+def join_headers(headers: Headers) -> dict[str, str]:
     """Join headers that came more than once, as the application sees them."""
     sent: dict[str, str] = {}
     for name, value in headers:

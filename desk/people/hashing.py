@@ -5,18 +5,24 @@ that hash leave the others too little of the processor, and threads that wait se
 Why: decision page desk-signing-in.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import BoundedSemaphore, Lock
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 # The one that is hashed and those that wait for it, of the eight threads of a web process.
 AT_ONCE = 3
+# Strangers leave the last place to devices that have signed in before, and to whoever is signed in.
+STRANGERS_AT_ONCE = AT_ONCE - 1
 RETRY_AFTER_SECONDS = 2
 
 places = BoundedSemaphore(AT_ONCE)
+strangers = BoundedSemaphore(STRANGERS_AT_ONCE)
 turn = Lock()
+# Asked before a hash: whether the request at work comes from somebody known.
+is_known: ContextVar[Callable[[], bool]] = ContextVar("is_known", default=lambda: False)
 
 
 class TooManySignIns(Exception):
@@ -24,15 +30,36 @@ class TooManySignIns(Exception):
 
 
 @contextmanager
+def on_behalf_of(known: Callable[[], bool]) -> Iterator[None]:
+    """Have hashes within ask `known` whether a place is kept for them."""
+    before = is_known.set(known)
+    try:
+        yield
+    finally:
+        is_known.reset(before)
+
+
+@contextmanager
+def place_for(known: bool) -> Iterator[None]:
+    """Take a place; raises TooManySignIns at once if none is left."""
+    needed = [places] if known else [strangers, places]
+    taken = []
+    try:
+        for one in needed:
+            if not one.acquire(blocking=False):
+                raise TooManySignIns
+            taken.append(one)
+        yield
+    finally:
+        for one in taken:
+            one.release()
+
+
+@contextmanager
 def in_turn() -> Iterator[None]:
     """Wait for the turn; raises TooManySignIns at once where too many wait already."""
-    if not places.acquire(blocking=False):
-        raise TooManySignIns
-    try:
-        with turn:
-            yield
-    finally:
-        places.release()
+    with place_for(is_known.get()()), turn:
+        yield
 
 
 class PBKDF2InTurn(PBKDF2PasswordHasher):

@@ -8,10 +8,12 @@ count for that device alone. Why: decision page desk-signing-in.
 from typing import Any
 
 from axes.handlers.database import AxesDatabaseHandler
+from axes.helpers import get_client_ip_address
 from axes.models import AccessAttempt
 from django.conf import settings
-from django.db.models import Q, Sum
+from django.db.models import F, Q, Sum
 from django.http import HttpRequest
+from django.utils import timezone
 
 from companies.measures import catalogue, counting
 from desk.people.known_devices import known_device
@@ -21,6 +23,8 @@ Credentials = dict[str, Any] | None
 # Failures within the time that a lock lasts. One person mistypes, behind one address sit many.
 OF_A_NAME = 10
 OF_AN_ADDRESS = 20
+# Stands as the user agent of tries that were refused before a password was hashed.
+NO_PLACE = "no place"
 
 
 class SignInLimits(AxesDatabaseHandler):
@@ -53,6 +57,27 @@ class SignInLimits(AxesDatabaseHandler):
         if device := device_mark(request, name):
             count += AccessAttempt.objects.filter(username=name, user_agent=device).delete()[0]
         return count
+
+
+def count_refused(request: HttpRequest, username: str) -> None:
+    """Count a try that found no place to be hashed, against its address alone.
+
+    Known devices, and whoever is signed in, have a place kept, so they are not counted.
+    """
+    if request.user.is_authenticated or known_device(request, username):
+        return
+    now = timezone.now()
+    row, created = AccessAttempt.objects.get_or_create(
+        username="",
+        ip_address=get_client_ip_address(request),
+        user_agent=NO_PLACE,
+        defaults={"failures_since_start": 1},
+    )
+    if not created:
+        lapsed = row.attempt_time < now - settings.AXES_COOLOFF_TIME
+        AccessAttempt.objects.filter(pk=row.pk).update(
+            failures_since_start=1 if lapsed else F("failures_since_start") + 1, attempt_time=now
+        )
 
 
 def failures(request: Any, of: Q) -> int:

@@ -16,7 +16,8 @@ from unfold.forms import AuthenticationForm
 from companies.addresses import client_network
 from companies.times import whole_seconds
 from desk.people import hashing
-from desk.people.known_devices import remember_device
+from desk.people.known_devices import known_device, remember_device
+from desk.people.sign_in_limits import count_refused
 
 LOCKED = gettext_noop(
     "Too many attempts. Signing in with this user name, or from this address, is blocked for"
@@ -29,6 +30,16 @@ SIGNED_IN = "signed_in_as"
 
 
 class LoginForm(AuthenticationForm):
+    def clean(self) -> dict[str, Any]:
+        """Raises TooManySignIns; a device on which the account has signed in has a place kept."""
+        with hashing.on_behalf_of(self.is_known_device):
+            cleaned: dict[str, Any] = super().clean()
+        return cleaned
+
+    def is_known_device(self) -> bool:
+        username = self.cleaned_data.get("username") or ""
+        return self.request is not None and known_device(self.request, username) is not None
+
     def get_invalid_login_error(self) -> ValidationError:
         if getattr(self.request, "axes_locked_out", False):
             minutes = settings.AXES_COOLOFF_TIME.seconds // 60
@@ -64,7 +75,8 @@ class SigningIn:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+        with hashing.on_behalf_of(lambda: request.user.is_authenticated):
+            response = self.get_response(request)
         if username := getattr(request, SIGNED_IN, ""):
             remember_device(request, response, username)
         return response
@@ -72,6 +84,7 @@ class SigningIn:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, hashing.TooManySignIns):
             return None
+        count_refused(request, request.POST.get("username", ""))
         response = render(request, "503.html", status=503)
         response["Retry-After"] = str(whole_seconds(hashing.RETRY_AFTER_SECONDS))
         return response

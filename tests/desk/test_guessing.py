@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
@@ -22,6 +23,7 @@ from tests import builders as build
 
 pytestmark = pytest.mark.django_db
 LOGIN = "/admin/login/"
+MD5 = "django.contrib.auth.hashers.MD5PasswordHasher"
 # Lower than they are: each failure draws a page.
 NAMES, ADDRESSES = 6, 7
 
@@ -237,26 +239,99 @@ def hashes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[thre
     assert max(most, default=0) <= 1
 
 
-def test_beyond_a_few_that_hash_a_sign_in_is_put_off_at_once(
-    api: APIClient, hashes: threading.Event
-) -> None:
-    with ThreadPoolExecutor(hashing.AT_ONCE) as pool:
-        stored = "pbkdf2_sha256$1$salt$other"
-        waiting = [pool.submit(check_password, "x", stored) for _ in range(hashing.AT_ONCE)]
-        while hashing.places._value:
-            threading.Event().wait(0.001)
+@pytest.fixture
+def strangers_at_it(hashes: threading.Event) -> Iterator[ExitStack]:
+    """As many strangers hash as may, until this is closed."""
+    hashes.set()
+    with ExitStack() as stack:
+        for _ in range(hashing.STRANGERS_AT_ONCE):
+            stack.enter_context(hashing.place_for(False))
+        yield stack
 
-        answers = [attempt("secret", f"name-{number}") for number in range(12)]
-        others = api.get("/webhooks").status_code
-        assert not any(each.done() for each in waiting)
-        hashes.set()
+
+def test_beyond_a_few_that_hash_a_sign_in_is_put_off_at_once(
+    api: APIClient, strangers_at_it: ExitStack
+) -> None:
+    answers = [attempt("secret", f"name-{number}") for number in range(ADDRESSES)]
+    others = api.get("/webhooks").status_code
 
     assert {answer.status_code for answer in answers} == {503}
     assert {answer["Retry-After"] for answer in answers} == {"2"}
     assert "try again" in answers[0].content.decode()
     assert others == 200
-    assert not AccessAttempt.objects.exists()
-    assert attempt("wrong").status_code == 200
+    strangers_at_it.close()
+    assert attempt("wrong", at="192.0.2.2").status_code == 200
+
+
+def test_passwords_are_hashed_one_at_a_time(hashes: threading.Event) -> None:
+    """The fixture looks how many were at it."""
+    with ThreadPoolExecutor(hashing.STRANGERS_AT_ONCE) as pool:
+        stored = "pbkdf2_sha256$1$salt$other"
+        waiting = [
+            pool.submit(check_password, "x", stored) for _ in range(hashing.STRANGERS_AT_ONCE)
+        ]
+        while hashing.strangers._value:
+            threading.Event().wait(0.001)
+        assert not any(each.done() for each in waiting)
+        hashes.set()
+
+
+def test_tries_that_are_put_off_lock_their_address_and_no_name(
+    strangers_at_it: ExitStack,
+) -> None:
+    for _ in range(ADDRESSES):
+        assert attempt("secret").status_code == 503
+    assert locked(attempt("secret"))
+    assert attempt("secret", at="192.0.2.2").status_code == 503
+
+    strangers_at_it.close()
+    assert locked(attempt("secret"))
+    assert attempt("secret", at="192.0.2.3").status_code == 200
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))
+    assert attempt("secret").status_code == 200
+
+
+def test_tries_that_are_put_off_count_anew_after_the_lock(strangers_at_it: ExitStack) -> None:
+    for _ in range(ADDRESSES):
+        attempt("secret")
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))
+
+    assert [attempt("secret").status_code for _ in range(2)] == [503, 503]
+
+
+def test_a_known_device_has_a_place_that_strangers_cannot_take(
+    settings: Settings, hashes: threading.Event
+) -> None:
+    client = Client()
+    of_production, settings.PASSWORD_HASHERS = settings.PASSWORD_HASHERS, [MD5]
+    assert attempt("secret", client=client).status_code == 302
+    client.post("/admin/logout/")
+    settings.PASSWORD_HASHERS = of_production
+    hashes.set()
+
+    with hashing.place_for(False), hashing.place_for(False):
+        assert attempt("secret").status_code == 503
+        assert attempt("wrong", "eve", client=client).status_code == 503
+        assert attempt("wrong", client=client).status_code == 200
+        with hashing.place_for(True):
+            assert attempt("wrong", client=client).status_code == 503
+    assert failures_of_addresses() == 2
+
+
+def test_whoever_is_signed_in_has_that_place_too(
+    settings: Settings, ada: User, hashes: threading.Event
+) -> None:
+    client = Client()
+    client.force_login(ada)
+    hashes.set()
+    body = {"old_password": "wrong", "new_password1": "x", "new_password2": "x"}
+
+    with hashing.place_for(False), hashing.place_for(False):
+        assert client.post("/admin/password_change/", body).status_code == 200
+
+
+def failures_of_addresses() -> int:
+    return AccessAttempt.objects.get(username="").failures_since_start
 
 
 def test_a_hash_of_before_is_still_right(settings: Settings) -> None:
