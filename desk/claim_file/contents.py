@@ -12,6 +12,7 @@ from companies.texts import show_controls
 from deliveries.models import Delivery, State
 from desk.support import lookup
 from shipments.models import Shipment, TrackingUpdate
+from tickets.api.conversation import read_conversation
 from tickets.api.queries import describe_ticket
 from tickets.labels import status_label
 from tickets.models import ReasonCode, Ticket, TicketFile
@@ -20,6 +21,8 @@ from tickets.money import plain_number
 MOST_SCANS = 5_000
 # Of longer tables the newest are on paper, and all are in the CSV files.
 MOST_ROWS = 200
+# Of comments, at most 500 or 4 MiB each.
+MOST_PAGES = 5
 
 Rows = list[list[str]]
 
@@ -40,6 +43,7 @@ def read_claim(ticket: Ticket) -> ClaimFacts:
     own = Shipment.objects.filter(company=ticket.company_id, pk=ticket.shipment_id or 0)
     shipment = own.first()
     row = describe_ticket(ticket.company, ticket.pk, with_comments=True, base="")
+    row["allComments"] = read_conversation(ticket.company, ticket.pk, MOST_PAGES)
     files = list(ticket.files.filter(public=True))
     for shown, file in zip(row["files"], files, strict=True):
         del shown["url"]

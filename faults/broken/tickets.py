@@ -29,9 +29,9 @@ TICKETS = (
     ),
     Mutant(
         "comments-of-another-company",
-        QUERIES,
-        "ticket = company.tickets.get(pk=ticket_id)",
-        "ticket = Ticket.objects.get(pk=ticket_id)",
+        "tickets/api/conversation.py",
+        'ticket = company.tickets.only("pk")',
+        'ticket = company.tickets.model.objects.only("pk")',
         "Whoever guesses an id reads another company's comments.",
     ),
     Mutant(
@@ -43,16 +43,16 @@ TICKETS = (
     ),
     Mutant(
         "notes-among-the-comments",
-        QUERIES,
-        "ticket.conversation.filter(public=True)",
-        "ticket.conversation.all()",
+        "tickets/api/page_bounds.py",
+        "WHERE ticket_id = %(ticket)s::bigint AND public AND",
+        "WHERE ticket_id = %(ticket)s::bigint AND",
         "A company reads what agents say among themselves.",
     ),
     Mutant(
         "notes-in-the-list",
-        QUERIES,
-        "Comment.objects.filter(ticket__in=tickets, public=True)",
-        "Comment.objects.filter(ticket__in=tickets)",
+        "tickets/api/page_bounds.py",
+        "WHERE ticket_id = wanted.id AND public\n",
+        "WHERE ticket_id = wanted.id\n",
         "A company reads what agents say among themselves.",
     ),
     Mutant(
@@ -86,8 +86,8 @@ TICKETS = (
     Mutant(
         "cursor-skips",
         QUERIES,
-        "tickets[-1].pk if len(ids) > limit and tickets else None",
-        "tickets[0].pk if len(ids) > limit and tickets else None",
+        "tickets[-1].pk if tickets and",
+        "tickets[0].pk if tickets and",
         "Whoever follows the cursor gets the same tickets again and again.",
     ),
     Mutant(

@@ -6,11 +6,11 @@ the oldest transaction that may still bring such a change (decision N13).
 """
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import connection
 from django.db.models import Q
 
-from tickets.models import Ticket
 from tickets.models.tickets import TicketQuerySet
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -50,8 +50,8 @@ def changed_since(
     return found.order_by("updated_at", "pk")
 
 
-def place_of(ticket: Ticket) -> str:
-    return f"{microseconds(ticket.updated_at)}-{ticket.pk}"
+def place_of(ticket_id: int, changed_at: datetime) -> str:
+    return f"{microseconds(changed_at)}-{ticket_id}"
 
 
 def place_before(since: datetime) -> str:
@@ -72,3 +72,12 @@ def read_place(text: str) -> tuple[datetime, int]:
         return EPOCH + timedelta(microseconds=int(at)), int(ticket_id)
     except OverflowError as error:
         raise BadPlace("Send the next_cursor of an answer to updated_since.") from error
+
+
+def change_places(found: TicketQuerySet, query: dict[str, Any]) -> dict[int, str]:
+    """The tickets of the next changes, and where each lies in the order of change."""
+    cursor = query.get("cursor")
+    place = read_place(cursor) if cursor else None
+    changed = changed_since(found, query["updated_since"], place)
+    found_at = changed.values_list("pk", "updated_at")[: query["limit"]]
+    return {ticket: place_of(ticket, at) for ticket, at in found_at}

@@ -5,20 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
+from companies.api.answer_sizes import LONGEST_ESCAPE, MOST_OF_ROWS, fitting_rows
 from companies.api.bodies import WrongField
 from companies.models import Company
 from shipments.models import Shipment
-from tickets.api import counting, following, searching
+from tickets.api import counting, following, page_bounds, searching
 from tickets.api.representation import Parts, appeal_row, file_row, history_rows, ticket_row
 from tickets.changes.appeals import latest_appeal
 from tickets.changes.shown import comment_row
-from tickets.models import Comment, Document, RequestedDocument, Ticket, TicketFile
+from tickets.models import Document, RequestedDocument, Ticket, TicketFile
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN, TERMINAL, Status
 
 # Nobody has so many tickets, and PostgreSQL can skip as many.
 LARGEST_LIST = 2**31
-Part = TypeVar("Part", Comment, Document, RequestedDocument, TicketFile)
+Part = TypeVar("Part", Document, RequestedDocument, TicketFile)
+# Moves in a ticket's history, the newest.
+MOST_MOVES = 1_000
 GROUPS = {"active": OPEN, "resolved": TERMINAL}
 
 
@@ -30,6 +33,7 @@ def list_tickets(
     `query` is what ListQuery reads of `sent`, `base` the service's own address. The counts ignore
     its status. `next_cursor` asks for the rows behind the last one and is null at the end; unlike
     `page` it costs the same however deep the list is, and rows that appear meanwhile shift nothing.
+    A page ends early where its texts fill an answer, and `next_cursor` goes on from there.
     With `updated_since` the oldest change comes first, and `next_cursor` is always there, to go on
     from. Raises WrongField.
     """
@@ -37,25 +41,56 @@ def list_tickets(
     counted = counting.count_tickets(company.pk, sent, found)
     wanted = statuses(query)
     total = sum(counted.by_status.get(status, 0) for status in wanted)
-    cursor: int | str | None
     if "updated_since" in query:
-        tickets, cursor = changes_page(found.filter(status__in=sorted(wanted)), query)
+        places = following.change_places(found.filter(status__in=sorted(wanted)), query)
+        ids = list(places)
     else:
-        tickets, cursor = newest_page(company, found, query, wanted, total, counted.exact)
+        places = {}
+        ids = newest_ids(company, found, query, wanted, total, counted.exact)
+    tickets, rows = fitting_page(ids[: query["limit"]], company, query["getComments"], base)
     if not counted.exact:
         # What was counted of a long list may have none of these.
         skipped = (query.get("page", 1) - 1) * query["limit"]
         total = max(total, skipped + len(tickets) if tickets else 0)
     return {
-        "data": ticket_rows(company, tickets, with_comments=query["getComments"], base=base),
+        "data": rows,
         "total_rows": total,
         "total_rows_exact": counted.exact and all_found,
         "counts": {
             name: sum(counted.by_status.get(status, 0) for status in group)
             for name, group in GROUPS.items()
         },
-        "next_cursor": cursor,
+        "next_cursor": place_after(tickets, ids, query, places),
     }
+
+
+def fitting_page(
+    ids: Sequence[int], company: Company, with_comments: bool, base: str
+) -> tuple[list[Ticket], list[dict[str, Any]]]:
+    """The first of these tickets, as many as an answer has room for, and their rows."""
+    page = page_bounds.read_fitting(ids, page_bounds.COMMENTS_IN_LIST if with_comments else 1)
+    found = related(Ticket.objects.all()).in_bulk(page.comments)
+    tickets = [found[ticket] for ticket in page.comments if ticket in found]
+    rows = ticket_rows(company, tickets, page, with_comments=with_comments, base=base)
+    # Escapes are not in the sizes. They are counted where they could matter.
+    if page.bytes * LONGEST_ESCAPE > MOST_OF_ROWS:
+        rows = fitting_rows(rows)
+    return tickets[: len(rows)], rows
+
+
+def place_after(
+    tickets: Sequence[Ticket],
+    ids: Sequence[int],
+    query: dict[str, Any],
+    places: Mapping[int, str],
+) -> int | str | None:
+    """Where the list goes on; `ids` has one more if there are more. `places`: of the changes that
+    the list found, as a ticket may have changed again since."""
+    if "updated_since" in query:
+        if tickets:
+            return places[tickets[-1].pk]
+        return query.get("cursor") or following.place_before(query["updated_since"])
+    return tickets[-1].pk if tickets and tickets[-1].pk != ids[-1] else None
 
 
 def matching(company: Company, query: dict[str, Any]) -> tuple[TicketQuerySet, bool]:
@@ -104,26 +139,24 @@ def last_seen(company: Company, ticket_id: int) -> Ticket:
     return last
 
 
-def newest_page(
+def newest_ids(
     company: Company,
     found: TicketQuerySet,
     query: dict[str, Any],
     wanted: frozenset[Status],
     total: int,
     exact: bool,
-) -> tuple[list[Ticket], int | None]:
-    """The tickets of the page, and the last one's id if there are more behind it."""
+) -> list[int]:
+    """The tickets of the page, and one more if there are more behind them."""
     if "cursor" in query:
         found = found.behind(last_seen(company, query["cursor"]))
     limit = query["limit"]
     start = (query.get("page", 1) - 1) * limit
     if start >= (total if exact else LARGEST_LIST):
         # Also keeps the largest page numbers from the database, which cannot count so far.
-        return [], None
+        return []
     # The ids first: what is skipped before a late page is then read from the index alone.
-    ids = ids_of(found, wanted, start, start + limit + 1)
-    tickets = list(related(Ticket.objects.newest().filter(pk__in=ids[:limit])))
-    return tickets, tickets[-1].pk if len(ids) > limit and tickets else None
+    return ids_of(found, wanted, start, start + limit + 1)
 
 
 def ids_of(found: TicketQuerySet, wanted: frozenset[Status], start: int, end: int) -> list[int]:
@@ -145,17 +178,6 @@ def ids_of(found: TicketQuerySet, wanted: frozenset[Status], start: int, end: in
     return [pk for pk, _ in rows[start:end]]
 
 
-def changes_page(found: TicketQuerySet, query: dict[str, Any]) -> tuple[list[Ticket], str]:
-    """The next changes, and the place from which to go on."""
-    since, cursor = query["updated_since"], query.get("cursor")
-    place = following.read_place(cursor) if cursor else None
-    changed = following.changed_since(found, since, place)
-    tickets = list(related(changed)[: query["limit"]])
-    if tickets:
-        return tickets, following.place_of(tickets[-1])
-    return [], cursor or following.place_before(since)
-
-
 def related(tickets: TicketQuerySet) -> TicketQuerySet:
     # What a type says to programs is not part of a row.
     types = ("type__inputs", "type__files", "type__use_case", "type__assistant_notes")
@@ -167,56 +189,48 @@ def describe_ticket(
 ) -> dict[str, Any]:
     """One ticket with its history. Raises Ticket.DoesNotExist."""
     ticket = related(company.tickets.all()).get(pk=ticket_id)
-    (row,) = ticket_rows(company, [ticket], with_comments=with_comments, base=base)
-    history = list(ticket.history.filter(public=True))
+    most = page_bounds.COMMENTS_IN_DETAIL if with_comments else 1
+    page = page_bounds.read_fitting([ticket.pk], most)
+    (row,) = ticket_rows(company, [ticket], page, with_comments=with_comments, base=base)
+    history = [*ticket.history.filter(public=True).order_by("-pk")[:MOST_MOVES]][::-1]
     row["history"] = history_rows(history)
     row["appeal"] = appeal_row(latest_appeal(ticket, history))
     return row
 
 
-def list_comments(company: Company, ticket_id: int) -> list[dict[str, Any]]:
-    """The public comments of a ticket, oldest first. Raises Ticket.DoesNotExist."""
-    ticket = company.tickets.get(pk=ticket_id)
-    return [
-        comment_row(comment, company.name) for comment in ticket.conversation.filter(public=True)
-    ]
-
-
 def ticket_rows(
-    company: Company, tickets: Sequence[Ticket], *, with_comments: bool, base: str
+    company: Company,
+    tickets: Sequence[Ticket],
+    page: page_bounds.Page,
+    *,
+    with_comments: bool,
+    base: str,
 ) -> list[dict[str, Any]]:
     """The tickets as rows, in as many queries for a hundred as for one."""
     shipments = Shipment.objects.filter(company=company).in_bulk(
         {ticket.shipment_id for ticket in tickets if ticket.shipment_id is not None}
     )
-    comments = public_comments(tickets, only_last=not with_comments)
+    totals = page_bounds.count_comments(page) if with_comments else {}
     documents = by_ticket(Document.objects.filter(ticket__in=tickets))
     files = by_ticket(TicketFile.objects.filter(ticket__in=tickets, public=True))
     requested = by_ticket(RequestedDocument.objects.filter(ticket__in=tickets))
     made = []
     for ticket in tickets:
-        said = comments[ticket.pk]
+        newest = page.comments.get(ticket.pk, [])
         parts = Parts(
             shipments.get(ticket.shipment_id),
-            said,
+            newest,
             documents[ticket.pk],
             files[ticket.pk],
             requested[ticket.pk],
         )
         row = ticket_row(ticket, parts, base=base)
         if with_comments:
-            row["allComments"] = [comment_row(one, company.name) for one in said]
+            newest_first = [comment_row(one, company.name) for one in reversed(newest)]
+            row["allComments"] = fitting_rows(newest_first, page_bounds.COMMENT_BYTES)[::-1]
+            row["comments_total"] = totals.get(ticket.pk, 0)
         made.append(row)
     return made
-
-
-def public_comments(
-    tickets: Sequence[Ticket], *, only_last: bool
-) -> dict[int | None, list[Comment]]:
-    found = Comment.objects.filter(ticket__in=tickets, public=True)
-    if only_last:
-        found = found.order_by("ticket", "-pk").distinct("ticket")
-    return by_ticket(found)
 
 
 def by_ticket(rows: Iterable[Part]) -> dict[int | None, list[Part]]:

@@ -129,7 +129,14 @@ TicketRow = shape(
     updated_at=Time(),
     utc_created_at=Time(),
     last_comment=LastComment(allow_null=True),
-    allComments=CommentRow(many=True, help_text="Empty unless getComments is true."),
+    allComments=CommentRow(
+        many=True,
+        help_text="Empty unless getComments is true: then the newest 50, and where you read one"
+        " ticket the newest 200, oldest first; fewer where they are longer than 2 MiB together.",
+    ),
+    comments_total=serializers.IntegerField(
+        required=False, help_text="Only if getComments is true: how many comments there are."
+    ),
     rating=TicketRating(),
 )
 
@@ -198,6 +205,9 @@ TicketDetail = shape(
 CommentList = shape(
     "CommentList",
     data=CommentRow(many=True),
+    next_cursor=serializers.CharField(
+        allow_null=True, help_text="Send it as `cursor` to go on; null on the last page."
+    ),
 )
 
 

@@ -5,6 +5,7 @@ from drf_spectacular.utils import extend_schema_view
 from companies.api.refusals import OwnRefusals
 from companies.api.schema import header, operation
 from companies.api.shapes import Done
+from tickets.api.conversation import CommentsQuery
 from tickets.api.response_schemas import (
     CommentList,
     DuplicateTicket,
@@ -192,9 +193,10 @@ comments = extend_schema_view(
         "listComments",
         "List a ticket's comments, oldest first.",
         tag=TAG,
+        query=CommentsQuery,
         answer=CommentList,
-        shows={"data": [COMMENT]},
-        errors={400: None, 404: None},
+        shows={"data": [COMMENT], "next_cursor": None},
+        errors={404: None},
     )
 )
 

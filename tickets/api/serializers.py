@@ -22,6 +22,7 @@ from tickets.statuses import MOVES, By, Status, joined, listed
 DEEPEST_DATA = 20
 MOST_DOCUMENTS = 100
 LARGEST_PAGE = 100
+WRONG_CURSOR = "Send the next_cursor of an answer to the same query."
 GIVEN_TWICE = ErrorDetail("This parameter is given more than once.", code="given_twice")
 MOST_IDS = 50
 IDS = r"^[0-9]{1,19}(,[0-9]{1,19})*$"
@@ -246,5 +247,4 @@ class ListQuery(DetailQuery):
                 return query["cursor"]
             return QueryInteger().run_validation(query["cursor"])
         except (following.BadPlace, serializers.ValidationError) as error:
-            wrong = "Send the next_cursor of an answer to the same query."
-            raise WrongField("cursor", wrong, code="invalid_cursor") from error
+            raise WrongField("cursor", WRONG_CURSOR, code="invalid_cursor") from error

@@ -8,7 +8,7 @@ from companies.api.bodies import WrongField, errors_of
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from tickets import opening, updating
-from tickets.api import queries, schema, type_schema
+from tickets.api import conversation, queries, schema, type_schema
 from tickets.api.asking import actor, base_of
 from tickets.api.representation import filter_options, type_row
 from tickets.api.serializers import (
@@ -114,11 +114,14 @@ class TicketComments(CompanyView):
 @schema.comments
 class Comments(CompanyView):
     def get(self, request: CompanyRequest, ticket_id: int) -> Response:
-        NoQuery.read(request)
+        query = conversation.CommentsQuery.read(request)
         try:
-            return Response({"data": queries.list_comments(request.company, ticket_id)})
+            rows, cursor = conversation.list_comments(
+                request.company, ticket_id, after=query.get("cursor", 0), limit=query["limit"]
+            )
         except Ticket.DoesNotExist as error:
             raise Http404 from error
+        return Response({"data": rows, "next_cursor": cursor})
 
 
 @type_schema.types

@@ -1,0 +1,34 @@
+"""Bound on the size of answers (decision N40)."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+MOST_BYTES = 4 * 1024 * 1024
+# For the rest of the answer than its rows.
+ENVELOPE_BYTES = 64 * 1024
+MOST_OF_ROWS = MOST_BYTES - ENVELOPE_BYTES
+# A control character of one byte is written as \u0001.
+LONGEST_ESCAPE = 6
+
+
+def json_size(value: Any) -> int:
+    """The bytes of a value in an answer."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode(errors="replace"))
+
+
+def count_fitting(sizes: Iterable[int], most: int = MOST_OF_ROWS) -> int:
+    """How many of these, from the first on, are together at most so large; at least one."""
+    total = number = 0
+    for size in sizes:
+        total += size
+        if total > most and number:
+            break
+        number += 1
+    return number
+
+
+def fitting_rows(rows: list[dict[str, Any]], most: int = MOST_OF_ROWS) -> list[dict[str, Any]]:
+    """The rows, from the first on, that an answer has room for; at least one."""
+    return rows[: count_fitting(map(json_size, rows), most)]

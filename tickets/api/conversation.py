@@ -1,0 +1,51 @@
+"""The comments of a ticket for its company, page by page."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from companies.api.answer_sizes import fitting_rows
+from companies.api.bodies import Text
+from companies.models import Company
+from tickets.api import page_bounds
+from tickets.api.serializers import WRONG_CURSOR, Query, QueryInteger
+from tickets.changes.shown import comment_row
+
+
+class CommentsQuery(Query):
+    limit = QueryInteger(
+        required=False, default=page_bounds.COMMENTS_IN_PAGE, max_value=page_bounds.COMMENTS_IN_PAGE
+    )
+    cursor = Text(required=False, max_length=40, help_text="The next_cursor of the previous page.")
+
+    def validate_cursor(self, cursor: str) -> int:
+        try:
+            number: int = QueryInteger().run_validation(cursor)
+        except serializers.ValidationError as error:
+            raise serializers.ValidationError(WRONG_CURSOR, code="invalid_cursor") from error
+        return number
+
+
+def list_comments(
+    company: Company, ticket_id: int, *, after: int = 0, limit: int = page_bounds.COMMENTS_IN_PAGE
+) -> tuple[list[dict[str, Any]], str | None]:
+    """The public comments of a ticket behind one, oldest first, and the cursor behind them.
+
+    Raises Ticket.DoesNotExist.
+    """
+    ticket = company.tickets.only("pk").get(pk=ticket_id)
+    comments, more = page_bounds.next_comments(ticket, after, limit)
+    rows = fitting_rows([comment_row(one, company.name) for one in comments])
+    more = more or len(rows) < len(comments)
+    return rows, str(rows[-1]["id"]) if rows and more else None
+
+
+def read_conversation(company: Company, ticket_id: int, pages: int) -> list[dict[str, Any]]:
+    """The comments of up to so many pages, oldest first. Raises Ticket.DoesNotExist."""
+    rows, cursor = list_comments(company, ticket_id)
+    for _ in range(pages - 1):
+        if cursor is None:
+            break
+        more, cursor = list_comments(company, ticket_id, after=int(cursor))
+        rows += more
+    return rows
