@@ -6,6 +6,7 @@ from secrets import token_hex
 from django.core.cache import cache
 from django.db.models import Count
 
+from companies import restoring
 from companies.doctor import Concern, register
 from companies.files import storage
 from companies.models import FailedRow
@@ -70,3 +71,14 @@ def failed_rows() -> str:
     if told := ", ".join(f"{rows} of {task}" for task, rows in found):
         raise Concern(told)
     return "there are none"
+
+
+@register(
+    "Run manage.py after_restore before anything is started; where nothing was lost, as after"
+    " pg_upgrade or a standby that had everything, manage.py after_restore --nothing-lost."
+)
+def restored() -> str:
+    """Warn while ids that the lost database gave away may be given again."""
+    if restoring.is_restored():
+        raise Concern("the database was restored, promoted or moved, and is not repaired yet")
+    return "the database is the one it was"

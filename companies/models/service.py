@@ -14,6 +14,10 @@ class Deployment(models.Model):
     uuid = models.UUIDField(default=uuid4)
     # Key of the queues and of the cache; empty until the first process has started.
     key = models.CharField(max_length=12, blank=True, db_default="")
+    # The server, timeline and database in use (companies.restoring); null before it was noted.
+    origin = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null: not noted yet
+    # Plan of the repair after a restore, until it has come to its end.
+    restore = models.JSONField(null=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="one_deployment")]

@@ -45,6 +45,7 @@ KEPT = {
     "django_content_type": ENGINE,
     "django_migrations": ENGINE,
     "companies_auditentry": "holds no text of companies, by its rule",
+    "companies_deployment": ENGINE,
     "companies_erasure": "ids and counts",
     "companies_keptbundle": "an answer to the platform, forgotten after a day",
     "companies_platformtoken": "of the shipping platform",

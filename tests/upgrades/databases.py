@@ -63,7 +63,7 @@ class Database:
     def schema(self) -> list[str]:
         """Everything but rows, as pg_dump writes it: objects by name, columns in their order."""
         dump = subprocess.run(
-            [pg_dump(), "--schema-only"],
+            [program_of_postgresql("pg_dump"), "--schema-only"],
             env={**os.environ, **self.access()},
             capture_output=True,
             text=True,
@@ -95,14 +95,14 @@ def new_database(name: str, how: str = "") -> Iterator[Database]:
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def pg_dump() -> str:
-    """The program that came with the server's."""
+def program_of_postgresql(name: str) -> str:
+    """Find a program, such as pg_dump, that came with the server's."""
     if named := os.environ.get("PG_BIN"):
-        return str(Path(named) / "pg_dump")
+        return str(Path(named) / name)
     wheel = importlib.util.find_spec(WHEEL)
     if wheel is not None and wheel.origin is not None:
-        return str(Path(wheel.origin).parent / BRANCH / "bin" / "pg_dump")
-    return shutil.which("pg_dump") or "pg_dump"
+        return str(Path(wheel.origin).parent / BRANCH / "bin" / name)
+    return shutil.which(name) or name
 
 
 def lost(before: list[Row], after: list[Row], *, but: set[str]) -> list[str]:

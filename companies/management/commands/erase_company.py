@@ -1,13 +1,11 @@
 import json
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.utils.dateparse import parse_datetime
 
-from companies import erasing
+from companies import erased_lists, erasing
 from companies.commands import OperatorCommand, Said, for_terminal
 from companies.models import Company
 from companies.services import UnknownCompany
@@ -42,7 +40,7 @@ python manage.py erase_company --again erased.jsonl"""
         if options["list"]:
             return list_erased()
         if options["again"]:
-            return self.again(read_list(Path(options["again"])), dry_run=options["dry_run"])
+            return self.again(options["again"], dry_run=options["dry_run"])
         company_id = options["company_id"]
         if company_id is None:
             raise CommandError("Say which company, or --list, or --again FILE.")
@@ -66,18 +64,15 @@ python manage.py erase_company --again erased.jsonl"""
         if given.strip() != company.name.strip():
             raise CommandError(f"That is not the name of company {company.pk}. Nothing was erased.")
 
-    def again(self, listed: list[tuple[int, datetime]], *, dry_run: bool) -> Said:
+    def again(self, file: str, *, dry_run: bool) -> Said:
         """Erase those of a list that are there and are as old: the others are somebody else's."""
-        due = []
-        for company_id, erased_at in listed:
-            company = Company.objects.filter(pk=company_id).first()
-            if company is not None and company.created_at <= erased_at:
-                due.append(company_id)
+        try:
+            due = erased_lists.still_due(erased_lists.read_list(Path(file)))
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
         if dry_run:
             return Said(f"would erase {len(due)} companies: {due}", {"companies": due})
-        return told_erased(
-            {each: erasing.erase_all_of(each, show=self.show).counts for each in due}
-        )
+        return told_erased(erased_lists.erase_again(due, self.show))
 
 
 def list_erased() -> Said:
@@ -90,21 +85,6 @@ def list_erased() -> Said:
 
     data = ({"company_id": company_id, "erased_at": at} for company_id, at in found)
     return Said(lines(), data)
-
-
-def read_list(path: Path) -> list[tuple[int, datetime]]:
-    """Raises CommandError."""
-    found = []
-    try:
-        for line in path.read_text().splitlines():
-            entry = json.loads(line)
-            at = parse_datetime(entry["erased_at"])
-            if at is None:
-                raise ValueError(line)
-            found.append((int(entry["company_id"]), at))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CommandError(f"{path} is no list that --list has written: {error}") from error
-    return found
 
 
 def rehearsed(counts: dict[str, int]) -> Said:

@@ -2,16 +2,17 @@ import random
 import re
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
-from django.db import OperationalError, connections
+from django.db import OperationalError, ProgrammingError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import LockNotAvailable
 
+from companies import restoring
 from companies.doctor import first_line
 from config.database import ENCODING, encoding_of
 
@@ -46,6 +47,9 @@ class Command(migrate.Command):
         do = partial(super().handle, *args, **options)
         with brief_waits(connection):
             try_until_free(connection, do, self.tell if options["verbosity"] else None)
+        # An older schema, as behind `migrate companies 0004`, has no place for it.
+        with suppress(ProgrammingError):
+            restoring.note_origin()
 
     def tell(self) -> None:
         self.stdout.write("\n  A table is in use; trying again.")
