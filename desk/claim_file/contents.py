@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 from django.utils.translation import gettext, override
 
+from companies.files.archive_names import archive_name
 from companies.files.kinds import KINDS
 from companies.texts import show_controls
 from deliveries.models import Delivery, State
@@ -47,13 +48,8 @@ def read_claim(ticket: Ticket) -> ClaimFacts:
     files = list(ticket.files.filter(public=True))
     for shown, file in zip(row["files"], files, strict=True):
         del shown["url"]
-        shown |= {"file": f"files/{name_in_zip(file)}", "sha256": file.sha256}
+        shown |= {"file": f"files/{archive_name(file.pk, file.name)}", "sha256": file.sha256}
     return ClaimFacts(ticket, shipment, scans_of(shipment), told_deliveries(shipment), files, row)
-
-
-def name_in_zip(file: TicketFile) -> str:
-    """Told apart by its number. The name is harmless: nothing invisible and no folder."""
-    return f"{file.pk}-{file.name}"
 
 
 def scans_of(shipment: Shipment | None) -> Rows:
@@ -179,7 +175,7 @@ def table(title: str, columns: list[str], rows: Rows, widths: tuple[int, ...]) -
 
 def file_contents(file: TicketFile) -> dict[str, Any]:
     return {
-        "name": name_in_zip(file),
+        "name": archive_name(file.pk, file.name),
         "type": file.media_type,
         "title": readable(file.name),
         "active": file.active,
@@ -188,8 +184,9 @@ def file_contents(file: TicketFile) -> dict[str, Any]:
 
 
 def readable(text: str) -> str:
-    """Controls are shown by their number, as at the desk; tabs are spaces."""
-    return show_controls(text.replace("\t", "    ").replace("\r\n", "\n").replace("\r", "\n"))
+    """Text as at the desk: controls by their number, no towers of marks; tabs are spaces."""
+    lines = text.replace("\t", "    ").replace("\r\n", "\n").replace("\r", "\n")
+    return show_controls(lines)
 
 
 def utc_minute(moment: datetime | None) -> str:

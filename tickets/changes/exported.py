@@ -1,28 +1,25 @@
 """What a company is told of its tickets (companies.exporting)."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from companies import erasing
 from companies.exporting import Exported, register_exported
+from companies.files.archive_names import archive_name
 from tickets.changes.erasable import TICKETS
 from tickets.models import TicketFile
 
 FILES = "SELECT id FROM tickets_ticketfile WHERE company_id = %(company)s"
-# What no disk has anything against.
-ODD = re.compile(r"[^\w.-]+")
 
 walk = erasing.walk_of_ids(TICKETS, 500)
 
 
 def contents(keys: Sequence[Any], internal: bool) -> Iterator[tuple[str, str]]:
-    """The id comes first, since many files may have one name."""
     found: Any = TicketFile.objects.filter(pk__in=keys).order_by("pk")
     if not internal:
         found = found.filter(public=True)
     for pk, name, stored_as in found.values_list("pk", "name", "stored_as"):
-        yield f"{pk}-{ODD.sub('_', name)[-100:]}", stored_as
+        yield archive_name(pk, name), stored_as
 
 
 def of_tickets(

@@ -1,0 +1,51 @@
+"""Names of files in the ZIP archives that the service makes. Pure."""
+
+import re
+import unicodedata
+
+# File systems take no more of one name.
+MOST_BYTES = 255
+LONGEST_ENDING = 10
+FORBIDDEN = re.compile(r'[<>:"|?*/\\\x00-\x1f\x7f]')
+JOINED = frozenset({"Mn", "Me", "Mc"})
+ZERO_WIDTH_JOINER = "\u200d"
+SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
+FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
+
+
+def archive_name(number: int, name: str) -> str:
+    """A name that every file system takes, with its ending; the number makes it unique.
+
+    Standing first, it also keeps names apart that differ in case alone, and from names that
+    Windows reserves for devices.
+    """
+    safe = FORBIDDEN.sub("_", name).rstrip(". ")
+    stem, dot, ending = safe.rpartition(".")
+    if not stem or len(ending.encode()) > LONGEST_ENDING:
+        stem, dot, ending = safe, "", ""
+    head, tail = f"{number}-", f"{dot}{ending}"
+    room = MOST_BYTES - len(head) - len(tail.encode())
+    return head + cut_between_letters(stem, room) + tail
+
+
+def cut_between_letters(text: str, most_bytes: int) -> str:
+    """The beginning of a text in UTF-8, without a part of a letter, flag or composed emoji."""
+    end = len(text.encode()[:most_bytes].decode(errors="ignore"))
+    while 0 < end < len(text) and is_joined(text, end):
+        end -= 1
+    return text[:end]
+
+
+def is_joined(text: str, at: int) -> bool:
+    """Tell whether the character belongs to the letter before it."""
+    before, after = text[at - 1], text[at]
+    if unicodedata.category(after) in JOINED or after in SKIN_TONES:
+        return True
+    if ZERO_WIDTH_JOINER in (before, after):
+        return True
+    if after not in FLAG_LETTERS:
+        return False
+    flags = 0
+    while flags < at and text[at - 1 - flags] in FLAG_LETTERS:
+        flags += 1
+    return flags % 2 == 1
