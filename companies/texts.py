@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 # Control characters, and those for format: zero-width spaces, joiners, bidirectional controls.
 INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
@@ -17,6 +18,14 @@ BIDIRECTIONAL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # Zero-width space, word joiner, byte-order mark and soft hyphen; joiners of scripts and emoji.
 SEPARATORS = re.compile("[\u00ad\u200b\u2060\ufeff]")
 JOINERS = "\u200c\u200d"
+# Hebrew with accents has four marks on a letter; more are a tower over the lines around it.
+MOST_MARKS = 4
+MARKS = frozenset({"Mn", "Me"})
+# Invisible, and may stand between marks or on empty lines.
+ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
+GAP = re.compile(f"[\\s{ZERO_WIDTH}]{{4,}}")
+LINE_END = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
+MOST_LINE_ENDS = 3
 
 
 def is_blank(text: str) -> bool:
@@ -50,3 +59,26 @@ def number_spellings(number: str) -> list[str]:
 def show_controls(text: str) -> str:
     """Each bidirectional control as its number, such as [U+202E] (decision N30)."""
     return BIDIRECTIONAL.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+
+
+def legible(text: str) -> str:
+    """Clip towers of marks, and leave two empty lines of a longer gap."""
+    return GAP.sub(shorter_gap, text if text.isascii() else "".join(clipped(text)))
+
+
+def clipped(text: str) -> Iterator[str]:
+    height = 0
+    for one in text:
+        if unicodedata.category(one) in MARKS:
+            height += 1
+        elif one not in ZERO_WIDTH:
+            height = 0
+        if height <= MOST_MARKS:
+            yield one
+
+
+def shorter_gap(found: re.Match[str]) -> str:
+    ends = [one.end() for one in LINE_END.finditer(found[0])]
+    if len(ends) <= MOST_LINE_ENDS:
+        return found[0]
+    return "\n" * MOST_LINE_ENDS + found[0][ends[-1] :]

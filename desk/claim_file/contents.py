@@ -9,7 +9,7 @@ from django.utils.translation import gettext, override
 
 from companies.files.archive_names import archive_name
 from companies.files.kinds import KINDS
-from companies.texts import show_controls
+from companies.texts import legible, show_controls
 from deliveries.models import Delivery, State
 from desk.support import lookup
 from shipments.models import Shipment, TrackingUpdate
@@ -186,7 +186,7 @@ def file_contents(file: TicketFile) -> dict[str, Any]:
 def readable(text: str) -> str:
     """Text as at the desk: controls by their number, no towers of marks; tabs are spaces."""
     lines = text.replace("\t", "    ").replace("\r\n", "\n").replace("\r", "\n")
-    return show_controls(lines)
+    return show_controls(legible(lines))
 
 
 def utc_minute(moment: datetime | None) -> str:

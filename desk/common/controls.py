@@ -15,7 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from companies.texts import show_controls
+from companies.texts import legible, show_controls
 
 IN_BYTES = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 # What is no text to be read: boxes to write in keep what was typed, character for character.
@@ -42,8 +42,8 @@ def show_in_page(html: str) -> str:
 
 
 def isolated(text: object) -> SafeString | str:
-    """Text from outside, as HTML that leaves alone what stands beside it; nothing for nothing."""
-    return "" if text is None or text == "" else format_html("<bdi>{}</bdi>", text)
+    """Text from outside, as HTML that leaves alone what stands around it; nothing for nothing."""
+    return "" if text is None or text == "" else format_html("<bdi>{}</bdi>", legible(str(text)))
 
 
 def foreign_column(name: str) -> Callable[[Any, Any], SafeString | str]:

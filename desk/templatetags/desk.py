@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
+from companies.texts import legible
 from desk.common.badges import badge
 from desk.common.controls import isolated
 from desk.common.times import as_clock_time, distance, iso_utc, local_text
@@ -86,6 +87,7 @@ def linked(text: str, mentioned: Mapping[str, bool] | None = None) -> SafeString
 
     Names behind an @ that are `mentioned` are chips; of the viewer where the value is true.
     """
+    text = legible(text)
     parts, end = [], 0
     for found in islice(ADDRESS.finditer(text), MOST_LINKS):
         address = found[0].rstrip(".,;:!?)]}")

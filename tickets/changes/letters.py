@@ -11,7 +11,7 @@ from datetime import datetime
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from companies.texts import show_controls
+from companies.texts import legible, show_controls
 from deliveries import mailing
 from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
@@ -180,11 +180,12 @@ def folded(paragraph: str) -> str:
 
 def indented(text: str) -> str:
     """What somebody wrote, each line marked as theirs, so that none reads like one of ours."""
+    text = legible(text)
     short = text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rstrip() + "…"
     return "\n".join(f"> {plain(line)}".rstrip() for line in short.splitlines())
 
 
 def plain(text: str) -> str:
     """One line without controls: those that turn the direction are shown (decision N30)."""
-    visible = show_controls(text)
+    visible = show_controls(legible(text))
     return "".join(" " if unicodedata.category(one) in BREAKS else one for one in visible)
