@@ -20,6 +20,7 @@ from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, periodic, replaying
 from tickets.models import Ticket
 from tickets.models.agents import left_behind
+from webhooks.models import Webhook
 
 PREFIX = "parceldesk_"
 # Of /readyz, what no figure of its own tells as well.
@@ -102,6 +103,8 @@ def of_deliveries(now: datetime) -> Gauges:
         "The same of first attempts and of retries",
         {kind: seconds_since(now, since) for kind, since in oldest._asdict().items()},
     )
+    sent_to = Webhook.objects.present().filter(active=True).exclude(url="").count()
+    yield gauge("webhooks", "Webhooks that are sent to: active, with a URL", sent_to)
     failing, resting = backlog.count_unwell()
     text = "Webhooks with something waiting that failed three times or more since they last did not"
     yield gauge("webhooks_failing", text, failing)

@@ -45,7 +45,7 @@ def rising(name: str, well: float, ill: float) -> dict[str, tuple[str, str]]:
 ATTEMPTS = "parceldesk_delivery_attempts_total"
 REQUESTS = "parceldesk_api_requests_total"
 BUCKETS = "parceldesk_api_request_duration_seconds_bucket"
-DISK = 'mountpoint="/",instance="db1"'
+DISK = 'mountpoint="/srv/data",fstype="xfs",instance="db1"'
 
 CASES = [
     Case(
@@ -60,6 +60,62 @@ CASES = [
         gauge("parceldesk_database_up", 1, 0),
         2,
         "PostgreSQL does not answer; the API answers 503, deliveries wait",
+    ),
+    Case(
+        "ParceldeskDatabaseDiskFull",
+        gauge('parceldesk_part_ok{part="database_disk"}', 1, 0),
+        2,
+        "PostgreSQL cannot write a file; what writes is answered 503",
+        {"part": "database_disk"},
+    ),
+    Case(
+        "ParceldeskMigrationsMissing",
+        gauge("parceldesk_schema_ok", 1, 0),
+        6,
+        "The database is not of the version that runs",
+    ),
+    Case(
+        "ParceldeskWorkerAway",
+        gauge("parceldesk_engine_loops", 2, 0),
+        2,
+        "No engine loop is alive, so nothing is sent",
+    ),
+    Case(
+        "ParceldeskClockWrong",
+        gauge('parceldesk_check{check="clock",host="web2"}', 0, 2),
+        6,
+        "The clock of web2 is not the database's",
+        {"check": "clock", "host": "web2"},
+    ),
+    Case(
+        "ParceldeskHostsDiffer",
+        gauge('parceldesk_check{check="hosts"}', 1, 2),
+        6,
+        "Hosts differ in what they must have in common",
+        {"check": "hosts"},
+    ),
+    Case(
+        "ParceldeskCheckFails",
+        gauge('parceldesk_check{check="files",host="web2"}', 1, 2),
+        11,
+        "doctor says fail beside files",
+        {"check": "files", "host": "web2"},
+    ),
+    Case(
+        "ParceldeskChecksSilent",
+        {
+            "parceldesk_checks_age_seconds": ("30x30", "400x300"),
+            "parceldesk_database_up": ("1x30", "1x300"),
+        },
+        6,
+        "No worker has run the checks for minutes, so nobody would see that one fails",
+    ),
+    Case(
+        "ParceldeskReceiversFail",
+        gauge('parceldesk_check{check="receivers"}', 0, 1),
+        4,
+        "Most webhooks that something is sent to began to fail, which is on our side",
+        {"check": "receivers"},
     ),
     Case(
         "ParceldeskDeliveriesLate",
@@ -84,7 +140,10 @@ CASES = [
     ),
     Case(
         "ParceldeskReceiversDown",
-        gauge("parceldesk_webhooks_failing", 20, 21),
+        {
+            **gauge("parceldesk_webhooks_failing", 20, 21),
+            **gauge("parceldesk_webhooks", 400, 400),
+        },
         16,
         "21 webhooks fail, and have something waiting",
     ),
@@ -193,8 +252,8 @@ CASES = [
             f"node_filesystem_size_bytes{{{DISK}}}": ("100x30", "100x300"),
         },
         11,
-        "5% of / on db1 is free",
-        {"mountpoint": "/", "instance": "db1"},
+        "5% of /srv/data on db1 is free",
+        {"mountpoint": "/srv/data", "instance": "db1"},
     ),
     Case(
         "ParceldeskApiErrors",

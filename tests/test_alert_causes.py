@@ -1,0 +1,225 @@
+"""One cause is one alert, on a service of ten webhooks and on one of ten thousand."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from tests import programs
+from tests.test_alerts import RULE, RULES, promtool
+
+ALERTMANAGER = RULES.with_name("alertmanager.yaml")
+MINUTES = 60
+
+# What /metrics shows of a service that is well, and gets something all the time. Of ten thousand
+# webhooks a few are always down, and of ten now and then one.
+WELL = {
+    "up{job='parceldesk'}": "1",
+    "parceldesk_database_up": "1",
+    "parceldesk_schema_ok": "1",
+    "parceldesk_checks_age_seconds": "30",
+    "parceldesk_check{check='receivers'}": "0",
+    "parceldesk_check{check='broker',host='a'}": "0",
+    "parceldesk_check{check='beat'}": "0",
+    "parceldesk_part_ok{part='broker'}": "1",
+    "parceldesk_part_ok{part='periodic_tasks'}": "1",
+    "parceldesk_part_ok{part='database_disk'}": "1",
+    "parceldesk_beat_age_seconds": "5",
+    "parceldesk_engine_loops": "2",
+    "parceldesk_engine_loops_wanted": "2",
+    "parceldesk_delivery_oldest_due_seconds": "1",
+    "parceldesk_periodic_task_failed_rows{task='count_figures'}": "0",
+}
+SIZES = {
+    10: {
+        "parceldesk_webhooks": "10",
+        "parceldesk_webhooks_failing": "1",
+        "parceldesk_delivery_attempts_total{outcome='delivered'}": "0+60",
+        "parceldesk_delivery_attempts_total{outcome='failed'}": "0+1",
+    },
+    10_000: {
+        "parceldesk_webhooks": "10000",
+        "parceldesk_webhooks_failing": "150",
+        "parceldesk_delivery_attempts_total{outcome='delivered'}": "0+60000",
+        "parceldesk_delivery_attempts_total{outcome='failed'}": "0+900",
+    },
+}
+
+
+class Cause(NamedTuple):
+    """Series that differ from those of a service that is well; one alert is to be heard."""
+
+    name: str
+    series: dict[str, str]
+    heard: str
+
+
+def outage(size: int) -> Cause:
+    """No attempt succeeds. Failing receivers rest, so few attempts are left: 17 a minute of ten."""
+    failed = {10: "0+17", 10_000: "0+17000"}[size]
+    return Cause(
+        f"outage of {size}",
+        {
+            **SIZES[size],
+            "parceldesk_webhooks_failing": str(size),
+            "parceldesk_delivery_attempts_total{outcome='delivered'}": "0+0",
+            "parceldesk_delivery_attempts_total{outcome='failed'}": failed,
+            "parceldesk_check{check='receivers'}": "1",
+        },
+        "ParceldeskReceiversFail",
+    )
+
+
+CAUSES = (
+    outage(10),
+    outage(10_000),
+    Cause(
+        "the broker is gone",
+        {
+            "parceldesk_part_ok{part='broker'}": "0",
+            "parceldesk_check{check='broker',host='a'}": "2",
+            "parceldesk_check{check='beat'}": "2",
+            "parceldesk_part_ok{part='periodic_tasks'}": "0",
+            "parceldesk_beat_age_seconds": "60+60",
+            "parceldesk_periodic_task_failed_rows{task='count_figures'}": "3",
+        },
+        "ParceldeskBrokerAway",
+    ),
+    Cause(
+        "no worker runs",
+        {
+            "parceldesk_engine_loops": "0",
+            "parceldesk_checks_age_seconds": "60+60",
+            "parceldesk_beat_age_seconds": "60+60",
+            "parceldesk_part_ok{part='periodic_tasks'}": "0",
+            "parceldesk_delivery_oldest_due_seconds": "60+60",
+            "parceldesk_check{check='beat'}": "2",
+        },
+        "ParceldeskWorkerAway",
+    ),
+    Cause(
+        "the database's disk is full",
+        {
+            "parceldesk_part_ok{part='database_disk'}": "0",
+            "parceldesk_part_ok{part='periodic_tasks'}": "0",
+            "parceldesk_api_requests_total{code='503'}": "0+60",
+            "parceldesk_delivery_oldest_due_seconds": "60+60",
+            "parceldesk_checks_age_seconds": "60+60",
+        },
+        "ParceldeskDatabaseDiskFull",
+    ),
+)
+
+
+def firing(series: dict[str, str], folder: Path) -> list[dict[str, str]]:
+    """Return the labels of the alerts that fire after an hour, as Prometheus computes them."""
+    values = WELL | SIZES[10] | series
+    trial = {
+        "rule_files": [str(RULES)],
+        "evaluation_interval": "1m",
+        "tests": [
+            {
+                "interval": "1m",
+                "input_series": [
+                    {
+                        "series": name.replace("'", '"'),
+                        "values": f"{value if '+' in value else value + '+0'}x{2 * MINUTES}",
+                    }
+                    for name, value in values.items()
+                ],
+                "alert_rule_test": [
+                    {"eval_time": f"{MINUTES + 10}m", "alertname": alert, "exp_alerts": []}
+                    for alert in RULE
+                ],
+            }
+        ],
+    }
+    (folder / "trial.yaml").write_text(json.dumps(trial))
+    # It names whatever fires, since nothing is expected.
+    said = promtool("test", "rules", folder / "trial.yaml")
+    got = re.findall(r"got:\s*\[(.*?)\n?\s*\]?\n\n", said.stdout + said.stderr + "\n\n", re.DOTALL)
+    text = "\n".join(got)
+    return [
+        dict(re.findall(r'(\w+)="([^"]*)"', labels))
+        for labels in re.findall(r"Labels:\{(.*?)\}", text)
+    ]
+
+
+def heard(alerts: list[dict[str, str]]) -> set[str]:
+    """Return the names of the alerts that no rule of the sample silences."""
+    rules = yaml.safe_load(ALERTMANAGER.read_text())["inhibit_rules"]
+    return {
+        each["alertname"]
+        for each in alerts
+        if not any(
+            matches(rule["target_matchers"], each)
+            and any(matches(rule["source_matchers"], other) for other in alerts)
+            for rule in rules
+        )
+    }
+
+
+def matches(matchers: list[str], labels: dict[str, str]) -> bool:
+    for matcher in matchers:
+        found = re.fullmatch(r'(\w+)(=~|=)"(.*)"', matcher)
+        assert found, matcher
+        name, operator, value = found.groups()
+        own = labels.get(name, "")
+        if not (re.fullmatch(value, own) if operator == "=~" else own == value):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_usual_day_is_silent(size: int, tmp_path: Path) -> None:
+    assert firing(SIZES[size], tmp_path) == []
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
+def test_one_cause_is_one_alert(cause: Cause, tmp_path: Path) -> None:
+    alerts = firing(cause.series, tmp_path)
+
+    assert heard(alerts) == {cause.heard}
+
+
+def test_several_would_be_heard_without_the_sample(tmp_path: Path) -> None:
+    broker = next(each for each in CAUSES if each.heard == "ParceldeskBrokerAway")
+
+    assert {each["alertname"] for each in firing(broker.series, tmp_path)} >= {
+        "ParceldeskBrokerAway",
+        "ParceldeskBeatAway",
+        "ParceldeskPeriodicTaskFails",
+        "ParceldeskFailedRows",
+    }
+
+
+def names(matchers: list[str]) -> set[str]:
+    """Return the alerts that the matchers name."""
+    text = next(each for each in matchers if each.startswith("alertname"))
+    value = text.partition('"')[2].rstrip('"')
+    prefix, _, rest = value.partition("(")
+    return {prefix + each for each in rest.rstrip(")").split("|")} if rest else {value}
+
+
+def test_the_sample_names_alerts_that_there_are() -> None:
+    rules: list[dict[str, Any]] = yaml.safe_load(ALERTMANAGER.read_text())["inhibit_rules"]
+
+    named = set().union(*(names(rule[side]) for rule in rules for side in rule))
+    assert named - set(RULE) == set()
+    for rule in rules:
+        # An alert that silences itself is never heard.
+        assert not names(rule["source_matchers"]) & names(rule["target_matchers"])
+
+
+def test_alertmanager_reads_the_sample() -> None:
+    amtool = programs.program("amtool")
+
+    checked = subprocess.run(
+        [amtool, "check-config", ALERTMANAGER], capture_output=True, text=True
+    )
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
