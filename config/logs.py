@@ -11,6 +11,7 @@ from typing import Any
 
 from companies import request_ids
 from companies.process_kinds import ProcessKind
+from config.log_floods import FLOODS
 
 FORMATS = ("text", "json")
 # The request that the line belongs to stands between brackets, or a hyphen.
@@ -90,6 +91,7 @@ def write_our_lines(name: str, form: str) -> None:
     """Give the handlers that a library has made for its logger our lines."""
     for handler in getLogger(name).handlers:
         handler.addFilter(name_request)
+        handler.addFilter(FLOODS)
         handler.setFormatter(formatter(form))
 
 
@@ -104,12 +106,13 @@ def logging(level: str, form: str) -> dict[str, Any]:
             # Django's own kind would bring its mail and its pages into beat.
             "news": {"()": lambda: is_news},
             "request": {"()": lambda: name_request},
+            "floods": {"()": lambda: FLOODS},
         },
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",
                 "formatter": "line",
-                "filters": ["request"],
+                "filters": ["request", "floods"],
             }
         },
         # What is no level is refused by the check config.E013, which logging must live to see.

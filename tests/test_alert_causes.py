@@ -218,8 +218,6 @@ def test_the_sample_names_alerts_that_there_are() -> None:
 def test_alertmanager_reads_the_sample() -> None:
     amtool = programs.program("amtool")
 
-    checked = subprocess.run(
-        [amtool, "check-config", ALERTMANAGER], capture_output=True, text=True
-    )
+    checked = subprocess.run([amtool, "check-config", ALERTMANAGER], capture_output=True, text=True)
 
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -1,0 +1,138 @@
+"""Floods of one line in a log: where a line repeats, its beginning and its end are written.
+
+A process that has lost its broker or its database says so many times a second, some of it with a
+traceback. Lines count as the same if they differ in numbers alone.
+"""
+
+import logging
+import os
+import re
+import threading
+import time
+from dataclasses import dataclass
+
+from companies.process_kinds import at_process_end
+
+# More of one line in a while are a flood. It is over when the line is silent for so long.
+MOST_LINES, WHILE_SECONDS = 5, 60.0
+QUIET_SECONDS = 30.0
+# Whoever reads the log of a later hour is to find it too.
+REMIND_SECONDS = 3600.0
+LOOK_EVERY_SECONDS = 1.0
+# Their lines differ in what matters, or have a bound of their own (companies.log_bound).
+OTHERS = ("parceldesk.access", "parceldesk.attempts")
+MOST_KINDS = 1_000
+LONGEST_TEXT = 300
+# Ids and numbers, such as the seconds until the next try.
+VARYING = re.compile(r"\b[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\b|\d+(?:\.\d+)?|0x[0-9a-f]+")
+
+Kind = tuple[str, int, str, str]
+
+
+@dataclass(slots=True)
+class Repetition:
+    """One kind of line: `count` since `since`, and once it is a flood how many were left out."""
+
+    first: logging.LogRecord
+    text: str
+    since: float
+    last: float
+    count: int = 1
+    left_out: int = 0
+    floods: bool = False
+
+
+class FloodFilter(logging.Filter):
+    """Filter of a handler. A thread says when a flood is over; there is none without a flood."""
+
+    clock = staticmethod(time.monotonic)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as in a child: what was left out before the fork is its parent's."""
+        self.lock = threading.Lock()
+        self.kinds: dict[Kind, Repetition] = {}
+        self.watch: threading.Thread | None = None
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name in OTHERS or hasattr(record, "of_flood"):
+            return True
+        message, now = record.getMessage(), self.clock()
+        error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
+        kind = record.name, record.levelno, VARYING.sub("#", message), error
+        begins = None
+        with self.lock:
+            found = self.kinds.get(kind)
+            if found is None or (not found.floods and now - found.since > WHILE_SECONDS):
+                if len(self.kinds) >= MOST_KINDS:
+                    self.drop_others()
+                text = message.partition("\n")[0][:LONGEST_TEXT]
+                self.kinds[kind] = Repetition(record, text, now, now)
+                return True
+            found.count, found.last = found.count + 1, now
+            if found.floods:
+                found.left_out += 1
+            elif found.count <= MOST_LINES:
+                return True
+            else:
+                begins, found.floods, found.left_out, found.since = found, True, 1, now
+                self.begin_watching()
+        if begins:
+            write_flood_line(begins, "more such lines are left out until they end: %s", begins.text)
+        return False
+
+    def drop_others(self) -> None:
+        self.kinds = {kind: each for kind, each in self.kinds.items() if each.floods}
+
+    def begin_watching(self) -> None:
+        if self.watch is None:
+            self.watch = threading.Thread(target=self.watch_floods, name="log floods", daemon=True)
+            self.watch.start()
+
+    def watch_floods(self) -> None:
+        own = self.watch
+        while own is self.watch and self.say_what_ended():
+            time.sleep(LOOK_EVERY_SECONDS)
+
+    def say_what_ended(self, *, all_of_them: bool = False) -> bool:
+        """Say how many lines were left out of floods that are over; whether others go on."""
+        now = self.clock()
+        over: list[tuple[Repetition, int, float]] = []
+        with self.lock:
+            for kind, each in list(self.kinds.items()):
+                quiet = all_of_them or now - each.last >= QUIET_SECONDS
+                if each.floods and (quiet or now - each.since >= REMIND_SECONDS):
+                    over.append((each, each.left_out, max(each.last - each.since, 0.0)))
+                    each.left_out, each.since = 0, now
+                    if quiet:
+                        del self.kinds[kind]
+            goes_on = any(each.floods for each in self.kinds.values())
+            if not goes_on:
+                self.watch = None
+        for each, count, seconds in over:
+            write_flood_line(
+                each, "%d more such lines in %.0f s: %s", count, seconds, each.text, left_out=count
+            )
+        return goes_on
+
+    def end(self) -> None:
+        """In a process that ends, say what was left out."""
+        self.say_what_ended(all_of_them=True)
+
+
+def write_flood_line(
+    repetition: Repetition, text: str, *values: object, left_out: int | None = None
+) -> None:
+    """Write a line about a flood as the logger, and at the level, of its lines."""
+    of = repetition.first
+    line = logging.LogRecord(of.name, of.levelno, of.pathname, of.lineno, text, values, None)
+    line.__dict__ |= {"of_flood": True, "request_id": "-", "left_out": left_out}
+    logging.getLogger(of.name).handle(line)
+
+
+FLOODS = FloodFilter()
+os.register_at_fork(after_in_child=FLOODS.forget)
+at_process_end(FLOODS.end)
