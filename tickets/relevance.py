@@ -8,7 +8,8 @@ import unicodedata
 
 from companies.texts import is_blank
 from tickets.changes import variables
-from tickets.models import Ticket
+from tickets.models import Comment, Ticket
+from tickets.statuses import By, Status
 
 WORD = re.compile(r"[^\W_]+")
 COURTESY = frozenset(
@@ -19,6 +20,10 @@ COURTESY = frozenset(
         "saludos so sure tardes thank thanks thx ty u vale very welcome you"
     )
 )
+# They say no or complain, where a raised thumb is thanks.
+DISLIKES = frozenset("\U0001f44e\u274c\u274e\u2716\U0001f645\U0001f620\U0001f621")
+# Courtesies that are answers where something was asked: "listo" says that it is done.
+ANSWERS = frozenset({"listo", "sure"})
 
 
 def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
@@ -32,7 +37,18 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
         variables.parse_variables(data), variables.parse_variables(ticket.data)
     ):
         return True
-    return any(word not in COURTESY for word in WORD.findall(without_accents(text)))
+    words = WORD.findall(without_accents(text))
+    if not DISLIKES.isdisjoint(text) or any(word not in COURTESY for word in words):
+        return True
+    return not ANSWERS.isdisjoint(words) and waits_for_answer(ticket)
+
+
+def waits_for_answer(ticket: Ticket) -> bool:
+    """Whether the ticket is Incomplete, or an agent's question is the last that was written."""
+    if ticket.status == Status.INCOMPLETE:
+        return True
+    last = Comment.objects.filter(ticket=ticket.pk, public=True).order_by("-pk").first()
+    return last is not None and last.by == By.AGENT and "?" in last.text
 
 
 def without_accents(text: str) -> str:

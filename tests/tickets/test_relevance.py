@@ -1,6 +1,9 @@
 import pytest
+from django.utils import timezone
 
-from tickets.models import Ticket
+from companies.models import Company
+from tests import builders as build
+from tickets.models import Comment, Ticket
 from tickets.relevance import says_something
 
 COURTESY = [
@@ -24,7 +27,14 @@ COURTESY += [
     "Thanks a lot",
 ]
 CONTENT = ["no", "The box was wet", "12", "yes, it came", "thanks, but it is not here", "请看附件"]
-CONTENT += ["No, gracias", "okay then where is it", "not ok"]
+CONTENT += [
+    "No, gracias",
+    "okay then where is it",
+    "not ok",
+    "\U0001f44e",
+    "\U0001f44e\U0001f3fd",
+    "ok \u274c",
+]
 
 
 @pytest.mark.parametrize("text", COURTESY)
@@ -54,3 +64,27 @@ def test_lets_a_move_without_words_pass(text: str) -> None:
 )
 def test_counts_data_only_when_it_is_new(stored: str | None, sent: str, new: bool) -> None:
     assert says_something(Ticket(data=stored), "thanks", sent) == new
+
+
+@pytest.mark.parametrize("text", ["Listo.", "¡Listo, gracias!", "Sure"])
+def test_done_is_an_answer_where_something_was_asked(company: Company, text: str) -> None:
+    incomplete = build.ticket(company, status=4)
+    in_review = build.ticket(company, status=6)
+
+    assert says_something(incomplete, text, None)
+    assert not says_something(in_review, text, None)
+    for written, public, answers in (
+        ("Is the box still there?", True, True),
+        ("We look into it.", True, False),
+        ("Does it fit?", False, False),
+    ):
+        Comment.objects.create(
+            ticket=in_review,
+            by="agent",
+            public=public,
+            text=written,
+            status=6,
+            created_at=timezone.now(),
+        )
+        assert says_something(in_review, text, None) == answers
+    assert not says_something(incomplete, "gracias", None)
