@@ -294,6 +294,28 @@ def test_groups_of_the_provider_give_and_take_roles(
     assert "None of your groups" in refusal(provider)
 
 
+@pytest.mark.parametrize("groups", [5, True, 1.5, {"Ops": True}])
+def test_claims_of_a_wrong_type_are_refused_in_words(
+    provider: FakeProvider, settings: Settings, ada: User, groups: object
+) -> None:
+    settings.OIDC_GROUPS_CLAIM, settings.OIDC_ROLES = "groups", [("Ops", "operator")]
+
+    assert "cannot read" in refusal(provider, groups=groups)
+
+    assert AuditEntry.objects.order_by("-pk")[0].outcome == "refused: bad_claims (groups)"
+
+
+def test_groups_that_are_too_many_to_be_sent_are_told_apart_from_none(
+    provider: FakeProvider, settings: Settings, ada: User
+) -> None:
+    settings.OIDC_GROUPS_CLAIM, settings.OIDC_ROLES = "groups", [("Ops", "operator")]
+
+    said = refusal(provider, _claim_names={"groups": "src1"}, _claim_sources={"src1": {}})
+
+    assert "more groups" in said
+    assert "None of your groups" in refusal(provider, _claim_names={"address": "src1"})
+
+
 @pytest.mark.parametrize("role", roles.GROUPS)
 def test_new_users_are_made_where_that_is_on(
     provider: FakeProvider, client: Client, settings: Settings, role: str

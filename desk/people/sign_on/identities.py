@@ -44,6 +44,14 @@ REASONS = {
         "None of your groups may work at this desk. Ask whoever keeps your sign-on account to add"
         " you to one."
     ),
+    "bad_claims": gettext_noop(
+        "The sign-on service says something of you that the desk cannot read. Tell an operator: the"
+        " audit names the claim."
+    ),
+    "groups_left_out": gettext_noop(
+        "You are in more groups than the sign-on service sends. Ask an operator to have it send"
+        " only the groups of this desk."
+    ),
     "cannot_be_made": gettext_noop(
         "You are new here, and no user can be made of what your sign-on account says. Ask an"
         " operator to add you by hand."
@@ -55,11 +63,14 @@ TRUE = (True, 1, "true", "1")
 
 
 class SignOnRefused(Exception):
-    """Not let in; `reason` is a key of REASONS, `user` who it would have been, if known."""
+    """A sign-in that is not let in.
 
-    def __init__(self, reason: str, user: User | None = None) -> None:
+    `reason` is a key of REASONS, `user` who it would have been, if known, `claim` the one at fault.
+    """
+
+    def __init__(self, reason: str, user: User | None = None, *, claim: str = "") -> None:
         super().__init__(reason)
-        self.reason, self.user = reason, user
+        self.reason, self.user, self.claim = reason, user, claim
 
 
 class Identity(NamedTuple):
@@ -74,20 +85,37 @@ class Identity(NamedTuple):
 
 
 def identity_in(claims: Mapping[str, Any]) -> Identity:
+    """Read what is used of the claims. Raises SignOnRefused for one of a wrong type."""
     email = claims.get("email")
     verified = claims.get(settings.OIDC_VERIFIED_CLAIM) in TRUE
     names = (claims.get("given_name"), claims.get("family_name"))
-    given: frozenset[str] | None = None
-    if settings.OIDC_GROUPS_CLAIM:
-        said = claims.get(settings.OIDC_GROUPS_CLAIM) or []
-        held = {said} if isinstance(said, str) else {one for one in said if isinstance(one, str)}
-        given = frozenset(role for value, role in settings.OIDC_ROLES if value in held)
+    if not isinstance(claims["sub"], str) or not claims["sub"]:
+        raise SignOnRefused("bad_claims", claim="sub")
     return Identity(
         claims["sub"],
         email if verified and isinstance(email, str) else "",
         tuple(name[:150] if isinstance(name, str) else "" for name in names),  # type: ignore[arg-type]
-        given,
+        roles_in(claims) if settings.OIDC_GROUPS_CLAIM else None,
     )
+
+
+def roles_in(claims: Mapping[str, Any]) -> frozenset[str]:
+    """Return the roles that the groups of the claims give. Raises SignOnRefused."""
+    name = settings.OIDC_GROUPS_CLAIM
+    groups = claims.get(name)
+    elsewhere = claims.get("_claim_names")
+    # A provider that leaves out a list that is too long says where to ask for it (OpenID Connect
+    # Core 5.6.2). Nobody is in no group because of that.
+    if groups is None and isinstance(elsewhere, Mapping) and name in elsewhere:
+        raise SignOnRefused("groups_left_out", claim=name)
+    if not isinstance(groups, str | list | None):
+        raise SignOnRefused("bad_claims", claim=name)
+    held = (
+        {groups}
+        if isinstance(groups, str)
+        else {one for one in groups or () if isinstance(one, str)}
+    )
+    return frozenset(role for value, role in settings.OIDC_ROLES if value in held)
 
 
 def has_second_factor(claims: Mapping[str, Any]) -> bool:
@@ -98,14 +126,14 @@ def has_second_factor(claims: Mapping[str, Any]) -> bool:
     return bool(settings.OIDC_SECOND_FACTOR == "provider")
 
 
-def admit(identity: Identity) -> User:
-    """The user who comes in, bound to the subject and in the groups that were given.
+def admit(claims: Mapping[str, Any]) -> User:
+    """Return the user whom the claims name, bound to their subject and in the groups they give.
 
     Audited either way. Raises SignOnRefused.
     """
     try:
         with transaction.atomic():
-            return admitted(identity)
+            return admitted(identity_in(claims))
     except SignOnRefused as refused:
         name = refused.user.get_username() if refused.user else ""
         entry = audit.begin_entry(
@@ -114,7 +142,8 @@ def admit(identity: Identity) -> User:
             via=AuditEntry.Via.DESK,
             about=f"user {name}" if name else "",
         )
-        audit.end_entry(entry, f"refused: {refused.reason}")
+        claim = f" ({refused.claim})" if refused.claim else ""
+        audit.end_entry(entry, f"refused: {refused.reason}{claim}")
         raise
 
 

@@ -67,7 +67,7 @@ def answer_back(request: HttpRequest) -> HttpResponse:
             nonce=attempt.nonce,
             redirect_uri=address_back(request),
         )
-        user = identities.admit(identities.identity_in(claims))
+        user = identities.admit(claims)
     except provider.ProviderAway as error:
         return away(request, error)
     except provider.NotTrusted as error:
