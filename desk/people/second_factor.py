@@ -6,13 +6,15 @@ key is encrypted at rest (decision page secrets-of-phones-lie-beside-their-devic
 
 import hashlib
 import logging
+import math
 import secrets
 from datetime import timedelta
+from unicodedata import normalize
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django_otp.models import ThrottlingMixin
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.util import random_hex
@@ -83,13 +85,14 @@ def confirm_setup(
         if device is not None:
             # Whoever encrypts keys meanwhile waits, since a code that is right saves the whole row.
             device = Phone.objects.select_for_update().get(pk=device.pk)
+            refuse_early(device)
         if device is not None and device.verify_token(normalise_code(code)):
             device.confirmed = True
             device.save(update_fields=["confirmed"])
             sessions.end_others(user, session_key)
             logger.info("%s has switched on a second factor", user.get_username())
             return make_codes(user)
-    raise Refused(refusal_text(device))
+    raise Refused(gettext("The code is incorrect."))
 
 
 def check_code(user: User, code: str) -> None:
@@ -99,20 +102,31 @@ def check_code(user: User, code: str) -> None:
     with transaction.atomic():
         device = model.objects.select_for_update().filter(user=user, confirmed=True).first()
         if device is not None:
+            refuse_early(device)
             try:
                 right = device.verify_token(code if model is Phone else code_digest(code))
             except UnreadableSecret as error:
                 raise Refused(gettext(UNREADABLE)) from error
             if right:
                 return
-    raise Refused(refusal_text(device))
+    raise Refused(gettext("The code is incorrect. Wait a moment before you try again."))
 
 
-def refusal_text(device: ThrottlingMixin | None) -> str:
-    """What to tell somebody whose code is refused."""
-    if device is not None and not device.verify_is_allowed()[0]:
-        return gettext("The code is incorrect. Wait before you try again; each wait is longer.")
-    return gettext("The code is incorrect.")
+def refuse_early(device: ThrottlingMixin) -> None:
+    """Raise Refused while wrong codes make the user wait, when even a right one is not checked."""
+    allowed, why = device.verify_is_allowed()
+    if not allowed and why and (until := why.get("locked_until")):
+        seconds = max(1, math.ceil((until - timezone.now()).total_seconds()))
+        raise Refused(
+            ngettext(
+                "The code was not checked, since a wrong one was tried just now. Wait %(seconds)d"
+                " second and enter it again.",
+                "The code was not checked, since a wrong one was tried just now. Wait %(seconds)d"
+                " seconds and enter it again.",
+                seconds,
+            )
+            % {"seconds": seconds}
+        )
 
 
 @transaction.atomic
@@ -142,4 +156,5 @@ def code_digest(code: str) -> str:
 
 
 def normalise_code(code: str) -> str:
-    return "".join(code.split()).replace("-", "").lower()
+    """Drop blanks and dashes of every kind: people copy codes from paper and phones paste them."""
+    return "".join(one for one in normalize("NFKC", code).lower() if one.isalnum())

@@ -3,6 +3,7 @@
 import re
 import time
 from base64 import b32decode
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -10,8 +11,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 from django_otp.oath import totp
-from django_otp.plugins.otp_static.models import StaticToken
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django import Settings
 
@@ -209,8 +211,45 @@ def test_codes_are_not_guessed(codes: list[str]) -> None:
 
     html = client.post(STEP, {"code": code_of(Phone.objects.get())}).content.decode()
 
-    assert "Wait before you try again" in html
+    assert "was not checked" in html
     assert not inside(client)
+
+
+def test_a_right_code_right_after_a_wrong_one_is_told_to_wait(codes: list[str]) -> None:
+    client = sign_in()
+    assert "is incorrect" in client.post(STEP, {"code": "a" * 12}).content.decode()
+    StaticDevice.objects.update(throttling_failure_count=10)
+
+    html = client.post(STEP, {"code": codes[0]}).content.decode()
+
+    assert "was not checked" in html
+    assert "is incorrect" not in html
+    earlier = timezone.now() - timedelta(hours=1)
+    StaticDevice.objects.update(throttling_failure_timestamp=earlier)
+    client.post(STEP, {"code": codes[0]})
+    assert inside(client)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["{0} {1} {2}", " {0}-{1}-{2}\n", "{0}\u2013{1}\u00a0{2}", "{0}\u2011{1}\u200b{2}."],
+)
+def test_blanks_and_dashes_of_a_recovery_code_do_no_harm(codes: list[str], typed: str) -> None:
+    code = codes[0].upper()
+    client = sign_in()
+
+    client.post(STEP, {"code": typed.format(code[:4], code[4:8], code[8:])})
+
+    assert inside(client)
+
+
+def test_a_code_may_be_typed_in_full_width_digits(codes: list[str]) -> None:
+    client = sign_in()
+    code = code_of(Phone.objects.get())
+
+    client.post(STEP, {"code": "".join(chr(ord(one) + 0xFEE0) for one in code)})
+
+    assert inside(client)
 
 
 def test_nobody_s_code_opens_another_s_door(codes: list[str]) -> None:
