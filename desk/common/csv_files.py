@@ -1,6 +1,7 @@
 """Tables as CSV files that do nothing when a spreadsheet opens them."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -8,8 +9,12 @@ from typing import Any
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 
-# A spreadsheet takes a text that begins with one of these for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A spreadsheet computes a cell that begins with one of these signs. Where it is told another
+# separator than the comma, cells begin behind that one too, in the middle of a text.
+FORMULA = re.compile(r"(^|[;,|\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])")
+# It drops leading zeros, and digits behind the fifteenth, and reads 12E5 as 1,200,000.
+CHANGED_NUMBER = re.compile(r"0[0-9]+|[0-9]{16,}|[0-9]+[eE][0-9]+")
+MOST_DIGITS = 10**15
 # By it spreadsheets know UTF-8.
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -40,12 +45,18 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Itera
 
 
 def csv_cell(value: object) -> object:
-    """Numbers stay numbers; a text that begins like a formula gets an apostrophe."""
+    """Return what stays as it is in a spreadsheet, whatever its separator.
+
+    Numbers stay numbers. An apostrophe stands before what would be computed, and before a text that
+    would be read as another number.
+    """
     if value is None:
         return ""
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and abs(value) < MOST_DIGITS:
         return value
     if isinstance(value, datetime):
         return timezone.localtime(value).isoformat(timespec="seconds")
     text = str(value)
-    return f"'{text}" if text.lstrip(" ").startswith(FORMULA) else text
+    if CHANGED_NUMBER.fullmatch(text.strip()):
+        return f"'{text}"
+    return FORMULA.sub(r"\1'", text)

