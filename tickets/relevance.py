@@ -8,8 +8,8 @@ import unicodedata
 
 from companies.texts import is_blank
 from tickets.changes import variables
-from tickets.models import Comment, Ticket
-from tickets.statuses import By, Status
+from tickets.changes.documents import waits_for_answer
+from tickets.models import Ticket
 
 WORD = re.compile(r"[^\W_]+")
 COURTESY = frozenset(
@@ -41,14 +41,6 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
     if not DISLIKES.isdisjoint(text) or any(word not in COURTESY for word in words):
         return True
     return not ANSWERS.isdisjoint(words) and waits_for_answer(ticket)
-
-
-def waits_for_answer(ticket: Ticket) -> bool:
-    """Whether the ticket is Incomplete, or an agent's question is the last that was written."""
-    if ticket.status == Status.INCOMPLETE:
-        return True
-    last = Comment.objects.filter(ticket=ticket.pk, public=True).order_by("-pk").first()
-    return last is not None and last.by == By.AGENT and "?" in last.text
 
 
 def without_accents(text: str) -> str:

@@ -85,7 +85,7 @@ def confirm_setup(
         if device is not None:
             # Whoever encrypts keys meanwhile waits, since a code that is right saves the whole row.
             device = Phone.objects.select_for_update().get(pk=device.pk)
-            refuse_early(device)
+            refuse_throttled(device)
         if device is not None and device.verify_token(normalise_code(code)):
             device.confirmed = True
             device.save(update_fields=["confirmed"])
@@ -102,7 +102,7 @@ def check_code(user: User, code: str) -> None:
     with transaction.atomic():
         device = model.objects.select_for_update().filter(user=user, confirmed=True).first()
         if device is not None:
-            refuse_early(device)
+            refuse_throttled(device)
             try:
                 right = device.verify_token(code if model is Phone else code_digest(code))
             except UnreadableSecret as error:
@@ -112,7 +112,7 @@ def check_code(user: User, code: str) -> None:
     raise Refused(gettext("The code is incorrect. Wait a moment before you try again."))
 
 
-def refuse_early(device: ThrottlingMixin) -> None:
+def refuse_throttled(device: ThrottlingMixin) -> None:
     """Raise Refused while wrong codes make the user wait, when even a right one is not checked."""
     allowed, why = device.verify_is_allowed()
     if not allowed and why and (until := why.get("locked_until")):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from companies.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.writes import change_status
-from tickets.models import RequestedDocument, Ticket
+from tickets.models import Comment, RequestedDocument, Ticket
 from tickets.models.files import LONGEST_DOCUMENT_NAME
 from tickets.statuses import ASKING, By, Status, allows
 
@@ -80,3 +80,11 @@ def fulfil(ticket: Ticket, document: RequestedDocument, actor: Actor) -> None:
 
 def open_requests(ticket: Ticket) -> Any:
     return RequestedDocument.objects.filter(ticket=ticket, fulfilled_at=None)
+
+
+def waits_for_answer(ticket: Ticket) -> bool:
+    """Whether the ticket is Incomplete, or an agent's question is the last that was written."""
+    if ticket.status == Status.INCOMPLETE:
+        return True
+    last = Comment.objects.filter(ticket=ticket.pk, public=True).order_by("-pk").first()
+    return last is not None and last.by == By.AGENT and "?" in last.text
