@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 from psycopg.errors import SerializationFailure
 
+from companies import under_way
 from companies.models import ApiToken, Company, Erasure
 from companies.services import UnknownCompany
 
@@ -138,9 +139,7 @@ def erase_all_of(
     storage of files raises: then call it again.
     """
     erasure = begin_erasure(company_id)
-    while (left := erasure.begun_at + GRACE - timezone.now()) > timedelta(0):
-        show(f"waiting for requests under way: {left.total_seconds():.0f} s")
-        sleep(min(1.0, left.total_seconds()))
+    under_way.wait_for_requests(company_id, erasure.begun_at, GRACE, show, sleep)
     parts = all_parts()
     names = [part.name for part in parts]
     done = names.index(erasure.part) if erasure.part in names else 0

@@ -1,6 +1,6 @@
 """Authorization: Bearer <API token> -> the company (interface, Authentication)."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,10 +11,8 @@ from rest_framework.request import Request
 
 from companies.compiled_queries import CompiledQuery, Slot, column_names, from_row
 from companies.known_callers import CALLERS
-from companies.models import ApiToken, Company, PlatformToken, Token, lives
+from companies.models import LAST_USED_PRECISION, ApiToken, Company, PlatformToken, Token, lives
 from companies.tokens import shown_token, token_digest
-
-LAST_USED_PRECISION = timedelta(minutes=1)
 
 
 class Bearer(BaseAuthentication):
@@ -97,6 +95,6 @@ def live_platform_token(token: str, now: datetime) -> PlatformToken | None:
 
 
 def record_token_use(token: Token, now: datetime) -> None:
-    # Once a minute is enough; otherwise every read request would write.
+    # Otherwise every read request would write.
     if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
         type(token)._default_manager.filter(pk=token.pk).update(last_used_at=now)

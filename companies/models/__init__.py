@@ -3,9 +3,10 @@
 from companies.models.company import Company, SearchName
 from companies.models.kept_answers import KeptAnswer, KeptBundle
 from companies.models.service import AuditEntry, Deployment, Erasure, FailedRow, HostReport, Sum
-from companies.models.tokens import ApiToken, PlatformToken, Token, lives
+from companies.models.tokens import LAST_USED_PRECISION, ApiToken, PlatformToken, Token, lives
 
 __all__ = [
+    "LAST_USED_PRECISION",
     "ApiToken",
     "AuditEntry",
     "Company",

@@ -1,6 +1,6 @@
 """What opens the API."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Q
@@ -8,6 +8,9 @@ from django.db.models.expressions import Combinable
 from django.utils.translation import gettext_lazy
 
 from companies.models.company import Company
+
+# How much later than `last_used_at` says a token may have been used: not every request writes.
+LAST_USED_PRECISION = timedelta(minutes=1)
 
 
 class Token(models.Model):

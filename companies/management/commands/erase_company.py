@@ -15,8 +15,9 @@ class Command(OperatorCommand):
     help = """Erase a company: texts, names, addresses, secrets and files go, from tickets, history,
 events, attempts and everything else; ids, times, statuses and amounts stay. This cannot be undone.
 
-From the first moment the company is inactive, for ever. All of it goes in short steps; what was
-interrupted goes on when the command is run again. Backups still hold what they held: keep the
+From the first moment the company is inactive, for ever. If one of its tokens was used lately, the
+command first waits for requests under way, two minutes at most. All of it goes in short steps; what
+was interrupted goes on when the command is run again. Backups still hold what they held: keep the
 output of --list outside of the database, and run --again with it behind every restore."""
     example = """python manage.py erase_company 7 --dry-run
 python manage.py erase_company 7 --confirm "Acme Ltd"
@@ -25,6 +26,7 @@ python manage.py erase_company --again erased.jsonl"""
     rehearses = True
     # The name of whom it is about.
     private = frozenset({"confirm"})
+    last_progress = ""
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -49,10 +51,18 @@ python manage.py erase_company --again erased.jsonl"""
             if options["dry_run"]:
                 return rehearsed(erasing.count_parts(company_id, self.show))
             self.confirm(company, options["confirm"])
-            counts = erasing.erase_all_of(company_id, show=self.show).counts
+            counts = erasing.erase_all_of(company_id, show=self.show_progress).counts
         except (UnknownCompany, erasing.Overtaken) as error:
             raise CommandError(str(error)) from error
         return told_erased({company_id: counts})
+
+    def show_progress(self, text: str) -> None:
+        """Without a terminal, write each kind of progress once: it must not look as if it hung."""
+        kind = text.partition(":")[0]
+        if not self.stdout.isatty() and kind != self.last_progress:
+            self.stderr.write(text)
+        self.last_progress = kind
+        self.show(text)
 
     def confirm(self, company: Company, given: str | None) -> None:
         """Raises CommandError unless the name was written."""
@@ -72,7 +82,7 @@ python manage.py erase_company --again erased.jsonl"""
             raise CommandError(str(error)) from error
         if dry_run:
             return Said(f"would erase {len(due)} companies: {due}", {"companies": due})
-        return told_erased(erased_lists.erase_again(due, self.show))
+        return told_erased(erased_lists.erase_again(due, self.show_progress))
 
 
 def list_erased() -> Said:
