@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
-from companies.models import Company
+from companies.models import Company, Token
 from desk.live.asking import ADDRESS as LIVE
 from desk.people.signing_in import client_address
 
@@ -54,15 +54,16 @@ def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) 
     path, company_id = shown_path(request.path_info), company_of(request)
     # What is streamed has no length yet.
     size = None if response.streaming else len(response.content)
-    address = client_address(request)
+    address, token = client_address(request), token_of(request)
     logger.info(
-        "%s %s %d %d ms, %s bytes, company %s, from %s",
+        "%s %s %d %d ms, %s bytes, company %s, token %s, from %s",
         request.method,
         path,
         response.status_code,
         duration_ms,
         "?" if size is None else size,
         company_id or "-",
+        token or "-",
         address or "-",
         extra={
             "method": request.method,
@@ -72,6 +73,7 @@ def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) 
             "duration_ms": duration_ms,
             "bytes": size,
             "company_id": company_id,
+            "token": token,
             "address": address,
         },
     )
@@ -99,3 +101,9 @@ def company_of(request: Any) -> int | None:
     """Whose token it bore. The user of the desk, who may not be known yet, is not looked up."""
     user = getattr(request, "user", None)
     return user.pk if type(user) is Company else None
+
+
+def token_of(request: Any) -> str | None:
+    """Prefix of the token that was accepted, of a company or of the platform."""
+    token = getattr(request, "auth", None)
+    return token.prefix if isinstance(token, Token) else None

@@ -27,6 +27,7 @@ FIELDS = (
     "bytes",
     "address",
     "company_id",
+    "token",
     "webhook_id",
     "delivery_id",
     "event_id",

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from companies import request_ids
 from companies.api.views import BearerView, PlatformView
+from companies.api_acts import token_at_work
 from companies.measures import catalogue, counting
 
 
@@ -21,6 +22,8 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        # Of the request before in this thread.
+        token_at_work.set(None)
         request_id = request_ids.begin_request(request.headers.get(request_ids.HEADER, ""))
         response = self.get_response(request)
         response.headers[request_ids.HEADER] = request_id

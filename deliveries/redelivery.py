@@ -9,6 +9,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
+from companies.api_acts import record_api_act
 from companies.failing_rows import forget_failed_rows
 from deliveries import catching_up
 from deliveries.catching_up import Place
@@ -108,6 +109,8 @@ def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) 
     What has been asked for too often today keeps its own time and is not counted. Raises
     AskedTooOften where that is all there is.
     """
+    bounds = {"since": since.isoformat()} | ({"until": until.isoformat()} if until else {})
+    record_api_act("recover", f"webhook {webhook_id}", **bounds)
     catching_up.note_mended(webhook_id, everything=False)
     count, spent, place = 0, False, Place(since)
     while part := find_undelivered(webhook_id, until or END_OF_TIME, place):
@@ -148,7 +151,9 @@ def ask_again(delivery_id: UUID) -> None:
 
     Raises AskedTooOften.
     """
-    reopen([delivery_id], counted=True)
+    with transaction.atomic():
+        reopen([delivery_id], counted=True)
+        record_api_act("redeliver", f"delivery {delivery_id}")
     catching_up.ring_on_commit()
 
 

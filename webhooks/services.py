@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from companies.api_acts import record_api_act
 from companies.encryption import UnreadableSecret
 from companies.models import Company
 from webhooks import target_policy, targets
@@ -80,7 +81,7 @@ def register_webhook(
         check_unused(company, type_id, url)
     if company.webhooks.present().count() >= settings.WEBHOOKS_PER_COMPANY:
         raise TooManyWebhooks(settings.WEBHOOKS_PER_COMPANY)
-    return Webhook.objects.create(
+    webhook = Webhook.objects.create(
         company=company,
         type_id=type_id,
         url=url or "",
@@ -91,6 +92,8 @@ def register_webhook(
         secret=make_secret() if event_type.signed else None,
         begins_after=import_string(settings.NEWEST_EVENT_NUMBER)(),
     )
+    record_api_act("register_webhook", str(webhook), type=webhook.type_name)
+    return webhook
 
 
 @transaction.atomic
@@ -103,6 +106,7 @@ def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook
     if "url" in changes:
         lock_webhooks(company)
     webhook = lock_webhook(company, webhook_id)
+    details: dict[str, str | int] = {"fields": " ".join(sorted(changes))}
     if changes.get("standard_headers") and not webhook.signed:
         raise NotSigned(webhook.type_name)
     if "url" in changes:
@@ -113,6 +117,9 @@ def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook
     for name, value in changes.items():
         setattr(webhook, name, value)
     webhook.save(update_fields=[*changes, "updated_at"])
+    if "active" in changes:
+        details["active"] = int(webhook.active)
+    record_api_act("change_webhook", str(webhook), **details)
     if resumed and not webhook.fetched:
         import_string(settings.WEBHOOK_RESUMED)(webhook.pk)
     return webhook
@@ -158,6 +165,7 @@ def delete_webhook(company: Company, webhook_id: int) -> None:
     webhook.active = False
     webhook.deleted_at = timezone.now()
     webhook.save(update_fields=["active", "deleted_at", "updated_at"])
+    record_api_act("delete_webhook", str(webhook))
 
 
 @transaction.atomic
@@ -179,6 +187,8 @@ def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta)
         webhook.secret, webhook.next_secret_at = secret, now
     webhook.next_secret = secret
     webhook.save(update_fields=["secret", "next_secret", "next_secret_at", "updated_at"])
+    seconds = int(activates_in.total_seconds())
+    record_api_act("rotate_secret", str(webhook), activates_in=seconds)
     return webhook
 
 

@@ -9,6 +9,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from companies.api_acts import token_at_work
 from companies.compiled_queries import CompiledQuery, Slot, column_names, from_row
 from companies.known_callers import CALLERS
 from companies.models import LAST_USED_PRECISION, ApiToken, Company, PlatformToken, Token, lives
@@ -36,6 +37,8 @@ class Bearer(BaseAuthentication):
             )
         CALLERS.remember("token", token, self.owner(found[0]))
         record_token_use(found[1], now)
+        if isinstance(found[1], ApiToken):
+            token_at_work.set(found[1])
         return found
 
     def find(self, token: str, now: datetime) -> tuple[Any, Token] | None:

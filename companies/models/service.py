@@ -53,9 +53,12 @@ class AuditEntry(models.Model):
         COMMAND = "command"
         DESK = "desk"
         TASK = "task"
+        API = "api"
 
     at = models.DateTimeField(auto_now_add=True)
-    actor = models.CharField(max_length=200, help_text="A login at the desk, or USER@HOST.")
+    actor = models.CharField(
+        max_length=200, help_text="A login at the desk, USER@HOST, or company for an API token."
+    )
     via = models.CharField(max_length=10, choices=Via)
     act = models.CharField(max_length=50)
     # What it was done to, in a few words.

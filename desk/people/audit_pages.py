@@ -58,6 +58,12 @@ class AuditForm(forms.Form):
         max_value=LARGEST_ID,
         widget=UnfoldAdminTextInputWidget,
     )
+    token = forms.CharField(
+        required=False,
+        max_length=200,
+        label=gettext_lazy("Token prefix"),
+        widget=UnfoldAdminTextInputWidget,
+    )
 
     def asked(self) -> Asked:
         given = dict(self.cleaned_data)

@@ -143,6 +143,7 @@ def test_each_request_has_a_line(
         "bytes": len(answer.content),
         "address": "198.51.100.7",
         "company_id": company.pk,
+        "token": company.tokens.get().prefix,
     }
     assert (line["level"], line["request_id"]) == ("INFO", OWN)
     assert "limit" not in written.getvalue()

@@ -1,5 +1,6 @@
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,11 +17,13 @@ OVERLAP = timedelta(minutes=5)
 
 
 class Command(OperatorCommand):
-    help = """Say who did what, newest first: commands, acts at the desk and by tasks, and what the
-desk's pages changed (Django's log). What was done to a ticket stands in its history. With --json a
-line for each. An act without an outcome is still under way, or was killed."""
+    help = """Say who did what, newest first: commands, acts at the desk, by tasks and by API (on
+webhooks and deliveries), and what the desk's pages changed (Django's log). What was done to a
+ticket stands in its history. With --json a line for each. An act without an outcome is still under
+way, or was killed."""
     example = (
         "python manage.py audit --since 24h --actor olga\n"
+        "python manage.py audit --token live_3fK9aQ12\n"
         "python manage.py audit --act revoke_token --company 7 --json"
     )
     changes = False
@@ -35,6 +38,9 @@ line for each. An act without an outcome is still under way, or was killed."""
             "--act", default="", help="a command's name, or add, change or delete of the desk"
         )
         parser.add_argument("--company", type=int, metavar="ID", help="done to this company")
+        parser.add_argument(
+            "--token", default="", metavar="PREFIX", help="by API, with the token that begins so"
+        )
         parser.add_argument(
             "--limit", type=int, default=50, metavar="N", help="at most; 0: all; default 50"
         )
@@ -51,6 +57,7 @@ line for each. An act without an outcome is still under way, or was killed."""
             actor=options["actor"],
             act=options["act"],
             company_id=options["company"],
+            token=options["token"],
         )
         found = following(asked, limit) if follow else pages(asked, limit)
         return Said(map(act_line, found), map(act_row, found))
@@ -96,8 +103,7 @@ def following(asked: Asked, limit: int) -> Iterator[Act]:
 
 def since(asked: Asked, at: Any) -> list[Act]:
     later = at if asked.since is None else max(at, asked.since)
-    narrowed = Asked(later, asked.until, asked.actor, asked.act, asked.company_id)
-    return list(pages(narrowed, 0))
+    return list(pages(replace(asked, since=later), 0))
 
 
 def act_row(one: Act) -> dict[str, Any]:
