@@ -47,14 +47,19 @@ def pdf(pages: int = 1) -> bytes:
     return made.getvalue()
 
 
-def bomb(width: int = 60_000, height: int = 60_000) -> bytes:
-    """A PNG of some bytes that says it has thousands of millions of pixels."""
-    said = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = [(b"IHDR", said), (b"IDAT", zlib.compress(bytes(100))), (b"IEND", b"")]
+def png(head: tuple[int, int, int, int], rows: bytes, *more: tuple[bytes, bytes]) -> bytes:
+    """A PNG of width, height, bits and colour type; each row of bytes begins with its filter."""
+    said = struct.pack(">IIBBBBB", *head, 0, 0, 0)
+    parts = [(b"IHDR", said), *more, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in parts
     )
+
+
+def bomb(width: int = 60_000, height: int = 60_000) -> bytes:
+    """A PNG of some bytes that says it has thousands of millions of pixels."""
+    return png((width, height, 8, 2), bytes(100))
 
 
 def as_json(content: bytes, name: str = "box.png", **more: Any) -> dict[str, Any]:

@@ -55,6 +55,18 @@ DISPLAY_P3 = profile(
         **dict.fromkeys((b"rTRC", b"gTRC", b"bTRC"), SRGB_CURVE),
     },
 )
+ADOBE_RGB = profile(
+    b"RGB ",
+    {
+        b"desc": text("Adobe RGB (1998)"),
+        b"cprt": text("none"),
+        b"wtpt": WHITE,
+        b"rXYZ": xyz(0.60974, 0.31111, 0.01947),
+        b"gXYZ": xyz(0.20528, 0.62567, 0.06087),
+        b"bXYZ": xyz(0.14919, 0.06322, 0.74457),
+        **dict.fromkeys((b"rTRC", b"gTRC", b"bTRC"), curve(563 / 256)),
+    },
+)
 GREY_GAMMA_1 = profile(
     b"GRAY",
     {

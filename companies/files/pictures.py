@@ -5,7 +5,7 @@ Runs in the bounded processes that open files, never in the service.
 
 from io import BytesIO
 
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageCms, ImageMath, ImageOps
 
 FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP"}
 # The slower methods of WebP take three times as long and save a tenth.
@@ -61,8 +61,17 @@ def in_eight_bits(image: Image.Image) -> Image.Image:
     """Grey of 16 bits as grey of 8; Pillow's own conversion makes all but black white."""
     if not image.mode.startswith("I"):
         return image
-    profile = image.info.get("icc_profile")
-    grey = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    profile, clear = image.info.get("icc_profile"), image.info.get("transparency")
+    wide = image.convert("I")
+    wide.info.clear()
+    grey = wide.point(lambda value: value * (1 / 256)).convert("L")
+    if isinstance(clear, int):
+        # One shade is transparent, and its neighbours of 8 bits are not.
+        grey.putalpha(
+            ImageMath.lambda_eval(
+                lambda on: on["convert"]((on["wide"] != clear) * 255, "L"), wide=wide
+            )
+        )
     if profile:
         grey.info["icc_profile"] = profile
     return grey

@@ -21,6 +21,7 @@ STILLS = "Send photos or screenshots of what it shows."
 
 HEIC = RefusedKind("a HEIC photo", PHOTO)
 AVIF = RefusedKind("an AVIF image", PICTURE)
+RAW = RefusedKind("a TIFF image or a camera's raw photo", "Save it as a JPEG or PDF.")
 VIDEO = RefusedKind("a video", STILLS)
 AUDIO = RefusedKind("a sound recording", "Write what it says, or send a PDF of it.")
 WORD = RefusedKind("a Word document", AS_PDF)
@@ -37,15 +38,13 @@ BEGINNINGS = {
     b"GIF87a": RefusedKind("a GIF image", PICTURE),
     b"GIF89a": RefusedKind("a GIF image", PICTURE),
     b"BM": RefusedKind("a BMP image", PICTURE),
-    b"II*\0": RefusedKind("a TIFF image or a camera's raw photo", "Save it as a JPEG or PDF."),
-    b"MM\0*": RefusedKind("a TIFF image or a camera's raw photo", "Save it as a JPEG or PDF."),
+    b"II*\0": RAW,
+    b"MM\0*": RAW,
     b"\0\0\1\0": RefusedKind("an icon", PICTURE),
     b"\xff\x0a": RefusedKind("a JPEG XL image", PICTURE),
     b"\0\0\0\x0cJXL ": RefusedKind("a JPEG XL image", PICTURE),
     b"\0\0\0\x0cjP  ": RefusedKind("a JPEG 2000 image", PICTURE),
     b"8BPS": RefusedKind("a Photoshop image", PICTURE),
-    b"%!PS": RefusedKind("a PostScript file", AS_PDF),
-    b"{\\rtf": RefusedKind("an RTF document", AS_PDF),
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": OLD_OFFICE,
     b"Rar!\x1a\x07": RefusedKind("a RAR archive", ONE_BY_ONE),
     b"7z\xbc\xaf\x27\x1c": RefusedKind("a 7-Zip archive", ONE_BY_ONE),
@@ -59,6 +58,10 @@ BEGINNINGS = {
     b"#!AMR": AUDIO,
     b"MZ": RefusedKind("a program", ""),
     b"\x7fELF": RefusedKind("a program", ""),
+}
+TEXT_BEGINNINGS = {
+    b"%!PS": RefusedKind("a PostScript file", AS_PDF),
+    b"{\\rtf": RefusedKind("an RTF document", AS_PDF),
 }
 # By four letters further on in what begins with RIFF, and in the family of MP4.
 RIFF = {b"AVI ": VIDEO, b"WAVE": AUDIO}
@@ -88,7 +91,7 @@ def refused_kind(content: bytes) -> RefusedKind | None:
     if content[:4] in (b"PK\3\4", b"PK\5\6"):
         found = (kind for name, kind in MEMBERS.items() if name in content)
         return next(found, PACKED)
-    for beginning, kind in BEGINNINGS.items():
+    for beginning, kind in (TEXT_BEGINNINGS if is_text(content) else BEGINNINGS).items():
         if content.startswith(beginning):
             return kind
     head = content[:HEAD].replace(b"\0", b"").lower()
@@ -104,6 +107,8 @@ def refused_media(content: bytes) -> RefusedKind:
     brands = {main, *(content[at : at + 4] for at in range(16, size, 4))}
     if brands & {b"avif", b"avis"}:
         return AVIF
+    if main == b"crx ":
+        return RAW
     if main in HEIC_BRANDS | STILL_BRANDS:
         return HEIC
     return AUDIO if main in SOUND_BRANDS else VIDEO

@@ -1,5 +1,6 @@
 """Images of companies: what is stored looks as the image did where it came from."""
 
+import struct
 from io import BytesIO
 from typing import Any
 
@@ -10,8 +11,9 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
+from tests import files
 from tests.files import send
-from tests.profiles import DISPLAY_P3, GREY_GAMMA_1
+from tests.profiles import ADOBE_RGB, DISPLAY_P3, GREY_GAMMA_1
 from tickets.models import Ticket, TicketFile
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -59,6 +61,31 @@ def test_grey_of_16_bits_keeps_its_shades(api: APIClient, ticket: Ticket) -> Non
 
 
 @pytest.mark.parametrize(
+    ("kind", "samples", "more", "expected"),
+    [
+        (0, (0x5A00,), (b"tRNS", b"\x5a\x01"), (90, 90, 90, 255)),
+        (0, (0x5A01,), (b"tRNS", b"\x5a\x01"), (90, 90, 90, 0)),
+        (2, (0x09FF, 0x6300, 0xC7FF), None, (9, 99, 199, 255)),
+        (4, (0x5A00, 0x28FF), None, (90, 90, 90, 40)),
+        (6, (0x09FF, 0x6300, 0xC7FF, 0x32FF), None, (9, 99, 199, 50)),
+    ],
+    ids=["grey", "the transparent grey", "RGB", "grey and alpha", "RGB and alpha"],
+)
+def test_16_bits_a_channel_become_8(
+    api: APIClient,
+    ticket: Ticket,
+    kind: int,
+    samples: tuple[int, ...],
+    more: tuple[bytes, bytes] | None,
+    expected: Any,
+) -> None:
+    row = b"\0" + struct.pack(f">{len(samples)}H", *samples) * 4
+    content = files.png((4, 4, 16, kind), row * 4, *([more] if more else []))
+
+    assert near(pixel(stored(api, ticket, content), "RGBA"), expected, by=1)
+
+
+@pytest.mark.parametrize(
     ("image", "options", "expected"),
     [
         (Image.new("L", (4, 4), 90), {}, (90, 90, 90, 255)),
@@ -84,6 +111,14 @@ def test_colours_of_a_profile_are_converted(api: APIClient, ticket: Ticket, form
     kept = stored(api, ticket, encoded(image, form, icc_profile=DISPLAY_P3))
 
     assert near(pixel(kept), (193, 86, 52)), pixel(kept)
+
+
+def test_a_photo_in_adobe_rgb_is_converted(api: APIClient, ticket: Ticket) -> None:
+    image = Image.new("RGB", (16, 16), (120, 150, 90))
+
+    kept = pixel(stored(api, ticket, encoded(image, "JPEG", icc_profile=ADOBE_RGB)))
+
+    assert near(kept, (105, 151, 86)), kept
 
 
 def test_pure_red_of_a_phone_stays_pure_red(api: APIClient, ticket: Ticket) -> None:
