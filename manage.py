@@ -6,8 +6,10 @@ import sys
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import CommandError
 
 from companies import request_ids
+from companies.database_words import database_in_words
 from companies.measures import sums
 from config import first_env_file
 from config.command_settings import Commands
@@ -24,6 +26,9 @@ if __name__ == "__main__":
     # What a command writes and logs can be told apart like a request's.
     request_ids.begin_request()
     try:
-        Commands(sys.argv).execute()
+        with database_in_words():
+            Commands(sys.argv).execute()
+    except CommandError as error:
+        sys.exit(f"CommandError: {error}")
     finally:
         sums.write_sums()

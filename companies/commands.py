@@ -6,17 +6,14 @@ import re
 import sys
 from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.utils import timezone
-from psycopg.errors import UndefinedColumn, UndefinedTable
 
 from companies import audit
-from companies.doctor import first_line
+from companies.database_words import database_in_words
 from companies.models import AuditEntry
 from companies.times import read_time
 
@@ -140,28 +137,6 @@ class OperatorCommand(BaseCommand):
         if self.stdout.isatty():
             self.stdout.write(f"\r\033[K{text}", ending="")
             self.stdout.flush()
-
-
-@contextmanager
-def database_in_words() -> Iterator[None]:
-    """Raises CommandError, with what to do, where the database fails or is of another version."""
-    try:
-        yield
-    except (OperationalError, InterfaceError) as error:
-        raise CommandError(
-            f"The database failed: {first_line(error)}."
-            " Mend what manage.py doctor --only database says, then run this again."
-        ) from error
-    except ProgrammingError as error:
-        if not is_of_another_version(error):
-            raise
-        text = "The database is not of this version. Run manage.py migrate, then this again."
-        raise CommandError(text) from error
-
-
-def is_of_another_version(error: ProgrammingError) -> bool:
-    """Return whether a table or column is missing: `migrate` has not been run."""
-    return isinstance(error.__cause__, UndefinedTable | UndefinedColumn)
 
 
 def text_lines(text: str | Iterator[str]) -> Iterable[str]:

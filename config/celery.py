@@ -22,6 +22,7 @@ from companies import request_ids, traces
 from companies.process_kinds import become_kind, end_process
 from config import database
 from config.memory import settle
+from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -51,6 +52,7 @@ def log_as_we_do(**_: object) -> None:
 def before_start(**_: object) -> None:
     become_kind("worker")
     refuse_unsafe_settings()
+    refuse_second_deployment()
 
 
 # Before it ends, a process of the pool waits until the worker has read its results. A worker that

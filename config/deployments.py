@@ -7,18 +7,23 @@ Why: decision page n29-two-deployments-may-share-a-broker.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
+# As a second host is told to set it, where the first one has no name.
+KEY = re.compile(r"[0-9a-f]{12}", re.ASCII)
 THIS_HOST = ("", "localhost", "127.0.0.1", "::1")
 
 
 def deployment_key(name: str, database: Mapping[str, Any], secret_key: str) -> str:
     """Twelve digits, the same in all processes of a deployment.
 
-    Of its `name`, if it has one; else of where the database is and of the secret key, which tells
-    apart what is "localhost" on two machines.
+    Of its `name`, if it has one, which may also be the digits themselves; else of where the
+    database is and of the secret key, which tells apart what is "localhost" on two machines.
     """
+    if KEY.fullmatch(name):
+        return name
     host = database.get("HOST") or ""
     told = [
         "" if host in THIS_HOST else host,

@@ -10,7 +10,7 @@ from django.utils import timezone
 from prometheus_client.metrics_core import GaugeMetricFamily
 
 from companies import hosts, services
-from companies.commands import is_of_another_version
+from companies.database_words import is_of_another_version
 from config import health
 from config.database import count_connections, most_connections
 from deliveries import mailing

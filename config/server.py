@@ -33,6 +33,7 @@ from config.door.fair_queue import FairQueue, ThreadTurn
 from config.door.front import FrontDoor
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
+from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unsafe_settings
 
 # A client is told of a database that hangs while it still waits.
@@ -60,6 +61,7 @@ class Worker(ThreadWorker):
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         become_kind("web")
         refuse_unsafe_settings()
+        refuse_second_deployment()
         logs.write_our_lines("gunicorn.error", settings.LOG_FORMAT)
         database.wait_at_most(PATIENCE_SECONDS)
 

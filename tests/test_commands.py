@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from django.core.management.base import BaseCommand
 
 from companies.commands import OperatorCommand
 from companies.models import AuditEntry, Company
+from tests.config.test_settings import variables
+from tests.test_architecture import ROOT
 from tests.test_docs import OURS
 
 # Django's own, with a longer patience.
@@ -132,3 +136,18 @@ def test_a_run_of_ingest_is_one_entry_with_its_counts(company: Company, tmp_path
 
     entry = AuditEntry.objects.get()
     assert json.loads(entry.outcome or "")["bad"] == 1
+
+
+@pytest.mark.parametrize("words", [["createsuperuser"], ["changepassword", "ada"]])
+def test_commands_of_django_say_too_that_the_database_is_away(words: list[str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env=variables(DATABASE_URL="postgres://nobody@127.0.0.1:1/none"),
+        capture_output=True,
+        text=True,
+    )
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("CommandError: The database failed: ")
+    assert "Traceback" not in ended.stderr

@@ -10,10 +10,9 @@ import shutil
 import subprocess
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import requests
 from django.db import connection
@@ -286,29 +285,6 @@ def well(scene: Scene, *checks: str) -> bool:
         found = json.loads(scene.rig.service.manage("doctor", "--json", "--only", *checks))
         return all(each["grade"] == "ok" for each in found["checks"])
     return False
-
-
-class Incident(NamedTuple):
-    """`alert` is None where no machine can know; `page` is the runbook."""
-
-    name: str
-    play: Callable[[Scene, Page], Iterator[None]]
-    alert: str | None
-    page: str
-
-
-INCIDENTS = (
-    Incident("receiver-down", receiver_down, "ParceldeskReceiversDown", "receiver-down"),
-    Incident("host-held", host_held_by_mistake, "ParceldeskHostHeld", "host-held"),
-    Incident("disk-nearly-full", disk_nearly_full, "ParceldeskDiskFillsUp", "disk-full"),
-    Incident("slow-database", slow_database, "ParceldeskDeliveriesLate", "database-away"),
-    Incident("broker-gone", broker_gone, "ParceldeskBrokerAway", "broker-away"),
-    Incident("leaked-token", leaked_token, None, "leaked-token"),
-    Incident("erasure", erasure_asked_for, None, "erase-a-company"),
-    Incident("wrong-keys", wrong_field_keys, "ParceldeskSecretsUnreadable", "unreadable-secrets"),
-    Incident("beat-dead", nobody_for_three_weeks, "ParceldeskPartitionsRunOut", "beat-away"),
-    Incident("bad-release", bad_release, "ParceldeskApiErrors", "bad-release"),
-)
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from faults.incidents.catalogue import INCIDENTS, Incident
 from faults.incidents.following import NotMended, Page
-from faults.incidents.plays import INCIDENTS, Incident, Scene, small_disk
+from faults.incidents.plays import Scene, small_disk
 from faults.incidents.watching import Watch, patience, shortened_for
 from faults.rig import Rig
 from faults.verdict import Verdict

@@ -1,21 +1,30 @@
 """Two deployments on one broker have no queue and no key in common (decision N29)."""
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from celery.signals import celeryd_init
 from django.conf import settings
 from django.core.cache import cache
+from django.db import OperationalError, connection
+from django.utils import timezone
 from kombu import Connection
+from pytest_django import Settings
 
 from companies import deployments, doorbell
 from companies.models import Deployment
-from config import queues
+from config import one_deployment, queues
 from config.caches import beside_the_broker
 from config.deployments import deployment_key
+from config.server import Worker
+from config.startup import EXIT_CODE
 from deliveries import tasks
+from deliveries.engine import leases
 from deliveries.engine.listening import doorbell_queue, listener
-from deliveries.models import Pulse
+from deliveries.models import Loop, Pulse
 
 DATABASE = {"HOST": "db.internal", "PORT": 5432, "NAME": "parceldesk"}
 
@@ -144,3 +153,69 @@ def test_the_cache_beside_the_broker_is_reached_as_the_broker_is(
     broker: str, cache_url: str
 ) -> None:
     assert beside_the_broker(broker) == cache_url
+
+
+@pytest.fixture
+def stored(db: None) -> Callable[[], str]:
+    Deployment.objects.update_or_create(pk=1, defaults={"key": ""})
+    return lambda: Deployment.objects.get().key
+
+
+def test_the_first_process_stores_the_key(stored: Callable[[], str]) -> None:
+    assert one_deployment.claim_database("a" * 12) == ("a" * 12, "")
+    assert stored() == "a" * 12
+
+
+def test_another_one_does_not_start_while_it_is_at_work(
+    stored: Callable[[], str], settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(connection, "close", lambda: None)
+    one_deployment.claim_database("a" * 12)
+    leases.join(1)
+    settings.DEPLOYMENT_KEY = "b" * 12
+
+    with pytest.raises(SystemExit) as stopped:
+        one_deployment.refuse_second_deployment()
+
+    assert stopped.value.code == EXIT_CODE
+    assert f"Set DEPLOYMENT={'a' * 12}" in capsys.readouterr().err
+    assert stored() == "a" * 12
+    # What it is told to set is enough.
+    settings.DEPLOYMENT_KEY = deployment_key("a" * 12, {"NAME": "x"}, "t")
+    one_deployment.refuse_second_deployment()
+
+
+def test_it_may_be_renamed_while_nobody_is_at_work(stored: Callable[[], str]) -> None:
+    one_deployment.claim_database("a" * 12)
+    leases.join(1)
+    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    assert one_deployment.claim_database("b" * 12) == ("b" * 12, "")
+    assert stored() == "b" * 12
+
+
+def test_starts_while_the_database_is_away_or_not_migrated(
+    monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    def away(own: str) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(connection, "close", lambda: None)
+    monkeypatch.setattr(one_deployment, "claim_database", away)
+
+    one_deployment.refuse_second_deployment()
+
+
+@pytest.mark.parametrize("start", [Worker.setup, lambda: celeryd_init.send(None)])
+def test_web_and_worker_ask_at_their_start(
+    start: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> None:
+        raise SystemExit(EXIT_CODE)
+
+    for module in ("server", "celery"):
+        monkeypatch.setattr(f"config.{module}.refuse_unsafe_settings", lambda: None)
+        monkeypatch.setattr(f"config.{module}.refuse_second_deployment", refused)
+
+    with pytest.raises(SystemExit):
+        start()

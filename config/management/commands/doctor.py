@@ -67,6 +67,7 @@ def initial(options: dict[str, Any]) -> Said:
         raise CommandError("--host is needed: the name people type, such as desk.example.com.")
     values = first_env_file.fresh_keys() | {
         "ENVIRONMENT": "production",
+        "DEPLOYMENT": host,
         "ALLOWED_HOSTS": host,
         "CSRF_TRUSTED_ORIGINS": f"https://{host}",
         "PROXY_COUNT": "1",

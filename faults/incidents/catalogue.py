@@ -1,0 +1,45 @@
+"""All incidents that are played, each with its alert and its runbook."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from faults.incidents.following import Page
+from faults.incidents.noticing import outage_of_ten, second_deployment
+from faults.incidents.plays import (
+    Scene,
+    bad_release,
+    broker_gone,
+    disk_nearly_full,
+    erasure_asked_for,
+    host_held_by_mistake,
+    leaked_token,
+    nobody_for_three_weeks,
+    receiver_down,
+    slow_database,
+    wrong_field_keys,
+)
+
+
+class Incident(NamedTuple):
+    """`alert` is None where no machine can know; `page` is the runbook."""
+
+    name: str
+    play: Callable[[Scene, Page], Iterator[None]]
+    alert: str | None
+    page: str
+
+
+INCIDENTS = (
+    Incident("receiver-down", receiver_down, "ParceldeskReceiversDown", "receiver-down"),
+    Incident("outage-of-ten", outage_of_ten, "ParceldeskReceiversFail", "attempts-fail"),
+    Incident("second-deployment", second_deployment, None, "hosts-differ"),
+    Incident("host-held", host_held_by_mistake, "ParceldeskHostHeld", "host-held"),
+    Incident("disk-nearly-full", disk_nearly_full, "ParceldeskDiskFillsUp", "disk-full"),
+    Incident("slow-database", slow_database, "ParceldeskDeliveriesLate", "database-away"),
+    Incident("broker-gone", broker_gone, "ParceldeskBrokerAway", "broker-away"),
+    Incident("leaked-token", leaked_token, None, "leaked-token"),
+    Incident("erasure", erasure_asked_for, None, "erase-a-company"),
+    Incident("wrong-keys", wrong_field_keys, "ParceldeskSecretsUnreadable", "unreadable-secrets"),
+    Incident("beat-dead", nobody_for_three_weeks, "ParceldeskPartitionsRunOut", "beat-away"),
+    Incident("bad-release", bad_release, "ParceldeskApiErrors", "bad-release"),
+)
