@@ -220,14 +220,17 @@ def check_new_url(webhook: Webhook, url: str | None) -> str:
         raise OtherKind("This webhook has no URL and gets none. Register another with the URL.")
     targets.check_target(url, target_policy.current_policy())
     if url != webhook.url:
-        check_unused(webhook.company, webhook.type_id, url)
+        check_unused(webhook.company, webhook.type_id, url, but=webhook.pk)
     return url
 
 
-def check_unused(company: Company, type_id: int, url: str) -> None:
-    same = company.webhooks.present().filter(type_id=type_id, url=url).order_by("pk").first()
-    if same is not None:
-        raise AlreadyRegistered(same.pk)
+def check_unused(company: Company, type_id: int, url: str, *, but: int = 0) -> None:
+    """Raise AlreadyRegistered if another webhook of the type leads to the same place."""
+    others = company.webhooks.present().filter(type_id=type_id).exclude(pk=but).exclude(url="")
+    wanted = targets.canonical_url(url)
+    for webhook_id, used in others.order_by("pk").values_list("pk", "url"):
+        if targets.canonical_url(used) == wanted:
+            raise AlreadyRegistered(webhook_id)
 
 
 def lock_webhook(company: Company, webhook_id: int) -> Webhook:

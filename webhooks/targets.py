@@ -115,6 +115,18 @@ def host_in(url: str) -> str:
         return host
 
 
+def canonical_url(url: str) -> str:
+    """Return one form for all spellings of an allowed URL that lead to the same request.
+
+    Case and form of the host, a dot behind it, the usual port and an empty path make no difference.
+    """
+    parts = urlsplit(url)
+    scheme = parts.scheme.lower()
+    port = "" if parts.port in (None, DEFAULT_PORTS.get(scheme)) else f":{parts.port}"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{scheme}://{host_in(url)}{port}{parts.path or '/'}{query}"
+
+
 def is_localhost(host: str) -> bool:
     """Whether the ASCII host is localhost or one of its subdomains."""
     return host == "localhost" or host.endswith(".localhost")

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from tests import builders as build
 from tests.tickets.racing import in_order
-from webhooks import services
+from webhooks import services, targets
 from webhooks.models import Webhook
 
 URL = "https://hooks.example.com/in"
@@ -172,3 +172,41 @@ def test_two_webhooks_never_change_to_the_same_url_at_once(company: Company) -> 
 
     assert isinstance(refused, services.AlreadyRegistered)
     assert sorted(Webhook.objects.values_list("url", flat=True)) == [f"{URL}/2", f"{URL}/3"]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "https://HOOKS.parcels.org/a",
+        "https://hooks.parcels.org./a",
+        "https://hooks.parcels.org:443/a",
+        "HTTPS://hooks.parcels.org/a",
+    ],
+)
+def test_another_spelling_of_a_host_is_the_same_url(company: Company, spelling: str) -> None:
+    first = services.register_webhook(company, type_id=3, url="https://hooks.parcels.org/a")
+    other = services.register_webhook(company, type_id=3, url="https://hooks.parcels.org/b")
+
+    with pytest.raises(services.AlreadyRegistered) as refused:
+        services.register_webhook(company, type_id=3, url=spelling)
+    assert refused.value.webhook_id == first.pk
+    with pytest.raises(services.AlreadyRegistered):
+        services.change_webhook(company, other.pk, url=spelling)
+    # Its own URL may be written anew, and another type may have it.
+    services.change_webhook(company, first.pk, url=spelling)
+    services.register_webhook(company, type_id=5, url=spelling)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("https://ma\u00f1ana.example.org/", "https://xn--maana-pta.example.org", True),
+        ("https://[2001:db8:0::1]/", "https://[2001:db8::1]:443/", True),
+        ("https://a.example.org/A", "https://a.example.org/a", False),
+        ("https://a.example.org/?a=1", "https://a.example.org/?a=2", False),
+        ("https://a.example.org:8443/", "https://a.example.org/", False),
+        ("https://a.example.org/a/", "https://a.example.org/a", False),
+    ],
+)
+def test_what_leads_to_the_same_request_is_one_url(one: str, other: str, same: bool) -> None:
+    assert (targets.canonical_url(one) == targets.canonical_url(other)) == same
