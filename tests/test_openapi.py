@@ -224,12 +224,17 @@ def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
     return answer
 
 
-def unusable(stock: Stock, operation: Operation, *given: Any) -> Any:
-    """A bad key, where one is read; else a decided ticket, or a webhook without a URL whose secret
-    is lost.
+def unusable(
+    stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, settings: Settings
+) -> Any:
+    """A bad key, where one is read; else a ticket that is decided or full, or a webhook without a
+    URL whose secret is lost.
     """
     if operation.idempotent:
-        return bad_key(stock, operation, *given)
+        return bad_key(stock, operation, patch, settings)
+    if operation.path == "/company/tickets/{ticket_id}":
+        settings.COMMENTS_PER_TICKET = 0
+        return stock.send(operation, {"ticket_status_id": 5, "comments": "Once more."})
     if "{ticket_id}" in operation.path:
         Ticket.objects.update(status=Status.ACCEPTED)
         return stock.send(operation, *operation.bodies()[:1])

@@ -21,6 +21,7 @@ from tickets.changes.agent_files import attach_agent_files
 from tickets.changes.files import NewFile
 from tickets.changes.history import record_history
 from tickets.changes.news import tell_news, telling
+from tickets.changes.text_bounds import count_opening
 from tickets.history_codes import Kind, Rule
 from tickets.incidences import link_incidences
 from tickets.models import Agent, CallerTicket, Document, Ticket, TicketType
@@ -57,11 +58,12 @@ def open_ticket(
     """Open a ticket of `fields` of the model: comments, data and the ids it is about.
 
     Sets its due dates, writes its history, links incidences, and assigns it to `agent`, or where
-    none is named automatically. Raises InvalidTicket and TicketExists.
+    none is named automatically. Raises InvalidTicket, TicketExists and TextRefused.
     """
     ticket_type = find_type(type_id, {**fields, "documents": documents})
     if (shipment_id := fields.get("shipment_id")) is not None:
         refuse_duplicate(company, type_id, shipment_id)
+    count_opening(company, actor, fields, documents)
     now = timezone.now()
     ticket = Ticket(company=company, type=ticket_type, created_at=now, updated_at=now, **fields)
     set_for_new_ticket(ticket)

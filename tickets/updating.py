@@ -12,6 +12,7 @@ from companies.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
+from tickets.changes.text_bounds import count_text
 from tickets.changes.writes import add_comment, change_status, replace_data
 from tickets.history_codes import Kind, NotMoved
 from tickets.models import Rating, Ticket
@@ -50,12 +51,13 @@ def update_ticket(
     """Move the company's ticket if that may be, and take the message and variables it brings.
 
     A decided ticket ignores it all (decision T4), an open one keeps what came with a move that
-    cannot be (decision T5). Raises Ticket.DoesNotExist.
+    cannot be (decision T5). Raises Ticket.DoesNotExist and TextRefused.
     """
     ticket = company.tickets.hold(ticket_id)
     was = Status(ticket.status)
     if was in TERMINAL:
         return UpdateOutcome(False, was)
+    count_text(company, text, data)
     refused = None if to == was else why_not_moved(ticket, to, text, data)
     moves = to != was and refused is None
     changed = replace_data(ticket, data)
@@ -90,14 +92,15 @@ def relevant(ticket: Ticket, text: str, data: str | None) -> bool:
 def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> UpdateOutcome:
     """Add the company's comment; on In review it brings the ticket back to an agent.
 
-    An empty one changes nothing (decision T7). Raises Ticket.DoesNotExist and TicketClosed, which
-    a decided ticket answers to an empty comment too.
+    An empty one changes nothing (decision T7). Raises Ticket.DoesNotExist, TextRefused and
+    TicketClosed, which a decided ticket answers to an empty comment too.
     """
     ticket = company.tickets.hold(ticket_id)
     if ticket.status in TERMINAL:
         raise TicketClosed("The ticket is closed to comments.")
     if is_blank(text):
         return UpdateOutcome(False, Status(ticket.status))
+    count_text(company, text)
     if ticket.status in FOLLOWED_UP_BY_COMMENT:
         if relevant(ticket, text, None):
             change_status(ticket, Status.FOLLOW_UP, actor)
@@ -110,10 +113,12 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> Update
 
 @transaction.atomic
 def rate(company: Company, ticket_id: int, *, rating: int, comment: str = "") -> None:
-    """Keep what the company thinks of a decision. Raises Ticket.DoesNotExist, RatingRefused."""
+    """Keep what the company thinks of a decision. Raises Ticket.DoesNotExist,
+    RatingRefused and TextRefused."""
     ticket = company.tickets.hold(ticket_id)
     if ticket.status not in TERMINAL:
         raise RatingRefused("Only a decided ticket can be rated.", code="ticket_not_decided")
     if Rating.objects.filter(ticket=ticket).exists():
         raise RatingRefused("The ticket has already been rated.", code="already_rated")
+    count_text(company, comment)
     Rating.objects.create(ticket=ticket, rating=rating, comment=comment, created_at=timezone.now())

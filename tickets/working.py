@@ -24,6 +24,7 @@ from tickets.changes.files import NewFile
 from tickets.changes.history import record_request
 from tickets.changes.news import telling
 from tickets.changes.seen import Seen, require_read
+from tickets.changes.text_bounds import count_text
 from tickets.changes.writes import MoveRefused, add_comment, change_status
 from tickets.labels import status_label
 from tickets.models import Ticket
@@ -108,9 +109,10 @@ def play_move(
 ) -> None:
     """Move the company's ticket as a lead would: for the test environment (decision N15).
 
-    Raises Ticket.DoesNotExist and MoveRefused.
+    Raises Ticket.DoesNotExist, MoveRefused and TextRefused.
     """
     ticket = company.tickets.hold(ticket_id)
+    count_text(company, reason, *requested)
     move_held(ticket, SANDBOX, to, reason=reason, requested=requested)
 
 

@@ -6,6 +6,9 @@ from config.settings.base import env
 RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_something")
 # Decision N14: a decision can be appealed for so long.
 APPEAL_DAYS = env.int("APPEAL_DAYS", default=30)
+# Decision N40: what a company may write.
+COMMENTS_PER_TICKET = env.int("COMMENTS_PER_TICKET", default=5_000)
+TEXT_MIB_PER_DAY = env.int("TEXT_MIB_PER_DAY", default=64)
 # Decision T19: who hears of an incidence, in its transaction. Shipments do not know tickets.
 INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
 # Who hears of a webhook that is resumed, in its transaction. Webhooks do not know deliveries.

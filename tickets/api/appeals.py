@@ -15,6 +15,7 @@ from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from tickets.api.asking import actor
 from tickets.api.schema import CHANGED, STATUS_AFTER, TAG
 from tickets.api.serializers import MOST_DOCUMENTS, DocumentItem
+from tickets.api.text_refusals import FULL_TICKET, TEXT_OF_DAY, stores_text
 from tickets.api.views import changed_response
 from tickets.changes import appeals
 from tickets.models import Ticket
@@ -53,16 +54,19 @@ class AppealTicket(Body):
             404: None,
             409: {"already_appealed": "This decision has already been appealed."},
             422: {
+                **FULL_TICKET,
                 "not_declined": "Only a Declined ticket can be appealed. This one is Pending.",
                 "appeal_too_late": "This decision could be appealed until 2026-02-01 00:00 UTC.",
                 "appeal_refused": "The appeal of this decision was refused. It cannot be repeated.",
             },
+            429: TEXT_OF_DAY,
         },
         idempotent=True,
     )
 )
 class TicketAppeals(CompanyView):
     @idempotent
+    @stores_text
     def post(self, request: CompanyRequest, ticket_id: int) -> Response:
         body = AppealTicket.read(request)
         try:

@@ -14,6 +14,7 @@ from companies.api.shapes import Done
 from companies.api.views import CompanyView, Unprocessable, idempotent
 from tickets import working
 from tickets.api.schema import CHANGED, STATUS_AFTER, TAG
+from tickets.api.text_refusals import TEXT_OF_DAY, stores_text
 from tickets.api.views import changed_response
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
@@ -67,12 +68,14 @@ class PlayedMove(Body):
         errors={
             404: None,
             422: {"move_refused": "A ticket cannot move from Accepted to Declined."},
+            429: TEXT_OF_DAY,
         },
         idempotent=True,
     )
 )
 class PlayedMoves(CompanyView):
     @idempotent
+    @stores_text
     def post(self, request: CompanyRequest, ticket_id: int) -> Response:
         body = PlayedMove.read(request)
         try:

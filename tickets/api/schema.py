@@ -22,6 +22,7 @@ from tickets.api.serializers import (
     RateTicket,
     UpdateTicket,
 )
+from tickets.api.text_refusals import FULL_TICKET, TEXT_OF_DAY
 from tickets.statuses import (
     BLOCKING,
     FOLLOWED_UP_BY_COMMENT,
@@ -142,7 +143,7 @@ tickets = extend_schema_view(
         },
         answer=TicketCreated,
         shows={"id": 41},
-        errors={409: DUPLICATE},
+        errors={409: DUPLICATE, 429: TEXT_OF_DAY},
         idempotent=True,
     ),
 )
@@ -167,7 +168,7 @@ one_ticket = extend_schema_view(
         answer=Done,
         shows={"data": True},
         headers=[CHANGED, STATUS_AFTER],
-        errors={404: None},
+        errors={404: None, 422: FULL_TICKET, 429: TEXT_OF_DAY},
     ),
 )
 
@@ -183,7 +184,7 @@ ticket_comments = extend_schema_view(
         answer=Done,
         shows={"data": True},
         headers=[CHANGED, STATUS_AFTER],
-        errors={404: None, 422: CLOSED},
+        errors={404: None, 422: CLOSED | FULL_TICKET, 429: TEXT_OF_DAY},
         idempotent=True,
     )
 )
@@ -215,6 +216,7 @@ ratings = extend_schema_view(
                 "ticket_not_decided": "Only a decided ticket can be rated.",
                 "already_rated": "The ticket has already been rated.",
             },
+            429: TEXT_OF_DAY,
         },
         idempotent=True,
     )

@@ -21,6 +21,7 @@ from tickets.api.serializers import (
     TypesQuery,
     UpdateTicket,
 )
+from tickets.api.text_refusals import stores_text
 from tickets.models import Ticket, TicketType
 
 
@@ -41,6 +42,7 @@ class Tickets(CompanyView):
         return Response(rows)
 
     @idempotent
+    @stores_text
     def post(self, request: CompanyRequest) -> Response:
         try:
             ticket = opening.open_ticket(request.company, actor(request), **opening_body(request))
@@ -81,6 +83,7 @@ class OneTicket(CompanyView):
             raise Http404 from error
         return Response({"data": [row], "total_rows": 1})
 
+    @stores_text
     def put(self, request: CompanyRequest, ticket_id: int) -> Response:
         body = UpdateTicket.read(request)
         try:
@@ -100,6 +103,7 @@ class OneTicket(CompanyView):
 @schema.ticket_comments
 class TicketComments(CompanyView):
     @idempotent
+    @stores_text
     def post(self, request: CompanyRequest, ticket_id: int) -> Response:
         text = AddComment.read(request)["comment"]
         try:
@@ -145,6 +149,7 @@ class FilterOptions(CompanyView):
 @schema.ratings
 class Ratings(CompanyView):
     @idempotent
+    @stores_text
     def post(self, request: CompanyRequest, ticket_id: int) -> Response:
         try:
             updating.rate(request.company, ticket_id, **RateTicket.read(request))

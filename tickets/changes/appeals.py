@@ -13,6 +13,7 @@ from tickets.changes.actors import Actor
 from tickets.changes.documents import fulfil
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
+from tickets.changes.text_bounds import count_text, document_texts
 from tickets.changes.writes import add_comment, save_change
 from tickets.history_codes import Kind
 from tickets.labels import status_label
@@ -42,12 +43,15 @@ def appeal_decision(
 ) -> None:
     """Keep the company's appeal, its words in the conversation and its documents on the ticket.
 
-    The ticket stays Declined until a lead decides. Raises Ticket.DoesNotExist and AppealRefused.
+    The ticket stays Declined until a lead decides. Raises Ticket.DoesNotExist,
+    AppealRefused and TextRefused.
     """
     ticket = company.tickets.hold(ticket_id)
     # A ticket that came from elsewhere may not know when it was decided.
     ticket.decided_at = declined_at = ticket.decided_at or ticket.updated_at
     refuse_appeal_that_cannot_be(ticket, declined_at)
+    # The text is stored twice, as the appeal's and in the conversation.
+    count_text(company, text, text, *document_texts(documents))
     add_documents(ticket, actor, documents)
     record_history(ticket, actor, Kind.APPEALED)
     Appeal.objects.create(

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from tickets.changes import mentions, news, variables
 from tickets.changes.actors import SANDBOX, Actor
 from tickets.changes.history import record_history
+from tickets.changes.text_bounds import check_room
 from tickets.history_codes import Kind, TicketChange
 from tickets.labels import status_label
 from tickets.models import Comment, Ticket
@@ -77,8 +78,10 @@ def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True)
     """Add a comment. Called after the move it comes with: it carries the status of then.
 
     Colleagues whom a note names are notified. A text for the company that names one by their user
-    name is refused: raises MoveRefused.
+    name is refused: raises MoveRefused. Of its company a full ticket takes none: TooManyComments.
     """
+    if actor.by == By.COMPANY:
+        check_room(ticket)
     if public:
         refuse_user_names(text, actor)
     now = timezone.now()

@@ -4,7 +4,7 @@ from tickets.models.agents import Absence, Agent, LoadChange, Shift
 from tickets.models.appeals import Appeal
 from tickets.models.automations import Automation
 from tickets.models.clocks import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
-from tickets.models.conversation import Comment, HistoryEntry, Rating
+from tickets.models.conversation import Comment, HistoryEntry, Rating, TextOfDay
 from tickets.models.decisions import ApprovalLimit, ReasonCode
 from tickets.models.files import (
     RequestedDocument,
@@ -47,6 +47,7 @@ __all__ = [
     "SearchEntry",
     "SearchFill",
     "Shift",
+    "TextOfDay",
     "Ticket",
     "TicketFile",
     "TicketType",

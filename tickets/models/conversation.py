@@ -1,5 +1,6 @@
 from django.db import models
 
+from companies.models import Company
 from tickets.history_codes import Kind
 from tickets.models.tickets import Ticket
 from tickets.statuses import By
@@ -30,6 +31,19 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return f"comment {self.pk}"
+
+
+class TextOfDay(models.Model):
+    """How much text a company has written on its last day of writing (UTC)."""
+
+    company = models.OneToOneField(
+        Company, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    day = models.DateField()
+    bytes = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.bytes} bytes on {self.day}"
 
 
 class HistoryQuerySet(models.QuerySet["HistoryEntry"]):

@@ -1,0 +1,87 @@
+"""Bounds on what a company writes: comments of a ticket, and bytes of a day (decision N40)."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from companies import statements
+from companies.models import Company
+from tickets.changes.actors import Actor
+from tickets.models import Ticket
+from tickets.statuses import By
+
+# Refused bytes are rolled back with everything else, so they do not count.
+ADD = """
+INSERT INTO tickets_textofday (company_id, day, bytes) VALUES (%s::bigint, %s::date, %s::bigint)
+ON CONFLICT (company_id) DO UPDATE SET day = excluded.day, bytes = excluded.bytes
+  + CASE WHEN tickets_textofday.day = excluded.day THEN tickets_textofday.bytes ELSE 0 END
+RETURNING bytes
+"""
+IS_FULL = """
+SELECT count(*) >= %s::integer FROM (
+  SELECT FROM tickets_comment WHERE ticket_id = %s::bigint LIMIT %s::integer) AS found
+"""
+
+
+class TextRefused(Exception):
+    """The company has written as much as it may."""
+
+
+class TooManyComments(TextRefused):
+    """The ticket takes no more comments of its company."""
+
+    def __init__(self) -> None:
+        super().__init__(f"A ticket has at most {settings.COMMENTS_PER_TICKET} comments.")
+
+
+class TextOfDaySpent(TextRefused):
+    """The company takes up again at midnight UTC; `wait`: seconds until then."""
+
+    def __init__(self, now: datetime) -> None:
+        super().__init__(
+            f"You have sent {settings.TEXT_MIB_PER_DAY} MiB of text today; the day ends at midnight"
+            " UTC."
+        )
+        tomorrow = datetime.combine(now.date() + timedelta(days=1), time.min, now.tzinfo)
+        self.wait = (tomorrow - now).total_seconds()
+
+
+def count_text(company: Company, *texts: str | None) -> None:
+    """Count what a company writes, in the transaction that stores it. Raises TextOfDaySpent.
+
+    Call it after the ticket is locked: the company's other writes wait until the transaction ends.
+    """
+    size = sum(len(text.encode()) for text in texts if text)
+    if not size:
+        return
+    now = timezone.now()
+    ((total,),) = statements.fetch_rows(ADD, [company.pk, now.date(), size])
+    if total > settings.TEXT_MIB_PER_DAY * 2**20:
+        raise TextOfDaySpent(now)
+
+
+def count_opening(
+    company: Company,
+    actor: Actor,
+    fields: Mapping[str, Any],
+    documents: Iterable[Mapping[str, Any]],
+) -> None:
+    """Count the texts of a new ticket, unless an agent opens it. Raises TextOfDaySpent."""
+    if actor.by == By.COMPANY:
+        texts = [fields.get(name) for name in ("comments", "data", "warehouse_package_id")]
+        count_text(company, *texts, *document_texts(documents))
+
+
+def document_texts(documents: Iterable[Mapping[str, Any]]) -> list[str | None]:
+    return [one.get(name) for one in documents for name in ("field_id", "key", "value")]
+
+
+def check_room(ticket: Ticket) -> None:
+    """Raises TooManyComments."""
+    most = settings.COMMENTS_PER_TICKET
+    ((full,),) = statements.fetch_rows(IS_FULL, [most, ticket.pk, most])
+    if full:
+        raise TooManyComments
