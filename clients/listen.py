@@ -53,6 +53,8 @@ WAITS_BETWEEN_TRIES = (1.0, 3.0)
 # Events are signed when they are fetched, and receivers refuse an old signature.
 FRESH_FOR = 60.0
 PAGE = 20
+# Of a note, on Windows.
+LOCKED_BYTE = 2**30
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -248,7 +250,10 @@ def lock(file: IO[str]) -> bool:
     """Take the lock that goes with this process; False if another process has it."""
     try:
         if sys.platform == "win32":
+            # Far behind the text, which --print-secret reads while listen runs.
+            os.lseek(file.fileno(), LOCKED_BYTE, os.SEEK_SET)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            os.lseek(file.fileno(), 0, os.SEEK_SET)
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -275,12 +280,32 @@ def left_behind(service: Service) -> Iterator[Session]:
             continue  # deleted this moment by the one who wrote it
         if lock(file):
             with suppress(ValueError):
-                # What stands behind the first value was left by a kill in the middle of writing.
-                known, _ = json.JSONDecoder().raw_decode(file.read())
+                known = read_note(file)
                 if known["account"] == account_of(service):
                     yield Session(path, file, known)
                     continue
         file.close()
+
+
+def read_note(file: IO[str]) -> Json:
+    """Read a note. Raises ValueError for one that is not written yet."""
+    # What stands behind the first value was left by a kill in the middle of writing.
+    known, _ = json.JSONDecoder().raw_decode(file.read())
+    found: Json = known
+    return found
+
+
+def running_webhooks(service: Service) -> dict[int, Json]:
+    """Find the webhooks of the listen that runs now with this service and token, by type."""
+    found: dict[int, Json] = {}
+    for path in sorted(notes_folder().glob("*.json")):
+        with suppress(OSError, ValueError), path.open("r+") as file:
+            if lock(file):
+                continue  # nobody runs it
+            known = read_note(file)
+            if known["account"] == account_of(service):
+                found.update({each["type"]: each for each in known["webhooks"] if each["id"]})
+    return found
 
 
 def clean_up(service: Service, *, kept_too: bool = False) -> None:
@@ -491,7 +516,11 @@ def options_of(arguments: list[str] | None) -> argparse.Namespace:
     add("--token", help="a test token; else PARCELDESK_TOKEN, which others cannot see in a list")
     add("--header", action="append", default=[], help="one more header, as 'Name: value'")
     add("--keep", action="store_true", help="keep webhooks and secrets for the next start")
-    add("--print-secret", action="store_true", help="print the signing secrets, and keep them")
+    add(
+        "--print-secret",
+        action="store_true",
+        help="print the signing secrets, of a running listen if there is one",
+    )
     add("--clean-up", action="store_true", help="delete what earlier starts left or kept")
     options = parser.parse_args(arguments)
     options.url = options.url or os.environ.get("PARCELDESK_URL") or "http://127.0.0.1:8000"
@@ -551,7 +580,7 @@ def fill(service: Service, session: Session, types: dict[int, str]) -> None:
 
 
 def webhooks_of(service: Service) -> list[Json]:
-    found: list[Json] = service.call("GET", "/webhooks")["data"]
+    found: list[Json] = service.call("GET", "/webhooks?without_url=1")["data"]
     return found
 
 
@@ -560,15 +589,15 @@ def work(options: argparse.Namespace, service: Service) -> None:
     if options.clean_up:
         return
     types = wanted_types(service, options.type or ["3"])
+    if options.print_secret:
+        print_secrets(service, types)
+        return
     session = kept_session(service, list(types)) or new_session(service)
     listener = None
     try:
         fill(service, session, types)
-        session.known["keep"] = options.keep or options.print_secret
+        session.known["keep"] = options.keep
         session.write()
-        if options.print_secret:
-            say("\n".join(webhook["secret"] for webhook in session.webhooks if webhook["secret"]))
-            return
         introduce(options, session, types)
         pairs = (header.split(":", 1) for header in options.header)
         headers = {name.strip(): value.strip() for name, value in pairs}
@@ -578,6 +607,26 @@ def work(options: argparse.Namespace, service: Service) -> None:
         leave(service, session)
         if listener:
             say(f"forwarded {listener.accepted}, not accepted {listener.failed}")
+
+
+def print_secrets(service: Service, types: dict[int, str]) -> None:
+    """Print the secrets of a running listen; of types that none has, make webhooks and keep them.
+
+    A webhook made beside a running one would have another secret than the events that come.
+    """
+    running = running_webhooks(service)
+    secrets = {type_id: running[type_id].get("secret") for type_id in types if type_id in running}
+    missing = {type_id: name for type_id, name in types.items() if type_id not in running}
+    if missing:
+        session = kept_session(service, list(missing)) or new_session(service)
+        try:
+            fill(service, session, missing)
+            session.known["keep"] = True
+            session.write()
+            secrets.update({each["type"]: each["secret"] for each in session.webhooks})
+        finally:
+            leave(service, session)
+    say("\n".join(secret for _, secret in sorted(secrets.items()) if secret))
 
 
 def introduce(options: argparse.Namespace, session: Session, types: dict[int, str]) -> None:

@@ -10,7 +10,7 @@ const fs = require("node:fs");
 const http = require("node:http");
 const { verify } = require("./verify.js");
 
-const SECRETS = (process.env.WEBHOOK_SECRET ?? "").split(" ").filter(Boolean);
+const SECRETS = (process.env.WEBHOOK_SECRET ?? "").split(/\s+/).filter(Boolean);
 const LARGEST_BODY = 1024 * 1024;
 const STATUS_TYPES = ["tracking.simple", "ecommerceTracking"];
 

@@ -241,8 +241,10 @@ class Webhooks:
         made: Json = self._call("POST", "/webhooks", body).data["data"]
         return made
 
-    def list(self) -> Rows:
-        found: Rows = self._call("GET", "/webhooks").data["data"]
+    def list(self, *, without_url: bool = False) -> Rows:
+        """List those with a URL; `without_url`: all."""
+        query = {"without_url": 1} if without_url else {}
+        found: Rows = self._call("GET", "/webhooks", query=query).data["data"]
         return found
 
     def get(self, webhook_id: int) -> Json:

@@ -17,6 +17,7 @@ from companies.ids import LARGEST_ID
 from companies.texts import is_blank
 
 LONGEST_TEXT_BYTES = 64 * 1024
+LONGEST_CURSOR = 50
 # So many are named. A body of unknown fields alone would make an answer four times its size.
 MOST_UNKNOWN = 100
 
@@ -118,6 +119,16 @@ class Text(serializers.CharField):
         if len(text.encode()) > LONGEST_TEXT_BYTES:
             self.fail("max_bytes")
         return text
+
+
+@extend_schema_field(
+    {"type": "string", "maxLength": LONGEST_CURSOR, "pattern": "^[0-9]+(-[0-9]+)?$"}
+)
+class Cursor(Text):
+    """The next_cursor of an answer, as it came. The list that it belongs to reads it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, max_length=LONGEST_CURSOR, **options)
 
 
 class Word(serializers.ChoiceField):

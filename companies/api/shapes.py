@@ -15,6 +15,10 @@ class Time(serializers.RegexField):
         super().__init__(TIME, **options)
 
 
+class NextCursor(serializers.CharField):
+    """The place from which a list goes on: a string in every list, or null."""
+
+
 class FlagValue(serializers.ChoiceField):
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=[0, 1], **options)

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
 from companies.api.schema import operation
-from companies.api.shapes import Time, shape
+from companies.api.shapes import NextCursor, Time, shape
 from deliveries.api.schema import ID, TAG
 from deliveries.api.serializers import StreamQuery
 from deliveries.on_demand import advice
@@ -34,7 +34,7 @@ class StreamedEvent(serializers.Serializer[Any]):
 StreamedEvents = shape(
     "StreamedEvents",
     data=StreamedEvent(many=True),
-    next_cursor=serializers.CharField(help_text="Send it as `after` to go on; always there."),
+    next_cursor=NextCursor(help_text="Send it as `after` to go on; always there."),
 )
 
 

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
 from companies.api.schema import operation
-from companies.api.shapes import Done, Time, shape
+from companies.api.shapes import Done, NextCursor, Time, shape
 from deliveries.api.serializers import STATES, LogQuery, Window
 from deliveries.http.answers import Failure
 from deliveries.redelivery import MOST_A_DAY
@@ -45,7 +45,7 @@ class DeliveryRow(serializers.Serializer[Any]):
 DeliveryList = shape(
     "DeliveryList",
     data=DeliveryRow(many=True),
-    next_cursor=serializers.CharField(
+    next_cursor=NextCursor(
         allow_null=True, help_text="Send it as `cursor` to get older rows; null on the last page."
     ),
 )

@@ -86,8 +86,8 @@ TICKETS = (
     Mutant(
         "cursor-skips",
         QUERIES,
-        "tickets[-1].pk if tickets and",
-        "tickets[0].pk if tickets and",
+        "str(tickets[-1].pk) if tickets and",
+        "str(tickets[0].pk) if tickets and",
         "Whoever follows the cursor gets the same tickets again and again.",
     ),
     Mutant(

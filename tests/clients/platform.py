@@ -54,8 +54,10 @@ class Platform(StandIn):
             return self.instead.pop(0)
         if asked.line == "GET /webhook-types":
             return Told(200, TYPES)
-        if asked.line == "GET /webhooks":
-            return Told(200, {"data": list(self.webhooks.values()), "next_cursor": None})
+        if asked.method == "GET" and path == "/webhooks":
+            all_too = query.get("without_url") == ["1"]
+            listed = [each for each in self.webhooks.values() if all_too or each["url"]]
+            return Told(200, {"data": listed, "next_cursor": None})
         if asked.line == "POST /webhooks":
             return self.make(asked)
         id = int(re.match(r"/webhooks/(\d+)", path)[1])

@@ -274,6 +274,35 @@ def test_what_a_killed_one_left_is_deleted_at_the_next_start_and_nothing_else(
     assert set(platform.webhooks) == {99}
 
 
+def test_print_secret_beside_a_running_listen_prints_its_secret_and_makes_nothing(
+    platform: Platform, background: Any, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    background()
+
+    assert run("--print-secret") == 0
+    assert capsys.readouterr().out == "secret-1\n"
+    assert set(platform.webhooks) == {1}
+    # It has none of type 5; the new one is kept for the next start.
+    assert run("--print-secret", "--type", "5", "3", "1") == 0
+    assert capsys.readouterr().out == "secret-1\nsecret-3\n"
+    assert {id: each["type_id"] for id, each in platform.webhooks.items()} == {1: 3, 2: 1, 3: 5}
+
+
+def test_print_secret_beside_the_listen_of_another_token_makes_its_own(
+    platform: Platform,
+    background: Any,
+    run: Run,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    background()
+    monkeypatch.setenv("PARCELDESK_TOKEN", "test_another")
+
+    assert run("--print-secret") == 0
+
+    assert capsys.readouterr().out == "secret-2\n"
+
+
 def test_leaves_alone_what_another_token_left(
     platform: Platform, background: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

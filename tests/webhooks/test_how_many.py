@@ -146,11 +146,36 @@ def test_smaller_pages_follow_each_other(api: APIClient, company: Company) -> No
     last, end = listed(api, limit=2, cursor=further)
 
     assert [first, second, last] == [made[:2], made[2:4], made[4:]]
-    assert end is None
+    assert (cursor, further, end) == (str(made[1]), str(made[3]), None)
+
+
+def test_those_without_a_url_are_listed_only_if_asked_for(api: APIClient, company: Company) -> None:
+    """Clients of the live platform fail at a URL that is null."""
+    made = [
+        build.webhook(company, url=url).pk for url in (f"{URL}/0", "", f"{URL}/1", "", f"{URL}/2")
+    ]
+
+    assert listed(api)[0] == listed(api, without_url=0)[0] == made[::2]
+    assert listed(api, without_url=1)[0] == made
+    # Pages are of those that are listed.
+    first, cursor = listed(api, limit=2)
+    assert (first, listed(api, limit=2, cursor=cursor)) == ([made[0], made[2]], ([made[4]], None))
+    # Each can still be read by its id.
+    assert api.get(f"/webhooks/{made[1]}").json()["data"]["url"] is None
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("limit", 0), ("limit", 101), ("cursor", "x"), ("page", 2)]
+    ("name", "value"),
+    [
+        ("limit", 0),
+        ("limit", 101),
+        ("cursor", "x"),
+        ("cursor", "0"),
+        ("cursor", "9" * 19),
+        ("page", 2),
+        ("without_url", "true"),
+        ("without_url", ""),
+    ],
 )
 def test_a_page_that_cannot_be_is_refused_by_name(api: APIClient, name: str, value: Any) -> None:
     answer = api.get("/webhooks", {name: value})

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from companies.api.answer_sizes import fitting_rows
-from companies.api.bodies import Text
+from companies.api.bodies import Cursor
 from companies.models import Company
 from tickets.api import page_bounds
 from tickets.api.serializers import WRONG_CURSOR, Query, QueryInteger
@@ -16,7 +16,7 @@ class CommentsQuery(Query):
     limit = QueryInteger(
         required=False, default=page_bounds.COMMENTS_IN_PAGE, max_value=page_bounds.COMMENTS_IN_PAGE
     )
-    cursor = Text(required=False, max_length=40, help_text="The next_cursor of the previous page.")
+    cursor = Cursor(help_text="The next_cursor of the previous page.")
 
     def validate_cursor(self, cursor: str) -> int:
         try:

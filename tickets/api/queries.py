@@ -83,14 +83,15 @@ def place_after(
     ids: Sequence[int],
     query: dict[str, Any],
     places: Mapping[int, str],
-) -> int | str | None:
+) -> str | None:
     """Where the list goes on; `ids` has one more if there are more. `places`: of the changes that
     the list found, as a ticket may have changed again since."""
     if "updated_since" in query:
         if tickets:
             return places[tickets[-1].pk]
-        return query.get("cursor") or following.place_before(query["updated_since"])
-    return tickets[-1].pk if tickets and tickets[-1].pk != ids[-1] else None
+        cursor: str = query.get("cursor") or following.place_before(query["updated_since"])
+        return cursor
+    return str(tickets[-1].pk) if tickets and tickets[-1].pk != ids[-1] else None
 
 
 def matching(company: Company, query: dict[str, Any]) -> tuple[TicketQuerySet, bool]:

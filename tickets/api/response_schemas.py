@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from companies.api.shapes import Done, Error, FlagValue, Time, shape
+from companies.api.shapes import Done, Error, FlagValue, NextCursor, Time, shape
 from companies.files.kinds import KINDS
 from tickets.models import Appeal, Document
 from tickets.statuses import By, Status
@@ -173,11 +173,6 @@ class Counts(serializers.Serializer[Any]):
     resolved = serializers.IntegerField()
 
 
-@extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}]})
-class NextCursor(serializers.Field[Any, Any, Any, Any]):
-    """Where a list goes on: an id, or a place in the order of change."""
-
-
 TicketList = shape(
     "TicketList",
     data=TicketRow(many=True),
@@ -190,7 +185,7 @@ TicketList = shape(
     next_cursor=NextCursor(
         allow_null=True,
         help_text="Send it as `cursor` to get the next page; null on the last page. With"
-        " `updated_since` a string, and never null: it goes on where this page ended.",
+        " `updated_since` it is never null: it goes on where this page ended.",
     ),
 )
 
@@ -205,7 +200,7 @@ TicketDetail = shape(
 CommentList = shape(
     "CommentList",
     data=CommentRow(many=True),
-    next_cursor=serializers.CharField(
+    next_cursor=NextCursor(
         allow_null=True, help_text="Send it as `cursor` to go on; null on the last page."
     ),
 )

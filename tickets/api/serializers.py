@@ -10,7 +10,7 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 
 from companies import strict_json
-from companies.api.bodies import Body, Integer, Text, Word, WrongField
+from companies.api.bodies import Body, Cursor, Integer, Text, Word, WrongField
 from companies.api.uploads import IdOrName
 from deliveries.api.serializers import Moment
 from tickets import rules
@@ -201,7 +201,7 @@ class DetailQuery(Query):
 class ListQuery(DetailQuery):
     page = QueryInteger(required=False)
     limit = QueryInteger(required=False, default=20, max_value=LARGEST_PAGE)
-    cursor = Text(required=False, max_length=40, help_text="The next_cursor of the previous page.")
+    cursor = Cursor(help_text="The next_cursor of the previous page.")
     status_group = Word(choices=["active", "resolved"], required=False)
     status = StatusNumbers(
         required=False,

@@ -5,8 +5,8 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from companies.api.bodies import Body, Flag, Integer, Text
-from companies.ids import LARGEST_ID
+from companies.api.bodies import Body, Cursor, Flag, Integer, Text
+from companies.ids import LARGEST_ID, read_id
 from webhooks import targets
 from webhooks.event_types import registry
 
@@ -88,15 +88,29 @@ class RegisterWebhook(Body):
         return fields
 
 
+class QueryFlag(Flag):
+    """1 or 0, as an address holds it."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        return super().to_internal_value({"0": 0, "1": 1}.get(data, data))
+
+
 class ListWebhooks(Body):
     """The query of the list of webhooks. Every value comes as text."""
 
-    cursor = serializers.IntegerField(
+    cursor = Cursor(help_text="The last answer's next_cursor.")
+    without_url = QueryFlag(
         required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        help_text="The last answer's next_cursor.",
+        default=False,
+        help_text="1 lists the webhooks without a URL, too, such as those that listen makes.",
     )
+
+    def validate_cursor(self, text: str) -> int:
+        last = read_id(text)
+        if last is None:
+            wrong = "Send the next_cursor of an answer."
+            raise serializers.ValidationError(wrong, code="invalid_cursor")
+        return last
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """All webhooks that a company may register fit one page."""

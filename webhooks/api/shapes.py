@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from companies.api.shapes import Error, FlagValue, Time, shape
+from companies.api.shapes import Error, FlagValue, NextCursor, Time, shape
 from webhooks.event_types import registry
 
 
@@ -85,7 +85,7 @@ class WebhookRow(serializers.Serializer[Any]):
 WebhookList = shape(
     "WebhookList",
     data=WebhookRow(many=True),
-    next_cursor=serializers.IntegerField(
+    next_cursor=NextCursor(
         allow_null=True, help_text="Send it as `cursor` to get the rest; null on the last page."
     ),
 )

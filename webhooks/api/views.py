@@ -100,8 +100,11 @@ class Webhooks(CompanyView):
         query.is_valid(raise_exception=True)
         cursor, limit = query.validated_data.get("cursor", 0), query.validated_data["limit"]
         webhooks = request.company.webhooks.present().filter(pk__gt=cursor).order_by("pk")
+        if not query.validated_data["without_url"]:
+            # Clients of the live platform take `url` for a text, and fail at a null.
+            webhooks = webhooks.exclude(url="")
         page = list(webhooks[: limit + 1])
-        more = page[limit - 1].pk if len(page) > limit else None
+        more = str(page[limit - 1].pk) if len(page) > limit else None
         data = [webhook_payload(webhook) for webhook in page[:limit]]
         return Response({"data": data, "next_cursor": more})
 
