@@ -38,10 +38,5 @@ def envelope_schema(name: str, data: Schema) -> Schema:
 
 
 def object_schema(**fields: Schema) -> Schema:
-    """The schema of an object that has all of these members and no others."""
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
+    """Return the schema of an object that has all of these members. More may come."""
+    return {"type": "object", "properties": fields, "required": list(fields)}

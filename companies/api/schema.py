@@ -150,6 +150,42 @@ def without_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+def with_open_choices(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """List the values of what we send as examples, where there may be more one day.
+
+    Clients that are generated from an `enum` fail at an answer with a value that they do not know.
+    Choices of requests stay, as do flags and constants.
+    """
+    schemas = result["components"]["schemas"]
+    for name, component in schemas.items():
+        if not name.endswith("Request"):
+            open_choices(component)
+    for methods in result["paths"].values():
+        for described in methods.values():
+            open_choices(described["responses"])
+    open_choices(result.get("webhooks", {}))
+    return result
+
+
+def open_choices(part: Any) -> None:
+    """Replace each `enum` in this part of the description, in place."""
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for each in inner:
+        open_choices(each)
+    choices = part.get("enum") if isinstance(part, dict) else None
+    if not isinstance(choices, list):
+        return
+    values = [choice for choice in choices if choice is not None]
+    if len(values) == 1 or values == [0, 1]:
+        return
+    del part["enum"]
+    part["examples"] = values
+    known = ", ".join(f"`{json.dumps(value)}`" for value in values)
+    about = part.get("description", "").rstrip(".")
+    words = f"Known values: {known}. More may come."
+    part["description"] = f"{about}. {words}" if about else words
+
+
 def without_marks(result: Any, **_: Any) -> Any:
     """Remove the marks that drf-spectacular adds to every choice for its own use."""
     if isinstance(result, dict):

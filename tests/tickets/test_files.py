@@ -72,6 +72,7 @@ def test_a_file_is_kept_shown_with_its_ticket_and_read_at_its_address(
     assert file["id"] == answer["data"]["id"]
     assert (file["content_type"], file["size"]) == ("image/png", path.stat().st_size)
     assert (file["description"], file["requested_document"]) == ("As it arrived.", None)
+    assert file["file_url"] == file["url"]
     read = Client().get(file["url"])
     assert read.content == path.read_bytes()
     entry = HistoryEntry.objects.get(kind="file_added")

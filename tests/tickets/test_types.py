@@ -1,4 +1,6 @@
 import html
+import json
+from base64 import urlsafe_b64decode
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 from rest_framework.test import APIClient
 
+from companies.models import Company
 from tests.tickets.catalogue import CATALOGUE
 from tickets import agents
 from tickets.models import TicketType
@@ -167,3 +170,17 @@ def test_what_programs_could_not_read_is_refused(
     assert answer.status_code == 200
     assert says in html.unescape(answer.content.decode())
     assert getattr(TicketType.objects.get(pk=5), field) == []
+
+
+def test_a_company_reads_its_own_id_as_clients_of_the_live_platform_do(
+    api: APIClient, birch_api: APIClient, company: Company, birch: Company
+) -> None:
+    for caller, own in ((api, company), (birch_api, birch)):
+        answer = caller.get("/user-information").json()
+
+        assert answer["data"] == {"company_id": own.pk}
+        head, middle, _ = answer["token"].split(".")
+        assert json.loads(urlsafe_b64decode(middle + "==")) == {"data": {"company_id": own.pk}}
+        assert json.loads(urlsafe_b64decode(head + "==")) == {"alg": "none"}
+    bearer = {"Authorization": f"Bearer {answer['token']}"}
+    assert APIClient().get("/user-information", headers=bearer).status_code == 401

@@ -26,7 +26,7 @@ SENT = {
     "description": "The box as it arrived.",
 }
 URL = "https://desk.example.com/files/Mg:1xYzAb:c2lnbmF0dXJl"
-CREATED = {"id": 2, "name": "box.png", "url": URL}
+CREATED = {"id": 2, "name": "box.png", "url": URL, "file_url": URL}
 ROW = {
     **CREATED,
     "content_type": "image/png",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, inline_serializer
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from companies.api.shapes import Done, Error, FlagValue, NextCursor, Time, shape
@@ -34,6 +34,7 @@ class NewFileRow(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField(help_text="As it is shown; not always as you sent it.")
     url = serializers.CharField(help_text="Where it can be read for an hour, without a token.")
+    file_url = serializers.CharField(help_text="The same as url.")
 
 
 class FileRow(NewFileRow):

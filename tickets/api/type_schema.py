@@ -71,6 +71,18 @@ class FilterChoices(serializers.Serializer[Any]):
     types = FilterChoice(many=True)
 
 
+class CallerData(serializers.Serializer[Any]):
+    company_id = serializers.IntegerField()
+
+
+UserInformation = shape(
+    "UserInformation",
+    data=CallerData(),
+    token=serializers.CharField(
+        help_text="The same for clients that read it from a JSON Web Token. It opens nothing."
+    ),
+)
+
 types = extend_schema_view(
     get=operation(
         "listTicketTypes",
@@ -119,6 +131,20 @@ filter_options = extend_schema_view(
         shows={
             "statuses": [{"value": 1, "lang": "pending"}],
             "types": [{"value": 5, "lang": "damaged"}],
+        },
+        errors={400: None},
+    )
+)
+
+user_information = extend_schema_view(
+    get=operation(
+        "readUserInformation",
+        "Read the id of your company.",
+        tag=TAG,
+        answer=UserInformation,
+        shows={
+            "data": {"company_id": 3},
+            "token": "eyJhbGciOiJub25lIn0.eyJkYXRhIjogeyJjb21wYW55X2lkIjogM319.unsigned",
         },
         errors={400: None},
     )

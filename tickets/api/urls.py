@@ -12,6 +12,7 @@ urlpatterns = [
     path("company/tickets/<id:ticket_id>/files", files.TicketFiles.as_view()),
     path("company/tickets/comments/<id:ticket_id>", views.Comments.as_view()),
     path("tickets/filters-options", views.FilterOptions.as_view()),
+    path("user-information", views.UserInformation.as_view()),
     path("company/upload/evidences", files.UploadEvidence.as_view()),
     path("company/attach/evidences/<id:ticket_id>", files.AttachEvidence.as_view()),
     path("company/evidences/<id:ticket_id>", files.Evidence.as_view()),

@@ -10,7 +10,7 @@ from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from tickets import opening, updating
 from tickets.api import conversation, queries, schema, type_schema
 from tickets.api.asking import actor, base_of
-from tickets.api.representation import filter_options, type_row
+from tickets.api.representation import filter_options, type_row, user_information
 from tickets.api.serializers import (
     AddComment,
     DetailQuery,
@@ -144,6 +144,13 @@ class FilterOptions(CompanyView):
         NoQuery.read(request)
         # Also the types that are no longer offered: their tickets are still in the list.
         return Response(filter_options(TicketType.objects.only("name")))
+
+
+@type_schema.user_information
+class UserInformation(CompanyView):
+    def get(self, request: CompanyRequest) -> Response:
+        NoQuery.read(request)
+        return Response(user_information(request.company.pk))
 
 
 @schema.ratings

@@ -64,7 +64,8 @@ webhooks = extend_schema_view(
         "listWebhooks",
         "List your webhooks, oldest first.",
         tag=TAG,
-        about="Those with a URL, and with `without_url=1` all. All that you can register fit one page.",
+        about="Those with a URL, and with `without_url=1` all. All that you can register fit one"
+        " page.",
         query=ListWebhooks,
         answer=WebhookList,
         shows={"data": [ROW], "next_cursor": None},
