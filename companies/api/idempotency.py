@@ -3,21 +3,24 @@
 import hashlib
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.http import parse_header_parameters
+from rest_framework.exceptions import ParseError
 from rest_framework.response import Response
 
 from companies import locks
+from companies.api.parsers import parse_json
 from companies.api.requests import CompanyRequest
 from companies.encryption import SecretText, UnreadableSecret
 from companies.models import KeptAnswer
 from companies.models.kept_answers import KEPT_FOR
 
 LONGEST_KEY = 255
-NO_KEY = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
+NO_KEY = "Send one Idempotency-Key, of 1 to 255 visible ASCII characters without spaces."
+REPLAYED = "Idempotent-Replayed"
 STILL_RUNNING = "The first request with this Idempotency-Key is still running."
 OTHER_REQUEST = "This Idempotency-Key was used for a different request."
 
@@ -34,9 +37,16 @@ class Running(RuntimeError):
     """The first request with this key is still running."""
 
 
+class Fingerprints(NamedTuple):
+    """Digests of a request: of its exact bytes, and of what its JSON means."""
+
+    exact: str
+    meaning: str
+
+
 def check_key(key: str) -> None:
     """Raises BadKey."""
-    if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
+    if not 1 <= len(key) <= LONGEST_KEY or not all("!" <= each <= "~" for each in key):
         raise BadKey(NO_KEY, code="idempotency_key_invalid")
 
 
@@ -44,25 +54,26 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
     """Return the stored response for `key`, or call `answer` and store its response.
 
     The response is stored in the transaction of the work itself. An advisory lock of this
-    transaction marks the key as running, so it disappears with a killed process. A 409, a 429 and
-    a 5xx are not stored, because a retry may succeed. Raises BadKey and Running, the latter also
+    transaction marks the key as running, so it disappears with a killed process. Refusals are not
+    stored: they have done nothing, and a retry may succeed, such as a comment on a ticket that was
+    closed and has been reopened. Raises BadKey and Running, the latter also
     where an earlier version of the service, whose locks are others, stored a response meanwhile.
     """
-    fingerprint = fingerprint_of(request, key)
+    prints = fingerprints_of(request, key)
     with transaction.atomic():
-        if (first := kept_response(request, key, fingerprint)) is not None:
+        if (first := kept_response(request, key, prints)) is not None:
             return first
         with transaction.atomic():
             response = answer()
             if response.status_code >= 400:
-                # The writes of a failed request are rolled back; its response is still stored.
                 transaction.set_rollback(True)
-        if response.status_code not in (409, 429) and response.status_code < 500:
+        if response.status_code < 400:
             try:
                 KeptAnswer.objects.create(
                     company=request.company,
                     key=key,
-                    fingerprint=fingerprint,
+                    fingerprint=prints.exact,
+                    meaning=prints.meaning,
                     status=response.status_code,
                     headers=view_headers(response),
                     **body_columns(response.data),
@@ -78,12 +89,12 @@ def answered_before(request: CompanyRequest, key: str) -> Response | None:
 
     For work that belongs into no transaction: a view asks before it, and calls `answer_once` after.
     """
-    fingerprint = fingerprint_of(request, key)
+    prints = fingerprints_of(request, key)
     with transaction.atomic():
-        return kept_response(request, key, fingerprint)
+        return kept_response(request, key, prints)
 
 
-def kept_response(request: CompanyRequest, key: str, fingerprint: str) -> Response | None:
+def kept_response(request: CompanyRequest, key: str, prints: Fingerprints) -> Response | None:
     """Lock the key until the transaction ends, then look. Raises BadKey and Running."""
     if not locks.try_key(request.company.pk, key):
         raise Running(STILL_RUNNING)
@@ -93,20 +104,33 @@ def kept_response(request: CompanyRequest, key: str, fingerprint: str) -> Respon
     if kept.created_at <= timezone.now() - KEPT_FOR:
         kept.delete()
         return None
-    if kept.fingerprint != fingerprint:
+    if kept.fingerprint != prints.exact and kept.meaning != prints.meaning:
         raise BadKey(OTHER_REQUEST, code="idempotency_key_reused")
-    return Response(kept_body(kept), status=kept.status, headers=kept.headers)
+    headers = {**kept.headers, REPLAYED: "true"}
+    return Response(kept_body(kept), status=kept.status, headers=headers)
 
 
-def fingerprint_of(request: CompanyRequest, key: str) -> str:
-    """By what a request is known again. Raises BadKey."""
+def fingerprints_of(request: CompanyRequest, key: str) -> Fingerprints:
+    """Return what identifies a repeat of a request. Raises BadKey."""
     check_key(key)
     body = request._request.body if request.whole_body is None else request.whole_body
     # Clients make up another boundary for each repeat of a form.
     if boundary := parse_header_parameters(request.content_type or "")[1].get("boundary"):
         body = body.replace(b"--" + boundary.encode(errors="replace"), b"")
-    text = f"{request.method} {request.path}\n".encode() + body
-    return hashlib.sha256(text).hexdigest()
+    place = f"{request.method} {request.path}\n".encode()
+    return Fingerprints(
+        hashlib.sha256(place + body).hexdigest(),
+        hashlib.sha256(place + canonical_json(body)).hexdigest(),
+    )
+
+
+def canonical_json(body: bytes) -> bytes:
+    """Write JSON in one way, whatever its spaces, escapes and order of keys; others as they are."""
+    try:
+        value = parse_json(body)
+    except ParseError:
+        return body
+    return json.dumps(value, sort_keys=True).encode()
 
 
 def body_columns(body: Any) -> dict[str, Any]:

@@ -64,7 +64,7 @@ SHARED: dict[int, Messages] = {
     415: {"unsupported_media_type": "Send application/json, not compressed."},
     422: {
         "idempotency_key_invalid": (
-            "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
+            "Send one Idempotency-Key, of 1 to 255 visible ASCII characters without spaces."
         ),
         "idempotency_key_reused": "This Idempotency-Key was used for a different request.",
     },

@@ -69,9 +69,10 @@ ANSWER_HEADERS = [
 ]
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
-    {"type": "string", "minLength": 1, "maxLength": 255},
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     OpenApiParameter.HEADER,
-    description="Repeating a key and body within 24 hours returns the first response.",
+    description="Repeating a key and body within 24 hours returns the first response, with the"
+    " header `Idempotent-Replayed: true`. One key for each request. Refusals are not kept.",
 )
 
 

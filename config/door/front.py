@@ -14,7 +14,7 @@ from typing import Any
 from config.door import allowances
 from config.door.connections import Connection, Stage
 from config.door.crowd import Crowd
-from config.door.incoming import BadChunks
+from config.door.incoming import BadChunks, check_host
 from config.door.refusals import write_error
 
 logger = logging.getLogger(__name__)
@@ -150,6 +150,7 @@ class FrontDoor:
         incoming = connection.incoming
         try:
             request = incoming.next_request()
+            check_host(request or incoming.request)
         except BadChunks as error:
             self.refuse(connection, HTTPStatus.BAD_REQUEST, str(error))
         except Exception as error:

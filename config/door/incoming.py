@@ -7,13 +7,13 @@ from typing import Any, NoReturn
 from django.core.exceptions import RequestDataTooBig
 from gunicorn.asgi.parser import ParseError, PythonProtocol
 from gunicorn.http.body import ChunkedReader
-from gunicorn.http.errors import LimitRequestHeaders, NoMoreData
+from gunicorn.http.errors import InvalidHeader, LimitRequestHeaders, NoMoreData
 from gunicorn.http.message import Request
 from gunicorn.http.unreader import IterUnreader
 
 from config.door.allowances import LARGEST_HEAD, Allowance, body_allowance
 
-__all__ = ["BadChunks", "RequestReader"]
+__all__ = ["BadChunks", "RequestReader", "check_host"]
 
 BadChunks = ParseError
 BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
@@ -21,6 +21,27 @@ BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
 CHUNKED_HEAD = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 # The sizes around small chunks may add so much to a body.
 CHUNKS_SHARE = 2
+KEY = "IDEMPOTENCY-KEY"
+
+
+def check_host(request: Any) -> None:
+    """Raise InvalidHeader without exactly one Host in HTTP/1.1 (RFC 9112, 3.2)."""
+    if request is None:
+        return
+    hosts = sum(name == "HOST" for name, _ in request.headers)
+    if hosts > 1 or (not hosts and request.version >= (1, 1)):
+        raise InvalidHeader("HOST")
+
+
+def with_one_key(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Join several Idempotency-Keys as HTTP joins the lines of a list: `a, b`.
+
+    WSGI would make `a,b` of them, which may be a key. One with a space is none, and is refused.
+    """
+    keys = [value for name, value in headers if name == KEY]
+    if len(keys) < 2:
+        return headers
+    return [*(each for each in headers if each[0] != KEY), (KEY, ", ".join(keys))]
 
 
 class UnreadBody:
@@ -120,6 +141,7 @@ class RequestReader:
             self.request = Request(self.cfg, unreader, self.client, self.number)
         except NoMoreData as error:
             raise LimitRequestHeaders("max buffer headers") from error
+        self.request.headers = with_one_key(self.request.headers)
         reader = self.request.body.reader
         if isinstance(reader, ChunkedReader):
             self.chunks = Chunks(self.cfg)

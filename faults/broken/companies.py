@@ -241,8 +241,8 @@ COMPANIES = (
     Mutant(
         "a-duplicate-for-a-day",
         KEYS,
-        "if response.status_code not in (409, 429) and response.status_code < 500:",
-        "if response.status_code != 429 and response.status_code < 500:",
+        "if response.status_code < 400:",
+        "if response.status_code != 429:",
         "A company is told of a duplicate for a day after it was decided.",
     ),
 )

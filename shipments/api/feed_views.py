@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api import bundles
-from companies.api.idempotency import BadKey, Running, check_key
+from companies.api.idempotency import REPLAYED, BadKey, Running, check_key
 from companies.api.views import LimitReached, PlatformView, Refusal, StillRunning, Unprocessable
 from shipments.api import feed_schema
 from shipments.api.feed_bodies import FeedBody, read_body
@@ -41,8 +41,9 @@ class PlatformFeed(PlatformView):
         body = read_body(request)
         with place():
             fingerprint = body.fingerprint()
-            answer = record(body) if key is None else record_once(key, fingerprint, body)
-        return Response(answer)
+            if key is None:
+                return Response(record(body))
+            return record_once(key, fingerprint, body)
 
 
 @contextmanager
@@ -60,17 +61,17 @@ def place() -> Iterator[None]:
         places.release()
 
 
-def record_once(key: str, fingerprint: str, body: FeedBody) -> dict[str, Any]:
+def record_once(key: str, fingerprint: str, body: FeedBody) -> Response:
     try:
         check_key(key)
         if (kept := bundles.begin_bundle(key, fingerprint)) is not None:
-            return kept
+            return Response(kept, headers={REPLAYED: "true"})
     except BadKey as error:
         raise Unprocessable(str(error), code=error.code) from error
     except Running as error:
         raise StillRunning(str(error), code="idempotency_key_busy") from error
     try:
-        return bundles.answer_bundle(key, record(body, key))
+        return Response(bundles.answer_bundle(key, record(body, key)))
     except BaseException:
         bundles.release_bundle(key)
         raise

@@ -1,15 +1,18 @@
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
 
 import pytest
 from django.db import connection
+from django.http import HttpResponse
 from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company, KeptAnswer
 from tests import builders as build
+from tests.files import picture
 from tests.keys import lose_keys
 from tickets.models import Comment, Ticket
 from tickets.statuses import Status
@@ -93,12 +96,95 @@ def test_keeps_keys_apart_by_company(api: APIClient, birch_api: APIClient) -> No
     assert post(api, "one")[1]["data"]["id"] != post(birch_api, "one")[1]["data"]["id"]
 
 
-def test_keeps_a_refusal_and_nothing_of_what_it_began(api: APIClient) -> None:
+def test_keeps_nothing_of_a_refusal_and_what_it_began(api: APIClient) -> None:
     first = post(api, "one", {"url": "http://insecure.example.com"})
 
     assert first[0] == 400
     assert post(api, "one", {"url": "http://insecure.example.com"}) == first
     assert not Webhook.objects.exists()
+    assert not KeptAnswer.objects.exists()
+    # Nothing was done, so the key is still free.
+    assert post(api, "one")[0] == 200
+
+
+def test_a_refusal_by_state_is_looked_at_again(api: APIClient, company: Company) -> None:
+    """The ticket was closed when the first request came, and is reopened before the second."""
+    ticket = build.ticket(company, status=Status.DECLINED)
+    address = f"/company/tickets/{ticket.pk}"
+
+    def comment() -> HttpResponse:
+        key = {"Idempotency-Key": "one"}
+        return api.post(f"{address}/comments", {"comment": "Any news?"}, headers=key)
+
+    def upload() -> HttpResponse:
+        body = {"name": "box.png", "content_base64": b64encode(picture()).decode()}
+        return api.post(f"{address}/files", body, headers={"Idempotency-Key": "two"})
+
+    def rate() -> HttpResponse:
+        key = {"Idempotency-Key": "three"}
+        return api.post(f"/tickets/ratings/{ticket.pk}", {"rating": 5}, headers=key)
+
+    assert [ask().status_code for ask in (comment, upload)] == [422, 422]
+    Ticket.objects.update(status=Status.IN_REVIEW)
+    for ask in (comment, upload):
+        first, again = ask(), ask()
+        assert first.status_code == again.status_code == 200
+        assert first.json() == again.json() or ask is upload  # its address is signed anew
+        assert "Idempotent-Replayed" not in first
+        assert again["Idempotent-Replayed"] == "true"
+    assert rate().status_code == 422
+    Ticket.objects.update(status=Status.ACCEPTED)
+    assert rate().status_code == 200
+    assert Comment.objects.filter(text="Any news?").count() == 1
+    assert ticket.files.count() == 1
+
+
+def test_only_a_repeated_answer_says_that_it_is_one(api: APIClient) -> None:
+    without = api.post("/webhooks", {"url": "https://hooks.example.com/without"})
+    first, again = (
+        api.post("/webhooks", BODY, headers={"Idempotency-Key": "one"}) for _ in range(2)
+    )
+
+    assert "Idempotent-Replayed" not in without
+    assert "Idempotent-Replayed" not in first
+    assert again["Idempotent-Replayed"] == "true"
+    assert again.json() == first.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "same"),
+    [
+        ('{"url": "https://hooks.example.com/in", "type_id": 3}', True),
+        ('{"type_id":3,\n"url":"https:\\/\\/hooks.example.com\\/\\u0069n"}', True),
+        ('{"url": "https://hooks.example.com/in", "type_id": 3.0}', False),
+        ('{"url": "https://hooks.example.com/in", "type_id": "3"}', False),
+        ('{"url": "https://hooks.example.com/in"}', False),
+        ('{"url": "https://hooks.example.com/in", "type_id": 3} ', True),
+        ('{"url": "https://hooks.example.com/in", "type_id": 3', False),
+    ],
+)
+def test_json_that_means_the_same_is_the_same_body(api: APIClient, body: str, same: bool) -> None:
+    first = {"type_id": 3, "url": "https://hooks.example.com/in"}
+    assert post(api, "one", first)[0] == 200
+
+    again = api.post(
+        "/webhooks",
+        body.encode(),
+        content_type="application/json",
+        headers={"Idempotency-Key": "one"},
+    )
+
+    assert (again.status_code == 200) == same, again.content
+    assert ("Idempotent-Replayed" in again) == same
+    if not same:
+        assert again.json()["code"] == "idempotency_key_reused"
+
+
+def test_an_answer_that_an_earlier_version_kept_is_given_again(api: APIClient) -> None:
+    first = post(api, "one")
+    KeptAnswer.objects.update(meaning="")
+
+    assert post(api, "one") == first
 
 
 def test_forgets_after_a_day(api: APIClient) -> None:
@@ -109,7 +195,7 @@ def test_forgets_after_a_day(api: APIClient) -> None:
     assert post(api, "one", other)[1]["data"]["id"] != first[1]["data"]["id"]
 
 
-@pytest.mark.parametrize("key", ["", "é", "k" * 256])
+@pytest.mark.parametrize("key", ["", "é", "k" * 256, "sp ace 7", "a, b", " ", "a\x7f", "a\t"])
 def test_refuses_keys_that_cannot_be_kept(api: APIClient, key: str) -> None:
     assert post(api, key)[0] == 422
     assert not Webhook.objects.exists()

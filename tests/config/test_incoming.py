@@ -4,6 +4,7 @@ import pytest
 from gunicorn.config import Config
 from gunicorn.http.errors import LimitRequestHeaders, ParseException
 
+from companies.api import idempotency
 from config.door.incoming import BadChunks, RequestReader
 
 CFG, CLIENT = Config(), ("198.51.100.7", 1)
@@ -91,3 +92,15 @@ def test_tiny_chunks_end_at_twice_the_size_of_what_they_may_hold() -> None:
     assert incoming.asks
     incoming.allow(False)
     assert incoming.next_request().should_close()
+
+
+def test_two_idempotency_keys_become_one_that_no_view_takes() -> None:
+    """WSGI would join them to `a,b`, which may be a key of its own."""
+    incoming = RequestReader(CFG, CLIENT)
+    incoming.feed(b"GET / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\r\nidempotency-key: b\r\n\r\n")
+
+    headers = dict(incoming.next_request().headers)
+
+    assert headers["IDEMPOTENCY-KEY"] == "a, b"
+    with pytest.raises(idempotency.BadKey):
+        idempotency.check_key(headers["IDEMPOTENCY-KEY"])

@@ -58,6 +58,11 @@ def exchange(port: int, raw: bytes) -> http.client.HTTPResponse:
     ("status", "raw"),
     [
         pytest.param(400, POST + b"Content-Length: 2\r\n" * 2 + b"\r\n{}", id="two lengths"),
+        pytest.param(400, b"GET /webhooks HTTP/1.1\r\n\r\n", id="no Host"),
+        pytest.param(400, b"GET /healthz HTTP/1.1\r\n\r\n", id="no Host for a probe"),
+        pytest.param(400, GET + b"Host: localhost\r\n\r\n", id="two Hosts"),
+        pytest.param(400, POST + b"Content-Length: 2\r\nHost: a\r\n\r\n{}", id="two, body"),
+        pytest.param(401, b"GET /webhooks HTTP/1.0\r\n\r\n", id="HTTP/1.0 needs no Host"),
         pytest.param(400, POST + b"Content-Length: -1\r\n\r\n", id="negative length"),
         pytest.param(
             400,

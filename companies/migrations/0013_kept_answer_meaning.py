@@ -1,0 +1,15 @@
+"""A repeat with the same JSON, written differently, gets the first answer too (decision N39)."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("companies", "0012_hosts")]
+
+    operations = [
+        migrations.AddField(
+            model_name="keptanswer",
+            name="meaning",
+            field=models.CharField(db_default="", default="", max_length=64),
+        ),
+    ]
