@@ -1,15 +1,45 @@
-"""Pages of the desk go out compressed: a list is a tenth of its size then."""
+"""Compress pages, and answers that hold no secret: a list is a tenth of its size then."""
 
-from django.http import HttpRequest, HttpResponseBase
+from typing import cast
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import get_conditional_response, set_response_etag
+
+from companies.api.views import MAY_COMPRESS
+
+# Pages for whoever reads, without a secret and the same for everybody.
+DOCS = "/docs"
 
 
-class GzipDesk(GZipMiddleware):
-    """The desk's pages only: an API answer is small, and its bytes are as documented."""
+class Compression(GZipMiddleware):
+    """Compress the desk's pages, the documents, and what its view says holds no secret.
+
+    Documents have an ETag, too. Those of the API are the views' own (companies.api.conditional).
+    """
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        if not request.path.startswith("/admin/"):
-            return response
-        return super().process_response(request, response)
+        if is_document(request, response):
+            whole = cast(HttpResponse, response)
+            set_response_etag(whole)
+            unchanged = get_conditional_response(request, whole["ETag"], response=whole)
+            response = unchanged or whole
+        if may_compress(request, response):
+            return super().process_response(request, response)
+        return response
+
+
+def is_document(request: HttpRequest, response: HttpResponseBase) -> bool:
+    read = request.method in ("GET", "HEAD") and response.status_code == 200
+    return read and not response.streaming and is_below_docs(request)
+
+
+def is_below_docs(request: HttpRequest) -> bool:
+    return request.path == DOCS or request.path.startswith(f"{DOCS}/")
+
+
+def may_compress(request: HttpRequest, response: HttpResponseBase) -> bool:
+    desk = request.path.startswith("/admin/")
+    return desk or is_below_docs(request) or getattr(response, MAY_COMPRESS, False)

@@ -22,6 +22,8 @@ are not integers. Bodies are at most 1 MiB, those with a file 15 MiB.
 
 **Limits.** Requests are counted per company and minute: see the `RateLimit-*` headers.
 
+**Asking again.** What is read has an `ETag`: sent in `If-None-Match`, an unchanged answer is a 304.
+
 **Repeating.** A POST with an `Idempotency-Key` may be sent again within 24 hours and is done once.
 """
 

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from drf_spectacular.generators import SchemaGenerator
 
 from config.errors import error_response
+from config.static_files import StaticFile, packed, sent
 
 View = Callable[..., HttpResponseBase]
 
@@ -35,13 +36,14 @@ def desk(request: HttpRequest) -> HttpResponse:
 
 
 @cache
-def description() -> bytes:
-    """Made once per process: to make it costs what a hundred requests do."""
-    return json.dumps(SchemaGenerator().get_schema(request=None, public=True)).encode()
+def description() -> StaticFile:
+    """Made and compressed once per process: to make it costs what a hundred requests do."""
+    told = SchemaGenerator().get_schema(request=None, public=True)
+    return packed(json.dumps(told).encode(), compress=True)
 
 
 def schema(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(description(), content_type="application/json")
+    return sent(request, "schema.json", description())
 
 
 def environment_badge(request: HttpRequest) -> list[str] | None:

@@ -96,10 +96,14 @@ def static_file(name: str) -> StaticFile | None:
     content = contents_of(name)
     if content is None:
         return None
-    plain = posixpath.splitext(name)[1] not in COMPRESSED_ALREADY
-    gzipped = gzip.compress(content, mtime=0) if plain else None
-    known[name] = StaticFile(content, gzipped, hashlib.sha256(content).hexdigest()[:12])
+    compress = posixpath.splitext(name)[1] not in COMPRESSED_ALREADY
+    known[name] = packed(content, compress=compress)
     return known[name]
+
+
+def packed(content: bytes, *, compress: bool) -> StaticFile:
+    gzipped = gzip.compress(content, mtime=0) if compress else None
+    return StaticFile(content, gzipped, hashlib.sha256(content).hexdigest()[:12])
 
 
 def contents_of(name: str) -> bytes | None:

@@ -14,8 +14,12 @@ from rest_framework.views import APIView
 
 from companies.api import idempotency
 from companies.api.authentication import PlatformBearer
+from companies.api.conditional import answer_conditionally
 from companies.api.rates import PlatformRate
 from companies.api.requests import CompanyRequest
+
+# An attribute of answers, for config.compression.
+MAY_COMPRESS = "may_compress"
 
 TOO_MANY_REQUESTS = "Too many requests in this minute. Wait for the next one."
 
@@ -57,7 +61,15 @@ class StillRunning(Conflict):
 
 
 class BearerView(APIView):
-    """A view for whoever shows a token: the headers that every answer has."""
+    """A view for whoever shows a token: the headers that every answer has.
+
+    `compressible`: its answers hold no secret. Compressed, the size of an answer tells whether a
+    text of a stranger's occurs twice, and so, try by try, a secret beside it (BREACH).
+    """
+
+    compressible = False
+    # Whether GET answers the same while nothing has changed.
+    conditional = True
 
     def throttled(self, request: Request, wait: float | None) -> NoReturn:
         raise LimitReached(TOO_MANY_REQUESTS, code="rate_limit", wait=wait or 1)
@@ -71,6 +83,10 @@ class BearerView(APIView):
         # A company's own data, and now and then a secret: no cache keeps it or gives it to another.
         response["Cache-Control"] = "private, no-store"
         patch_vary_headers(response, ["Authorization"])
+        if response.status_code == 200:
+            if request.method in ("GET", "HEAD") and self.conditional:
+                answer_conditionally(request, response)
+            setattr(response, MAY_COMPRESS, self.compressible)
         return response
 
 

@@ -1,4 +1,4 @@
-"""A repeat with the same JSON, written differently, gets the first answer too (decision N39)."""
+"""A repeat with the same JSON, written differently, gets the first answer too."""
 
 from django.db import migrations, models
 

@@ -14,7 +14,7 @@ from typing import Any
 from config.door import allowances
 from config.door.connections import Connection, Stage
 from config.door.crowd import Crowd
-from config.door.incoming import BadChunks, check_host
+from config.door.incoming import BadChunks
 from config.door.refusals import write_error
 
 logger = logging.getLogger(__name__)
@@ -149,8 +149,7 @@ class FrontDoor:
         """Hand over the next request, or wait for the rest of it."""
         incoming = connection.incoming
         try:
-            request = incoming.next_request()
-            check_host(request or incoming.request)
+            request = incoming.next_with_host()
         except BadChunks as error:
             self.refuse(connection, HTTPStatus.BAD_REQUEST, str(error))
         except Exception as error:

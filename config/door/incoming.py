@@ -13,7 +13,7 @@ from gunicorn.http.unreader import IterUnreader
 
 from config.door.allowances import LARGEST_HEAD, Allowance, body_allowance
 
-__all__ = ["BadChunks", "RequestReader", "check_host"]
+__all__ = ["BadChunks", "RequestReader"]
 
 BadChunks = ParseError
 BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
@@ -26,8 +26,6 @@ KEY = "IDEMPOTENCY-KEY"
 
 def check_host(request: Any) -> None:
     """Raise InvalidHeader without exactly one Host in HTTP/1.1 (RFC 9112, 3.2)."""
-    if request is None:
-        return
     hosts = sum(name == "HOST" for name, _ in request.headers)
     if hosts > 1 or (not hosts and request.version >= (1, 1)):
         raise InvalidHeader("HOST")
@@ -119,6 +117,14 @@ class RequestReader:
         request, self.request, self.chunks = self.request, None, None
         request.body = body
         request._expected_100_continue = False  # the answer comes before anything else now
+        return request
+
+    def next_with_host(self) -> Any:
+        """Return the next request as `next_request` does; also raise InvalidHeader (check_host)."""
+        request = self.next_request()
+        head = request or self.request
+        if head is not None:
+            check_host(head)
         return request
 
     def end_of_head(self) -> int | None:

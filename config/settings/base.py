@@ -91,7 +91,7 @@ MIDDLEWARE = [
     "config.request_traces.RequestSpans",
     "django.middleware.security.SecurityMiddleware",
     "config.static_files.StaticFiles",
-    "config.compression.GzipDesk",
+    "config.compression.Compression",
     "config.security.SecurityHeaders",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Before whatever looks at the Host header.

@@ -39,6 +39,8 @@ def delivery_of(request: CompanyRequest, delivery_id: UUID) -> Delivery:
 
 @schema.webhook_deliveries
 class WebhookDeliveries(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         query = LogQuery(data=request.query_params.dict())
@@ -52,6 +54,9 @@ class WebhookDeliveries(CompanyView):
 
 @on_demand_schema.webhook_events
 class WebhookEvents(CompanyView):
+    # Signed anew at every fetch.
+    conditional = False
+
     def get(self, request: CompanyRequest, webhook_id: int) -> Response:
         webhook = webhook_of(request, webhook_id)
         query = StreamQuery(data=request.query_params.dict())

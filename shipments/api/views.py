@@ -20,6 +20,8 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 @schema.general_track
 class GeneralTrack(CompanyView):
+    compressible = True
+
     # A POST that only reads: clients poll it.
     rate = "read"
 
@@ -33,6 +35,8 @@ class GeneralTrack(CompanyView):
 
 @schema.guide
 class Guide(CompanyView):
+    compressible = True
+
     """What a client asks that knows a tracking number and needs the id (decision N10)."""
 
     def get(self, request: CompanyRequest, tracking_number: str) -> Response:

@@ -135,6 +135,8 @@ class AttachEvidence(CompanyView):
 
 @files_schema.evidence
 class Evidence(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest, ticket_id: int) -> Response:
         NoQuery.read(request)
         with refusals_answered():

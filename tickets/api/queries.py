@@ -89,8 +89,7 @@ def place_after(
     if "updated_since" in query:
         if tickets:
             return places[tickets[-1].pk]
-        cursor: str = query.get("cursor") or following.place_before(query["updated_since"])
-        return cursor
+        return query.get("cursor") or following.place_before(query["updated_since"])
     return str(tickets[-1].pk) if tickets and tickets[-1].pk != ids[-1] else None
 
 

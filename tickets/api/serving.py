@@ -6,6 +6,7 @@ A browser shows or saves what is handed out, and runs nothing of it (decision N8
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 
 from companies.files.kinds import KINDS
@@ -27,9 +28,13 @@ def signed_file(request: HttpRequest, signed: str) -> HttpResponse:
         raise Http404
     try:
         file_id = signing.loads(signed, salt=SALT, max_age=LIFETIME_SECONDS)
-        return file_response(TicketFile.objects.get(pk=file_id))
+        file = TicketFile.objects.get(pk=file_id)
+        response = file_response(file)
     except (signing.BadSignature, TicketFile.DoesNotExist) as error:
         raise Http404 from error
+    response["ETag"] = f'"{file.sha256}"'
+    unchanged = get_conditional_response(request, response["ETag"], response=response)
+    return unchanged if isinstance(unchanged, HttpResponse) else response
 
 
 def file_response(file: TicketFile) -> HttpResponse:

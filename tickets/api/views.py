@@ -36,6 +36,8 @@ def changed_response(outcome: updating.UpdateOutcome) -> Response:
 
 @schema.tickets
 class Tickets(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest) -> Response:
         query, sent = ListQuery.read(request), request.query_params.dict()
         rows = queries.list_tickets(request.company, query, sent, base=base_of(request))
@@ -73,6 +75,8 @@ def opening_body(request: CompanyRequest) -> dict[str, Any]:
 
 @schema.one_ticket
 class OneTicket(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest, ticket_id: int) -> Response:
         with_comments = DetailQuery.read(request)["getComments"]
         try:
@@ -117,6 +121,8 @@ class TicketComments(CompanyView):
 
 @schema.comments
 class Comments(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest, ticket_id: int) -> Response:
         query = conversation.CommentsQuery.read(request)
         try:
@@ -130,6 +136,8 @@ class Comments(CompanyView):
 
 @type_schema.types
 class Types(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest) -> Response:
         query = TypesQuery.read(request)
         types = TicketType.objects.offered()
@@ -140,6 +148,8 @@ class Types(CompanyView):
 
 @type_schema.filter_options
 class FilterOptions(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest) -> Response:
         NoQuery.read(request)
         # Also the types that are no longer offered: their tickets are still in the list.

@@ -84,6 +84,8 @@ def refused_field(error: ValueError) -> WrongField:
 
 @schema.webhook_types
 class WebhookTypes(CompanyView):
+    compressible = True
+
     def get(self, request: CompanyRequest) -> Response:
         return Response(
             [
