@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("companies", "0012_hosts")]
+    dependencies = [("companies", "0013_restores")]
 
     operations = [
         migrations.AddField(
