@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("companies", "0013_restores")]
+    dependencies = [("companies", "0014_acts_by_api")]
 
     operations = [
         migrations.AddField(
