@@ -52,6 +52,15 @@ SILENT_AT_TAMPERED = (
     "The receiver gave no answer to a wrong signature, so it is not known whether it verifies."
     " Answer 401."
 )
+ACCEPTS_OLD = (
+    "The receiver also took a request that was signed ten minutes ago, so whoever has seen one can"
+    " send it again. Refuse an X-Webhook-Timestamp that is more than five minutes off, with 401."
+)
+ACCEPTS_ANYBODY = (
+    "The receiver also took a request with a wrong token, so anybody can send to it. Compare the"
+    " header Authorization with Bearer and this webhook's auth_token, and answer 401 where it"
+    " differs."
+)
 PAUSED = "This webhook is paused. Set active to 1 to get its deliveries."
 
 

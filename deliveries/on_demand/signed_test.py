@@ -1,10 +1,11 @@
-"""A signed request on demand, and the same with one byte changed (decision N7).
+"""A signed request on demand, the same with one byte changed, and an old one (decision N7).
 
 It is no delivery: nothing is stored, and nothing of it is in the log.
 """
 
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from django.utils import timezone
@@ -23,6 +24,8 @@ from webhooks.targets import Policy
 TRACKING_NUMBER = "TEST0000001"
 # No event has it: a receiver that keeps the highest is not led astray.
 SEQUENCE = 0
+# Receivers take what is up to five minutes old.
+OLD = timedelta(minutes=10)
 UNREADABLE = "We can no longer read this webhook's secret or auth_token. Set new ones."
 
 
@@ -57,9 +60,12 @@ class TestVerdict:
 
 
 def try_webhook(webhook: Webhook) -> TestVerdict:
-    """Send a sample, and where it is signed and was taken, the same with one byte changed.
+    """Send a sample; if it was taken, the same as nobody but an attacker would send it.
 
-    Speaks to the network for as long as two deliveries may: never call it inside a transaction.
+    Signed: with one byte changed, and if that was refused, rightly signed ten minutes ago. Unsigned
+    with an auth_token: with a wrong one.
+
+    Speaks to the network for as long as three deliveries may: never call it inside a transaction.
     Raises CannotTest, webhooks.targets.BadTarget, and sample_delivery.TooManyTestSends.
     """
     if webhook.fetched:
@@ -76,44 +82,54 @@ def try_webhook(webhook: Webhook) -> TestVerdict:
         )
     allowed = target_policy.current_policy()
     targets.check_target(webhook.url, allowed)
-    with in_flight(webhook.company_id, requests=2):
-        return try_both(webhook, event_type, allowed)
+    with in_flight(webhook.company_id, requests=3):
+        return try_all(webhook, event_type, allowed)
 
 
-def try_both(webhook: Webhook, event_type: EventType, allowed: Policy) -> TestVerdict:
+def try_all(webhook: Webhook, event_type: EventType, allowed: Policy) -> TestVerdict:
     body = encode(event_type.sample(webhook.company_id, TRACKING_NUMBER, timezone.now()))
     try:
-        first = send_request(make_request(webhook, event_type, body, body), allowed)
-        second = None
+        now = timezone.now()
+        first = send_request(make_request(webhook, event_type, body, body, now), allowed)
+        second = third = None
         if first.delivered and event_type.signed:
-            changed = tampered(body)
-            second = send_request(make_request(webhook, event_type, body, changed), allowed)
+            changed = make_request(webhook, event_type, body, tampered(body), timezone.now())
+            second = send_request(changed, allowed)
+            if second.status is not None and 400 <= second.status < 500:
+                old = make_request(webhook, event_type, body, body, timezone.now() - OLD)
+                third = send_request(old, allowed)
+        elif first.delivered and webhook.auth_token:
+            wrong = Request(webhook.url, body, plain_headers(uuid4().hex))
+            third = send_request(wrong, allowed)
     except UnreadableSecret:
         return TestVerdict(False, None, UNREADABLE, 0, None, [])
     rejects = None if second is None or second.status is None else not second.delivered
     said = advice.on_request(first)
     if second is not None:
         said += advice.on_tampered(second)
+    if third is not None and third.delivered:
+        said.append(advice.ACCEPTS_OLD if event_type.signed else advice.ACCEPTS_ANYBODY)
     said += advice.on_webhook(webhook)
     return TestVerdict(first.delivered, first.status, first.error, first.duration_ms, rejects, said)
 
 
-def make_request(webhook: Webhook, event_type: EventType, signed: bytes, sent: bytes) -> Request:
-    """A request with the signature of one body and the bytes of another.
+def make_request(
+    webhook: Webhook, event_type: EventType, signed: bytes, sent: bytes, at: datetime
+) -> Request:
+    """Make a request with the signature of one body, made `at` a time, and the bytes of another.
 
     Raises UnreadableSecret.
     """
     headers = plain_headers(webhook.auth_token)
-    now = timezone.now()
-    secret = webhook.signing_secret(now)
+    secret = webhook.signing_secret(timezone.now())
     if event_type.signed and secret:
         sample = Sample(str(uuid4()), str(uuid4()), SEQUENCE, signed)
         headers += [
-            *signed_headers(sample, event_type.name, secret, now),
+            *signed_headers(sample, event_type.name, secret, at),
             ("X-Webhook-Test", "1"),
         ]
         if webhook.standard_headers:
-            headers += standard_headers(sample, secret, now)
+            headers += standard_headers(sample, secret, at)
     return Request(webhook.url, sent, headers)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from shipments import statuses
-from shipments.event_types.samples import DESCRIPTION, find_shipment, made_up_shipment
+from shipments.event_types.samples import DESCRIPTION, LOCATION, find_shipment, made_up_shipment
 from shipments.models import Shipment
 from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload, Schema
@@ -49,7 +49,7 @@ class StatusEvent(EventType):
 
     def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
         shipment = find_shipment(company_id, tracking_number)
-        change = Change(statuses.DELIVERED, DESCRIPTION, "", now)
+        change = Change(statuses.DELIVERED, DESCRIPTION, LOCATION, now)
         if shipment is None:
             shipment = made_up_shipment(tracking_number)
         else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from shipments.event_types.samples import DESCRIPTION, find_shipment, made_up_shipment
+from shipments.event_types.samples import DESCRIPTION, LARGE_ID, find_shipment, made_up_shipment
 from shipments.models import Shipment, Surcharge
 from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload
@@ -48,7 +48,7 @@ def number(amount: Decimal) -> int | float:
 
 def made_up_charge() -> Surcharge:
     return Surcharge(
-        surcharge_id=1,
+        surcharge_id=LARGE_ID,
         transaction_type=Surcharge.Transaction.SURCHARGE.value,
         surcharge_type="Overweight",
         reason=DESCRIPTION,

@@ -1,6 +1,7 @@
 """POST /webhooks/{id}/test: a signed request on demand (decision N7)."""
 
 import json
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -35,6 +36,10 @@ def is_genuine(received: Received) -> bool:
     return sign(SECRET, timestamp, event, received.body) == headers["X-Webhook-Signature"]
 
 
+def is_fresh(received: Received) -> bool:
+    return abs(time.time() * 1000 - int(received.headers["X-Webhook-Timestamp"])) < 300_000
+
+
 def tried(api: APIClient, webhook: Webhook) -> dict[str, Any]:
     answer = api.post(f"/webhooks/{webhook.pk}/test")
     assert (answer.status_code, answer.json()["meta"]) == (200, "webhook_tested")
@@ -44,11 +49,14 @@ def tried(api: APIClient, webhook: Webhook) -> dict[str, Any]:
 def test_a_receiver_that_verifies_needs_no_advice(
     api: APIClient, company: Company, receiver: Receiver
 ) -> None:
-    receiver.answer = lambda received: OK if is_genuine(received) else UNAUTHORIZED
+    receiver.answer = lambda received: (
+        OK if is_genuine(received) and is_fresh(received) else UNAUTHORIZED
+    )
     webhook = build.webhook(company, url=receiver.url, auth_token="tok-1")
 
     told = tried(api, webhook)
 
+    assert [is_fresh(each) for each in receiver.log] == [True, True, False]
     duration = told.pop("duration_ms")
     assert told == {
         "delivered": True,
@@ -80,6 +88,72 @@ def test_both_requests_carry_all_that_a_delivery_carries(
         assert (headers["X-Webhook-Version"], headers["X-Webhook-Sequence"]) == ("2025-09-01", "0")
     for name in ("X-Webhook-Id", "X-Webhook-Event-Id"):
         assert first.headers[name] != second.headers[name]
+
+
+def test_a_receiver_that_takes_old_requests_is_told_so(
+    api: APIClient, company: Company, receiver: Receiver
+) -> None:
+    receiver.answer = lambda received: OK if is_genuine(received) else UNAUTHORIZED
+
+    told = tried(api, build.webhook(company, url=receiver.url))
+
+    assert (told["rejects_tampered"], told["advice"]) == (True, [advice.ACCEPTS_OLD])
+    assert is_genuine(receiver.log[2])
+
+
+@pytest.mark.parametrize(("checks", "said"), [(True, []), (False, [advice.ACCEPTS_ANYBODY])])
+def test_an_unsigned_type_with_a_token_is_tried_with_a_wrong_one(
+    api: APIClient, company: Company, receiver: Receiver, checks: bool, said: list[str]
+) -> None:
+    receiver.answer = lambda received: (
+        UNAUTHORIZED if checks and received.headers["Authorization"] != "Bearer tok-1" else OK
+    )
+
+    told = tried(api, build.webhook(company, type_id=1, url=receiver.url, auth_token="tok-1"))
+
+    right, wrong = receiver.log
+    assert right.body == wrong.body
+    assert right.headers["Authorization"] != wrong.headers["Authorization"]
+    assert (told["delivered"], told["rejects_tampered"], told["advice"]) == (True, None, said)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        lambda body: json.dumps(json.loads(body), separators=(",", ":")).encode(),
+        lambda body: body.decode("latin-1").encode(),
+    ],
+    ids=["written again", "latin-1"],
+)
+@pytest.mark.parametrize("type_id", [each.id for each in registry if each.signed])
+def test_a_receiver_that_verifies_other_bytes_than_it_got_is_found_out(
+    api: APIClient,
+    company: Company,
+    receiver: Receiver,
+    type_id: int,
+    changes: Callable[[bytes], bytes],
+) -> None:
+    """On plain ASCII it would be right, and refuse the first real place with an accent."""
+    receiver.answer = lambda received: (
+        OK if is_genuine(received._replace(body=changes(received.body))) else UNAUTHORIZED
+    )
+
+    told = tried(api, build.webhook(company, type_id=type_id, url=receiver.url))
+
+    assert (told["delivered"], told["status"]) == (False, 401)
+    assert told["advice"] == [advice.REFUSED]
+
+
+@pytest.mark.parametrize("type_id", [each.id for each in registry if each.signed])
+def test_samples_carry_what_trips_receivers(company: Company, type_id: int) -> None:
+    event_type = registry.get(type_id)
+    sample = event_type.sample(company.pk, signed_test.TRACKING_NUMBER, timezone.now())
+    body = publishing.encode(sample).decode()
+
+    for part in ("León", "“ñ”", '\\"', "📦", "12.5"):
+        assert part in body
+    # Of shipments the sample has always had the id 1.
+    assert (str(2**53 + 1) in body) == (event_type.name in ("surcharge", "ticket.updated"))
 
 
 def test_it_is_no_delivery(api: APIClient, company: Company, receiver: Receiver) -> None:

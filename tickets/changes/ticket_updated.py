@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from companies.models import Company
-from shipments.event_types.samples import DESCRIPTION
+from shipments.event_types.samples import DESCRIPTION, LARGE_ID
 from shipments.models import Shipment
 from tickets.changes.requested_documents import requested_documents_of
 from tickets.changes.shown import comment_row, shown_actor, shown_amounts
@@ -86,11 +86,11 @@ def made_up_story(company_id: int, now: datetime) -> TicketStory:
     status = Status.IN_REVIEW
     return TicketStory(
         ticket=Ticket(
-            id=1,
+            id=LARGE_ID,
             company=Company(id=company_id),
             type=TicketType(id=5, name="damaged"),
             status=status,
-            shipment_id=1,
+            shipment_id=LARGE_ID,
         ),
         change=TicketChange.MOVED,
         by=By.AGENT,
