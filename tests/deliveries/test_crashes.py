@@ -5,8 +5,13 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 
+import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
+from companies import doctor_checks
+from companies.doctor import Concern
 from companies.measures import sums
 from companies.models import Company, FailedRow
 from deliveries import publishing, redelivery
@@ -154,6 +159,24 @@ def test_a_resumed_webhook_that_still_kills_is_paused_at_its_next_set_aside(
     webhook.refresh_from_db()
     assert not webhook.active
     assert Delivery.objects.filter(state=State.GIVEN_UP).count() == 3
+
+
+def test_what_is_set_aside_leads_to_its_page_and_is_said_by_doctor(
+    company: Company, receiver: Receiver, loopback: Policy, admin_client: Client
+) -> None:
+    build.webhook(company, url=receiver.url)
+    publishing.publish([build.news(company, POISON)])
+    crash_until_idle(loopback)
+    delivery = Delivery.objects.get()
+
+    page = admin_client.get(reverse("admin:companies_failedrow_changelist"))
+
+    address = reverse("admin:deliveries_delivery_change", args=[delivery.pk])
+    assert f'href="{address}"' in page.content.decode()
+    assert "The sending process ended 3 times" in page.content.decode()
+    assert admin_client.get(address).status_code == 200
+    with pytest.raises(Concern, match="1 of deliver"):
+        doctor_checks.failed_rows()
 
 
 def test_a_suspect_waits_for_the_quarantine_and_its_webhook_with_it(company: Company) -> None:
