@@ -49,9 +49,12 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied()
     elif isinstance(error, OperationalError | InterfaceError):
-        logger.exception("cannot reach the database: %s", path)
+        # One line: during an outage each request has it, and what broke is elsewhere.
+        logger.error("cannot reach the database: %s: %s", path, first_line(error))
         away = body(path, 503, AWAY, code="database_unavailable")
-        return Response(away, status=503, headers={"Retry-After": "5"})
+        answer = Response(away, status=503, headers={"Retry-After": "5"})
+        vars(answer)["_has_been_logged"] = True  # Django would add a line that says less
+        return answer
     if not isinstance(error, exceptions.APIException):
         return None
     headers = {}
@@ -61,6 +64,10 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
         headers["Retry-After"] = str(whole_seconds(wait))
     told = body(path, error.status_code, **members(error))
     return Response(told, status=error.status_code, headers=headers)
+
+
+def first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def members(error: exceptions.APIException) -> dict[str, Any]:

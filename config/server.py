@@ -34,10 +34,15 @@ from config.door.front import FrontDoor
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
 from config.one_deployment import refuse_second_deployment
+from config.postgresql.answering import answer_by
 from config.startup import refuse_unsafe_settings
 
-# A client is told of a database that hangs while it still waits.
-PATIENCE_SECONDS = 10.0
+# A client is told of a database that hangs while it still waits: within ten seconds, also where it
+# has waited for a thread before.
+PATIENCE_SECONDS = 9.0
+ANSWER_SECONDS = 9.5
+# Who sends a large body is asked for before it is taken in, which delays the answer.
+LOOK_UP_SECONDS = 4.0
 # Answered by the event loop itself, so also while every thread is busy. It must wait for nothing.
 AT_ONCE = "/healthz"
 # Of a process's threads, what one company or one stranger has at most, if its work takes long.
@@ -182,11 +187,14 @@ class Worker(ThreadWorker):
         """Work on a request, in a thread of the pool."""
         began = time.monotonic()
         counting.count_time(catalogue.THREAD_WAIT, began - came)
+        serves = work == self.serve
+        due = came + (ANSWER_SECONDS if serves else LOOK_UP_SECONDS)
         try:
-            work(connection, request)
+            with answer_by(due, strict=not serves):
+                work(connection, request)
         finally:
             counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - began)
-            status = connection.sock.status if work == self.serve else 0
+            status = connection.sock.status if serves else 0
             self.method_queue.defer(self.queue.done, turn, status)
 
     def look_up(self, connection: Connection, request: Any) -> None:

@@ -19,7 +19,7 @@ RECOVERED_WITHIN_SECONDS = 6.0
 # Until another worker has taken over, and until one that is back works again.
 CARRIED_ON_WITHIN_SECONDS = 30.0
 # While PostgreSQL stands still, and after it.
-API_ANSWERS_WITHIN_SECONDS = 15.0
+API_ANSWERS_WITHIN_SECONDS = 10.0
 HEALTHZ_ANSWERS_WITHIN_SECONDS = 1.0
 GOES_ON_WITHIN_SECONDS = 5.0
 # Without beat, or without a broker that takes anything.

@@ -26,8 +26,9 @@ def are_known(headers: Iterable[tuple[str, str]], path: str) -> bool:
         if path == FEED:
             return known_platform(shown.get("AUTHORIZATION", ""))
         return known_token(shown.get("AUTHORIZATION", "")) or known_session(shown.get("COOKIE", ""))
-    except Error:
-        logger.exception("cannot look up who sends a large body")
+    except Error as error:
+        reason = str(error).partition("\n")[0]
+        logger.error("cannot look up who sends a large body: %s", reason)
         return True
 
 

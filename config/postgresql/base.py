@@ -16,6 +16,8 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
 
+from config.postgresql.answering import SILENCE
+
 # A server that was there so long ago is taken to be there, unless it has closed the connection.
 TRUSTED_SECONDS = 1.0
 
@@ -55,14 +57,22 @@ class BoundedConnection(psycopg.Connection[Any]):
         """As psycopg's own; raises OperationalError when the time is over or where the server
         takes no writes, and closes.
         """
-        seconds = self.patience if timeout is None else timeout
+        try:
+            seconds = SILENCE.seconds_left(self.patience if timeout is None else timeout)
+        except psycopg.OperationalError:
+            self.pgconn.finish()
+            raise
         self.used_at = time.monotonic()
         try:
             if self.waiter and self.waiter.working:
-                return self.waiter.wait(gen, self.pgconn.socket, seconds or math.inf)
-            return super().wait(gen, interval, seconds)
+                answer = self.waiter.wait(gen, self.pgconn.socket, seconds or math.inf)
+            else:
+                answer = super().wait(gen, interval, seconds)
+            SILENCE.began = False
+            return answer
         except (_WaitTimeout, TimeoutError):
             self.pgconn.finish()
+            SILENCE.began = True
             raise psycopg.OperationalError(
                 f"the database has not answered for {seconds:g} seconds"
             ) from None
@@ -86,10 +96,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
     Database = bounded_psycopg()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> BoundedConnection:
-        make = partial(super().get_new_connection, conn_params)
+        seconds = SILENCE.connect_seconds(int(conn_params.get("connect_timeout") or 0))
+        make = partial(super().get_new_connection, {**conn_params, "connect_timeout": seconds})
         waiter: Waiter | None = self.settings_dict.get("WAITER")
         # Names are looked up, and servers tried one after the other.
-        connection: BoundedConnection = waiter.elsewhere(make) if waiter else make()
+        try:
+            connection: BoundedConnection = waiter.elsewhere(make) if waiter else make()
+        except psycopg.errors.ConnectionTimeout:
+            SILENCE.began = True
+            raise
         connection.patience = self.settings_dict.get("PATIENCE_SECONDS")
         connection.waiter = waiter
         return connection

@@ -3,6 +3,7 @@
 from faults.broken import Mutant
 from faults.broken.logs import LOGS_OF_CONFIG
 
+ANSWERING = "config/postgresql/answering.py"
 BASE = "config/postgresql/base.py"
 BEAT = "config/beat.py"
 CACHES = "config/caches.py"
@@ -244,6 +245,13 @@ CONFIG = (
         'connection.patience = self.settings_dict.get("PATIENCE_SECONDS")',
         "connection.patience = None",
         "A database that hangs stops every thread.",
+    ),
+    Mutant(
+        "each-statement-waits-anew",
+        ANSWERING,
+        "return min(patience, left)",
+        "return patience",
+        "While the database stands still, a request waits twice, and its client gives up first.",
     ),
     Mutant(
         "failing-webhooks-once-a-day",

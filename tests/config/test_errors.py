@@ -1,5 +1,5 @@
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -23,6 +23,25 @@ def test_a_crash_is_answered_in_json_and_tells_nothing(broken: None, path: str, 
     assert answer.status_code == 500
     assert shape in answer.json()
     assert b"secret" not in answer.content
+
+
+def test_a_statement_that_takes_too_long_is_one_line_of_the_log(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def slow(*_: object) -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 20")
+            cursor.execute("SELECT pg_sleep(20)")
+
+    monkeypatch.setattr(BearerToken, "authenticate", slow)
+
+    with caplog.at_level("INFO"):
+        assert api.get("/webhooks").status_code == 503
+
+    lines = [each for each in caplog.records if each.levelname != "INFO"]
+    said = "cannot reach the database: /webhooks: canceling statement due to statement timeout"
+    assert [each.getMessage() for each in lines] == [said]
+    assert [each.exc_info for each in lines] == [None]
 
 
 def test_a_database_away_is_a_503_that_says_when_to_come_back(

@@ -1,0 +1,64 @@
+"""Time that a request has left to wait for a database that has stopped answering.
+
+Each statement is waited for by itself. A request that has waited in its row, or whose connection
+was found dead, would add one wait to another, so while the database is silent the request's own
+deadline counts.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+import psycopg
+
+# Opening a connection cannot be given less.
+LEAST_CONNECT_SECONDS = 2
+
+
+class Due(NamedTuple):
+    """When a request needs its answer; a strict time counts whatever the database does."""
+
+    at: float
+    strict: bool
+
+
+due: ContextVar[Due | None] = ContextVar("due", default=None)
+
+
+@contextmanager
+def answer_by(at: float, *, strict: bool = False) -> Iterator[None]:
+    """Have the statements within end in time; `at` is of `time.monotonic`."""
+    before = due.set(Due(at, strict))
+    try:
+        yield
+    finally:
+        due.reset(before)
+
+
+class Silence:
+    """A process's knowledge of whether the database has answered lately."""
+
+    def __init__(self) -> None:
+        self.began = False
+
+    def seconds_left(self, patience: float | None) -> float | None:
+        """Shorten the patience for a statement. Raises OperationalError if no time is left."""
+        until = due.get()
+        if until is None or patience is None or not (self.began or until.strict):
+            return patience
+        left = until.at - time.monotonic()
+        if left <= 0:
+            raise psycopg.OperationalError("the database does not answer")
+        return min(patience, left)
+
+    def connect_seconds(self, most: int) -> int:
+        """Shorten the time for a connection likewise, in whole seconds; 0 is libpq's own limit."""
+        left = int(self.seconds_left(float(most) or None) or 0)
+        if left < min(most, LEAST_CONNECT_SECONDS):
+            raise psycopg.OperationalError("the database does not answer")
+        return left
+
+
+SILENCE = Silence()

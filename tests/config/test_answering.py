@@ -1,0 +1,125 @@
+"""While the database is silent a request waits no longer than it has time for, in all."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import OperationalError, connection, connections
+
+from config import server
+from config.database import connection_settings
+from config.door.connections import Stage
+from config.postgresql.answering import SILENCE, answer_by, due
+from config.postgresql.base import DatabaseWrapper
+from tests.config.door import GET, opened
+from tests.config.test_database import sleeping
+
+pytestmark = pytest.mark.django_db(transaction=True)
+A_WHILE = 1000.0
+
+
+@pytest.fixture(autouse=True)
+def silent() -> Iterator[None]:
+    before = connections.settings["default"].get("PATIENCE_SECONDS")
+    connections.settings["default"]["PATIENCE_SECONDS"] = A_WHILE
+    connection.close()
+    connection.ensure_connection()
+    SILENCE.began = True
+    yield
+    SILENCE.began = False
+    connection.close()
+    # The server learns of it when it has done what it was asked.
+    while sleeping():
+        time.sleep(0.05)
+    connection.close()
+    connections.settings["default"]["PATIENCE_SECONDS"] = before
+
+
+def ask(statement: str = "SELECT 1") -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def test_a_request_whose_time_is_over_does_not_ask() -> None:
+    with answer_by(time.monotonic() - 1), pytest.raises(OperationalError, match="not answer"):
+        ask()
+    assert connection.connection.closed
+    assert SILENCE.began
+
+
+def test_a_request_waits_for_the_rest_of_its_time() -> None:
+    with answer_by(time.monotonic() + 0.3), pytest.raises(OperationalError, match="has not answ"):
+        ask("SELECT pg_sleep(1)")
+
+
+def test_whoever_is_no_request_waits_as_long_as_ever() -> None:
+    ask("SELECT pg_sleep(0.1)")
+    assert not SILENCE.began
+
+
+def test_an_answer_ends_the_silence() -> None:
+    with answer_by(time.monotonic() + 20):
+        ask()
+    with answer_by(time.monotonic() - 1):
+        ask()
+        with (
+            answer_by(time.monotonic() - 1, strict=True),
+            pytest.raises(OperationalError, match="not answer"),
+        ):
+            ask()
+
+
+def test_a_statement_without_an_answer_begins_the_silence() -> None:
+    SILENCE.began = False
+    with (
+        answer_by(time.monotonic() + 0.3, strict=True),
+        pytest.raises(OperationalError, match="has not answered"),
+    ):
+        ask("SELECT pg_sleep(1)")
+    assert SILENCE.began
+
+
+def test_a_connection_has_the_rest_of_the_time_too() -> None:
+    """A server that stands still still takes connections, and says nothing on them."""
+    with socket.create_server(("127.0.0.1", 0)) as still:
+        host, port = still.getsockname()
+        frozen = DatabaseWrapper(
+            {**connection.settings_dict, **connection_settings({"HOST": host, "PORT": port})}
+        )
+        with answer_by(time.monotonic() + 2.5), pytest.raises(OperationalError):
+            frozen.ensure_connection()
+        assert SILENCE.began
+        with (
+            answer_by(time.monotonic() + 1.5),
+            pytest.raises(OperationalError, match="does not answer"),
+        ):
+            frozen.ensure_connection()
+
+
+def test_time_in_the_row_counts() -> None:
+    """A web process has each answer due from when the request had come."""
+    times: list[float] = []
+    first = threading.Event()
+
+    def application(environ: object, start_response: Callable[..., object]) -> list[bytes]:
+        found = due.get()
+        assert found is not None
+        assert not found.strict
+        times.append(found.at - time.monotonic())
+        first.wait(20)
+        start_response("200 OK", [("Content-Length", "0")])
+        return []
+
+    with opened(application, threads=1) as door:
+        clients = [door.connect(GET) for _ in range(2)]
+        door.has(Stage.ANSWER, 2)
+        time.sleep(0.5)
+        first.set()
+        for client in clients:
+            assert client.recv(20).startswith(b"HTTP/1.1 200 ")
+
+    assert times[0] <= server.ANSWER_SECONDS < 10
+    assert times[1] <= server.ANSWER_SECONDS - 0.5
+    assert server.PATIENCE_SECONDS < server.ANSWER_SECONDS
