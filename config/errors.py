@@ -12,6 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from companies.api.views import Refusal
+from companies.doctor import first_line
 from companies.times import whole_seconds
 from config.error_bodies import body
 
@@ -64,10 +65,6 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
         headers["Retry-After"] = str(whole_seconds(wait))
     told = body(path, error.status_code, **members(error))
     return Response(told, status=error.status_code, headers=headers)
-
-
-def first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
 
 
 def members(error: exceptions.APIException) -> dict[str, Any]:

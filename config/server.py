@@ -12,18 +12,18 @@ import selectors
 import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import close_old_connections
 from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
 from companies.log_bound import REFUSALS
-from companies.measures import catalogue, counting, sums
+from companies.measures import catalogue, counting
 from companies.process_kinds import become_kind
 from companies.request_ids import named
 from config import database, logs
@@ -31,10 +31,12 @@ from config.door.connections import Connection
 from config.door.crowd import Crowd
 from config.door.fair_queue import FairQueue, ThreadTurn
 from config.door.front import FrontDoor
+from config.door.outgrown import MIB, OneAtATime, Outgrown
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
+from config.door.sums_writer import SumsWriter
 from config.one_deployment import refuse_second_deployment
-from config.postgresql.answering import answer_by
+from config.postgresql.answering import answer_until
 from config.startup import refuse_unsafe_settings
 
 # A client is told of a database that hangs while it still waits: within ten seconds, also where it
@@ -47,8 +49,8 @@ LOOK_UP_SECONDS = 4.0
 AT_ONCE = "/healthz"
 # Of a process's threads, what one company or one stranger has at most, if its work takes long.
 SHARE = 0.25
-# For how long the last counts of a process that ends may take.
-LAST_WRITE_SECONDS = 1.0
+# What has begun in a process that makes room for another has so long.
+FAREWELL_SECONDS = 10.0
 
 
 class Worker(ThreadWorker):
@@ -58,7 +60,9 @@ class Worker(ThreadWorker):
     are_known: Callable[[Iterable[tuple[str, str]], str], bool]
     patient: PatientRequests
     have_news: Callable[[Sequence[Any]], list[bool]]
-    writing: Future[None] | None = None
+    # Shared by all processes that are forked from the one that calls `setup`.
+    going: OneAtATime | None = None
+    was_told_to_stop = False
 
     @classmethod
     def setup(cls) -> None:
@@ -69,6 +73,7 @@ class Worker(ThreadWorker):
         refuse_second_deployment()
         logs.write_our_lines("gunicorn.error", settings.LOG_FORMAT)
         database.wait_at_most(PATIENCE_SECONDS)
+        cls.going = OneAtATime()
 
     def init_process(self) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -78,6 +83,7 @@ class Worker(ThreadWorker):
     def run(self) -> None:
         # For what no request waits for. Its only thread closes its connection in the end.
         self.aside = ThreadPoolExecutor(1, "aside")
+        self.sums = SumsWriter(self.aside)
         # None of these can be imported before the settings are there.
         self.row_name = import_string("config.door.askers.row_name")
         self.are_known = import_string("config.door.credentials.are_known")
@@ -96,13 +102,25 @@ class Worker(ThreadWorker):
         self.queue = FairQueue(
             self.cfg.threads, max(1, int(self.cfg.threads * SHARE)), self.tpool.submit
         )
+        self.outgrown = Outgrown(settings.WEB_MEMORY_MIB, self.going or OneAtATime())
         self.clients = FrontDoor(self.cfg, self.poller, crowd, self.begin, self.ask, self.fail)
         queue: Any = self.method_queue
         self.poller.register(queue.fileno(), selectors.EVENT_READ, queue.run_callbacks)
         self.set_accept_enabled(True)
         while self.alive and self.is_parent_alive():
             self.turn(self.longest_wait())
+            if self.outgrown.should_go(self.is_quiet):
+                self.log.warning("replaced: more than %d MiB", self.outgrown.limit // MIB)
+                self.alive = False
         self.finish(crowd)
+
+    def is_quiet(self) -> bool:
+        """Whether nothing is lost if it stops now; pages that wait for news are answered."""
+        return self.queue.is_empty() and not self.clients.crowd.is_in_transfer()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self.was_told_to_stop = True
+        super().handle_exit(sig, frame)
 
     def longest_wait(self) -> float:
         """For how long nothing has to be done unless something comes, in seconds."""
@@ -117,34 +135,28 @@ class Worker(ThreadWorker):
         self.patient.turn()
         self.queue.go_on()
         REFUSALS.say_left_out()
-        if sums.are_due() and (self.writing is None or self.writing.done()):
-            self.writing = self.aside.submit(self.keep_sums)
-
-    def keep_sums(self) -> None:
-        """Write what was counted, aside."""
-        try:
-            close_old_connections()  # as Django does before a request
-            sums.write_sums()
-        finally:
-            if not self.alive:
-                connections.close_all()
+        self.sums.turn()
 
     def finish(self, crowd: Crowd) -> None:
-        """Answer what has begun, for as long as gunicorn's graceful timeout."""
+        """Answer what has begun, for as long as gunicorn's graceful timeout, or a little longer."""
         self.set_accept_enabled(False)
         self.close_listeners()
         self.clients.stop()
         self.patient.stop()
-        until = self.clients.clock() + self.cfg.graceful_timeout
-        while len(crowd) and self.clients.clock() < until:
+        began = self.clients.clock()
+        while len(crowd) and self.clients.clock() - began < self.farewell_seconds():
             self.turn(0.1)
         self.clients.close()
-        # What the database does not take in time is lost.
-        wait([self.aside.submit(self.keep_sums)], LAST_WRITE_SECONDS)
+        self.sums.finish()
         self.aside.shutdown(wait=False)
         self.tpool.shutdown(wait=False)
         self.poller.close()
         self.method_queue.close()
+
+    def farewell_seconds(self) -> float:
+        """Gunicorn kills whoever it told to stop, and waits for those that stop by themselves."""
+        limit: int = self.cfg.graceful_timeout
+        return limit if self.was_told_to_stop else max(limit, FAREWELL_SECONDS)
 
     def close_listeners(self) -> None:
         """Take who has connected already, and let nobody connect any more.
@@ -190,7 +202,7 @@ class Worker(ThreadWorker):
         serves = work == self.serve
         due = came + (ANSWER_SECONDS if serves else LOOK_UP_SECONDS)
         try:
-            with answer_by(due, strict=not serves):
+            with answer_until(due, strict=not serves):
                 work(connection, request)
         finally:
             counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - began)

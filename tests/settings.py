@@ -33,3 +33,6 @@ STORAGES = {
     **STORAGES,  # noqa: F405
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
 }
+
+# Web processes of tests live in the process of the tests, however large that is.
+WEB_MEMORY_MIB = 0

@@ -10,6 +10,7 @@ from django.http import parse_cookie
 from django.utils import timezone
 
 from companies.api.authentication import live_platform_token, live_token
+from companies.doctor import first_line
 from companies.tokens import shown_token
 from config.door.allowances import FEED
 
@@ -27,8 +28,7 @@ def are_known(headers: Iterable[tuple[str, str]], path: str) -> bool:
             return known_platform(shown.get("AUTHORIZATION", ""))
         return known_token(shown.get("AUTHORIZATION", "")) or known_session(shown.get("COOKIE", ""))
     except Error as error:
-        reason = str(error).partition("\n")[0]
-        logger.error("cannot look up who sends a large body: %s", reason)
+        logger.error("cannot look up who sends a large body: %s", first_line(error))
         return True
 
 

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from config.door import allowances
-from config.door.connections import Connection
+from config.door.connections import Connection, Stage
 
 Network = IPv4Network | IPv6Network
 # What one customer of a provider has to itself.
@@ -34,6 +34,10 @@ class Crowd:
 
     def __contains__(self, connection: Connection) -> bool:
         return connection in self.members
+
+    def is_in_transfer(self) -> bool:
+        """Whether a body or an answer is on its way."""
+        return any(each.stage in (Stage.BODY, Stage.READER) for each in self.members)
 
     def is_full(self) -> bool:
         return len(self.members) >= self.most

@@ -51,6 +51,9 @@ class FairQueue:
         # Until when a row rests, in the order of these times.
         self.resting: dict[str, float] = {}
 
+    def is_empty(self) -> bool:
+        return not self.waiting and not self.at_work
+
     def come(self, who: str, work: Work) -> None:
         self.waiting.setdefault(who, deque()).append(work)
         self.go_on()

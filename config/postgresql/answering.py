@@ -17,20 +17,20 @@ import psycopg
 LEAST_CONNECT_SECONDS = 2
 
 
-class Due(NamedTuple):
+class AnswerTime(NamedTuple):
     """When a request needs its answer; a strict time counts whatever the database does."""
 
     at: float
     strict: bool
 
 
-due: ContextVar[Due | None] = ContextVar("due", default=None)
+due: ContextVar[AnswerTime | None] = ContextVar("due", default=None)
 
 
 @contextmanager
-def answer_by(at: float, *, strict: bool = False) -> Iterator[None]:
+def answer_until(at: float, *, strict: bool = False) -> Iterator[None]:
     """Have the statements within end in time; `at` is of `time.monotonic`."""
-    before = due.set(Due(at, strict))
+    before = due.set(AnswerTime(at, strict))
     try:
         yield
     finally:

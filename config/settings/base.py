@@ -144,5 +144,8 @@ APPEND_SLASH = False
 
 UNFOLD = look.UNFOLD
 
+# A web process that takes more memory is replaced by another; 0 is no limit.
+WEB_MEMORY_MIB = env.int("WEB_MEMORY_MIB", default=512)
+
 # Where beat keeps its schedule (Procfile).
 DATA_DIR = env.str("DATA_DIR", default="/tmp")  # noqa: S108 - as the Procfile says
