@@ -3,12 +3,16 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from tests.locks import locks_in, locks_without_a_pair
 
 ROOT = Path(__file__).resolve().parent.parent
 LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config"]
@@ -286,3 +290,38 @@ def test_files_and_functions_stay_short() -> None:
                 if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno > 50:
                     long.append(f"{name}:{node.name}")
     assert long == []
+
+
+def test_every_lock_has_a_pair_of_acts() -> None:
+    """Two pairs where a place takes two locks. `tests/locks.py` says how to write one."""
+    for path in (ROOT / "tests").glob("*/test_lock_pairs.py"):
+        import_module(f"tests.{path.parent.name}.test_lock_pairs")
+    found: Counter[str] = Counter()
+    for app in LINE:
+        for path in sources(app):
+            found += locks_in(str(path.relative_to(ROOT)), path.read_text())
+
+    assert len(found) > 50
+    assert locks_without_a_pair(found) == []
+
+
+def test_a_lock_without_a_pair_is_caught() -> None:
+    source = '''
+"""Says FOR UPDATE, and takes no lock."""
+TAKE = "SELECT 1 FOR NO KEY UPDATE SKIP LOCKED"
+class Rows:
+    def hold(self):
+        """As FOR SHARE does."""
+        return self.filter(pk=1).select_for_update(), locks.hold(1), tickets.hold(2)
+def fence():
+    return f"SELECT pg_advisory_xact_lock({TAG})"
+'''
+    found = locks_in("app/x.py", source)
+
+    assert found == {"app/x.py::TAKE": 1, "app/x.py::Rows.hold": 2, "app/x.py::fence": 1}
+    assert locks_without_a_pair(found) == [
+        "app/x.py::Rows.hold",
+        "app/x.py::Rows.hold",
+        "app/x.py::TAKE",
+        "app/x.py::fence",
+    ]

@@ -1,19 +1,17 @@
 """Many threads at one thing, released together, each with its own database connection."""
 
-import time
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Barrier, Event
 from typing import TypeVar
 
-import pytest
 from django.db import connection, connections, transaction
 
-Result = TypeVar("Result")
+from tests.waiting import PATIENCE_SECONDS, wait_until
 
-# Only what is broken takes so long: a busy machine does not.
-PATIENCE_SECONDS = 60
+Result = TypeVar("Result")
 
 
 class Racers:
@@ -50,10 +48,15 @@ def racers(number: int) -> Iterator[Racers]:
         made.close()
 
 
-def in_order(first: Callable[[], object], second: Callable[[], object]) -> list[object]:
+def in_order(
+    first: Callable[[], object],
+    second: Callable[[], object],
+    *,
+    at: re.Pattern[str] | None = None,
+) -> list[object]:
     """What both give when the second begins before the first has committed, and has to wait.
 
-    Where the second raises, that is what it gives.
+    Where the second raises, that is what it gives. `at`: the statement in which it has to wait.
     """
     done = Event()
 
@@ -61,7 +64,8 @@ def in_order(first: Callable[[], object], second: Callable[[], object]) -> list[
         with transaction.atomic():
             result = first()
             done.set()
-            wait_until_waited_for()
+            statement = wait_until_waited_for()
+            assert at is None or at.search(statement), f"waited, but in {statement}"
         return result
 
     def go_second() -> object:
@@ -75,18 +79,24 @@ def in_order(first: Callable[[], object], second: Callable[[], object]) -> list[
         return together.run([go_first, go_second])
 
 
-def wait_until_waited_for() -> None:
-    with connection.cursor() as cursor:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
+def wait_until_waited_for() -> str:
+    """Return the statement in which somebody waits for this transaction."""
+    found: list[int] = []
+
+    def is_waited_for() -> bool:
+        with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT FROM pg_locks "
+                "SELECT pid FROM pg_locks "
                 "WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
             )
-            if cursor.fetchone() is not None:
-                return
-            time.sleep(0.005)
-    pytest.fail("nobody waited")
+            found.extend(pid for (pid,) in cursor.fetchall())
+        return bool(found)
+
+    wait_until(is_waited_for, "somebody who waits for this transaction")
+    # Read last: within a transaction the view shows what it showed first.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", [found[0]])
+        return str(cursor.fetchone()[0])
 
 
 def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> list[object]:

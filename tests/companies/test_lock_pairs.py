@@ -1,0 +1,111 @@
+"""A second party at each lock of this app."""
+
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from companies import erasing, locks, plain_secrets, reencryption, restoring, services
+from companies.api import bundles
+from companies.models import KeptAnswer, KeptBundle
+from shipments.locks import hold_shipment
+from tests import builders as build
+from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
+from webhooks.models import Webhook
+
+
+def bundle() -> KeptBundle:
+    return KeptBundle.objects.create(key="k", fingerprint="f", created_at=timezone.now())
+
+
+@shows("companies/api/bundles.py::begin_bundle")
+def begin_the_same_bundle() -> Pair:
+    key = bundle().key
+    bundles.answer_bundle(key, {"number": 1})
+    # Whoever finds an answer holds the row and writes nothing.
+    return Pair(
+        first=partial(bundles.answer_bundle, key, {"number": 2}),
+        second=partial(bundles.begin_bundle, key, "f"),
+        gives={"number": 1},
+    )
+
+
+@shows("companies/api/bundles.py::answer_bundle")
+def answer_the_same_bundle() -> Pair:
+    answer = partial(bundles.answer_bundle, bundle().key)
+    return Pair(
+        first=partial(answer, {"number": 1}),
+        second=partial(answer, {"number": 2}),
+        gives={"number": 1},
+    )
+
+
+@shows("companies/locks.py::TRY_KEY", "companies/api/idempotency.py::kept_response")
+def try_the_same_key() -> Pair:
+    return twice(in_transaction(partial(locks.try_key, 1, "k")), gives=False, waits=False)
+
+
+@shows("companies/locks.py::hold")
+def hold_the_same_lock() -> Pair:
+    return twice(in_transaction(partial(locks.hold, locks.LockClass.LOOPS)))
+
+
+@shows("companies/locks.py::HOLD_SHIPMENTS")
+def hold_the_same_shipment() -> Pair:
+    return twice(in_transaction(partial(hold_shipment, 1, 5)))
+
+
+@shows("companies/erasing.py::begin_erasure")
+def erase_the_same_company() -> Pair:
+    return twice(partial(erasing.begin_erasure, build.company().pk))
+
+
+@shows("companies/plain_secrets.py::encrypt_answers")
+def encrypt_the_same_answers() -> Pair:
+    KeptAnswer.objects.create(
+        company=build.company(),
+        key="k",
+        fingerprint="f",
+        status=200,
+        headers={},
+        body={"data": {"secret": "5e"}},
+        created_at=timezone.now(),
+    )
+    return twice(partial(plain_secrets.encrypt_answers, 9), gives=0)
+
+
+@shows("companies/reencryption.py::rewrite")
+def rewrite_the_same_secrets() -> Pair:
+    webhook = build.webhook(build.company())
+    return twice(partial(reencryption.rewrite, Webhook, ["secret"], [webhook.pk]))
+
+
+@shows("companies/restoring.py::begin_repair")
+def begin_the_same_repair() -> Pair:
+    one, other = ([restoring.SequenceMove("a_sequence", "a_table", 0, target)] for target in (5, 9))
+    begin = partial(restoring.begin_repair, lost_since=timezone.now())
+    return Pair(first=partial(begin, one), second=partial(begin, other), gives=one)
+
+
+@shows("companies/services.py::revoke_one")
+def revoke_the_same_token() -> Pair:
+    token = services.issue_token(build.company().pk)
+    return twice(partial(services.revoke_token, token), services.UnknownToken)
+
+
+@shows("companies/services.py::revoke_tokens_of")
+def revoke_all_tokens_of_the_same_company() -> Pair:
+    company = build.company()
+    services.issue_token(company.pk)
+    return twice(partial(services.revoke_tokens_of, company.pk), gives=[])
+
+
+@shows("companies/services.py::set_active")
+def switch_the_same_company_off() -> Pair:
+    return twice(partial(services.set_active, build.company().pk, False), gives=False)
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+def test_second_party_waits_or_passes_by(make: MakePair) -> None:
+    play(make())

@@ -1,0 +1,176 @@
+"""A second party at each lock of this app."""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from functools import partial
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from deliveries import mailing, publishing
+from deliveries.engine import claiming, lanes, leases
+from deliveries.models import Delivery, Replay
+from deliveries.on_demand import sample_delivery
+from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, rest_rows
+from deliveries.upkeep.choosing import Choice, ChosenCount
+from tests import builders as build
+from tests.locks import MakePair, Pair, made_in, play, shows, twice
+from webhooks.models import Webhook
+
+
+def waiting_webhook() -> Webhook:
+    """One with a delivery that is due."""
+    webhook = build.webhook(build.company())
+    publishing.publish([build.news(webhook.company)])
+    return webhook
+
+
+def claims_of_two_loops() -> Pair:
+    webhook = waiting_webhook()
+    one, other = leases.join(2), leases.join(2)
+
+    def claim(loop: str | None) -> int:
+        return len(claiming.claim(str(loop), {webhook.pk: 9}).claimed)
+
+    return Pair(first=partial(claim, one), second=partial(claim, other), gives=0, waits=False)
+
+
+@shows("deliveries/engine/claiming.py::CLAIM")
+def claim_the_same_first_attempt() -> Pair:
+    return claims_of_two_loops()
+
+
+@shows("deliveries/engine/claiming.py::CLAIM")
+def claim_the_same_retry() -> Pair:
+    pair = claims_of_two_loops()
+    Delivery.objects.update(step=1)
+    return pair
+
+
+@shows("deliveries/engine/lanes.py::TAKE")
+def take_the_same_webhook() -> Pair:
+    waiting_webhook()
+    one, other = leases.join(2), leases.join(2)
+
+    def take(loop: str | None) -> list[lanes.Woken]:
+        return lanes.take(str(loop), 9)[0]
+
+    return Pair(first=partial(take, one), second=partial(take, other), gives=[], waits=False)
+
+
+@shows("deliveries/engine/lanes.py::GIVE")
+def give_to_a_loop_that_leaves() -> Pair:
+    webhook = waiting_webhook()
+    one, other = str(leases.join(2)), str(leases.join(2))
+    lanes.take(one, 9)
+    return Pair(
+        first=partial(lanes.give, one, [webhook.pk]),
+        second=partial(leases.leave, other),
+        at=re.compile("DELETE FROM deliveries_loop"),
+    )
+
+
+@shows("deliveries/engine/leases.py::join")
+def join_in_the_last_place() -> Pair:
+    return twice(partial(leases.join, 1), gives=None)
+
+
+@shows("deliveries/mailing.py::CLAIM")
+def claim_the_same_email() -> Pair:
+    mailing.keep_mail("dev@acme.example", "Hello", "Text")
+    return twice(mailing.claim_mail, gives=None, waits=False)
+
+
+@shows("deliveries/on_demand/sample_delivery.py::take_place")
+def take_a_place_for_a_test() -> Pair:
+    return twice(partial(sample_delivery.take_place, build.company().pk))
+
+
+@shows("deliveries/publishing.py::PUBLISH")
+def read_while_somebody_publishes() -> Pair:
+    webhook = waiting_webhook()
+    return Pair(
+        first=partial(publishing.publish, [build.news(webhook.company)]),
+        second=publishing.settled_number,
+        gives=publishing.newest_number(),
+        waits=False,
+    )
+
+
+@shows("deliveries/upkeep/deleted_webhooks.py::CANCEL")
+def cancel_the_same_deliveries() -> Pair:
+    waiting_webhook()
+    Webhook.objects.update(deleted_at=timezone.now())
+    return twice(deleted_webhooks.cancel_deliveries, gives=0, waits=False)
+
+
+@shows("deliveries/upkeep/pruning.py::ABANDONED")
+def abandon_the_same_deliveries() -> Pair:
+    waiting_webhook()
+    Webhook.objects.update(active=False)
+    lines: list[str] = []
+    told = pruning.Told(lines.append, lambda text: None, dry_run=False)
+    later = timezone.now() + timedelta(hours=1)
+
+    def abandon() -> int:
+        lines.clear()
+        pruning.cancel_abandoned(later, told)
+        return len(lines)
+
+    return twice(abandon, gives=0, waits=False)
+
+
+def run_of_one() -> Replay:
+    build.company()
+    choice = Choice(until=timezone.now())
+    run = replaying.send_chosen(choice, ChosenCount(deliveries=1), by="root", rate=1)
+    assert isinstance(run, Replay)
+    return run
+
+
+@shows("deliveries/upkeep/replaying.py::step_replay")
+def step_the_same_run() -> Pair:
+    return twice(partial(replaying.step_replay, run_of_one().pk))
+
+
+@shows("deliveries/upkeep/replaying.py::stop_replay")
+def stop_the_same_run() -> Pair:
+    return twice(partial(replaying.stop_replay, run_of_one().pk, by="root"), replaying.NoReplay)
+
+
+EVENTS = partitions.TABLES[0]
+FAR = date(2090, 5, 1)
+
+
+def while_read(table: str, change: Callable[[], object]) -> Pair:
+    """A change of the tables, which is taken back, while somebody reads one of them."""
+
+    def read() -> None:
+        with transaction.get_connection().cursor() as cursor:
+            cursor.execute(f"SELECT count(*) FROM ONLY {table}")  # noqa: S608 - our own names
+
+    def change_and_take_back() -> None:
+        with transaction.atomic():
+            change()
+            transaction.set_rollback(True)
+
+    return Pair(first=read, second=change_and_take_back, at=re.compile("LOCK TABLE"))
+
+
+@shows("deliveries/upkeep/rest_rows.py::LOCK")
+def make_a_week_of_what_is_read() -> Pair:
+    return while_read("deliveries_event_rest", partial(rest_rows.make_week, EVENTS, FAR))
+
+
+@shows("deliveries/upkeep/rest_rows.py::SWAP")
+def swap_what_is_read() -> Pair:
+    swap = partial(rest_rows.make_rest_a_partition, EVENTS, FAR, FAR + rest_rows.WEEK)
+    return while_read("deliveries_event", swap)
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+def test_second_party_waits_or_passes_by(make: MakePair) -> None:
+    play(make())

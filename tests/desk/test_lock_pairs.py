@@ -1,0 +1,184 @@
+"""A second party at each lock of this app."""
+
+from datetime import timedelta
+from functools import partial
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from desk.first_run.hours import HoursForm, set_hours
+from desk.joining import agent_files, invitations
+from desk.models import Invitation, SignOn, Storm, StormReply
+from desk.people import leavers, resets, second_factor
+from desk.people.sign_on import identities
+from desk.queue import views
+from desk.storms import replies, services
+from tests import builders as build
+from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
+from tickets import plain_secrets
+from tickets.models import PhoneKey
+
+ADDRESS = "ada@desk.example"
+IDENTITY = identities.Identity("subject", ADDRESS, ("Ada", "L."), None)
+
+
+def ada() -> User:
+    user = build.agent("ada").user
+    user.email = ADDRESS
+    user.save()
+    return user
+
+
+def eve() -> User:
+    return build.agent("eve", group="lead", available=False).user
+
+
+@shows("desk/first_run/hours.py::set_hours")
+def set_the_hours() -> Pair:
+    form = HoursForm({"time_zone": "UTC", "days": ["0"], "starts": "09:00", "ends": "18:00"})
+    assert form.is_valid(), form.errors
+    return twice(partial(set_hours, form, eve()))
+
+
+@shows("desk/joining/agent_files.py::locked_users")
+def bring_the_same_agent_up_to_date() -> Pair:
+    return twice(in_transaction(partial(agent_files.locked_users, [ada().username])))
+
+
+@shows("desk/joining/invitations.py::locked")
+def accept_what_is_revoked() -> Pair:
+    user = ada()
+    Invitation.objects.create(user=user, sent_at=timezone.now())
+    return Pair(
+        first=partial(invitations.revoke, user.pk),
+        second=partial(invitations.accept, user, "a long enough phrase"),
+        gives=invitations.InvitationOver,
+    )
+
+
+@shows("desk/people/leavers.py::forget_user")
+def forget_the_same_person() -> Pair:
+    user = ada()
+    User.objects.update(is_active=False)
+    return twice(partial(leavers.forget_user, user))
+
+
+@shows("desk/people/resets.py::ask_reset")
+def ask_for_a_link() -> Pair:
+    return twice(partial(resets.ask_reset, "nobody", address=None, url="https://desk.example"))
+
+
+@shows("desk/people/resets.py::set_by_link")
+def use_the_same_link() -> Pair:
+    user = ada()
+    token = resets.reset_tokens.make_token(user)
+    use = partial(resets.set_by_link, user, token, "a long enough phrase")
+    return twice(use, resets.ResetOver)
+
+
+@shows("desk/people/second_factor.py::begin_setup")
+def begin_the_same_setup() -> Pair:
+    return twice(partial(second_factor.begin_setup, ada()))
+
+
+@shows("desk/people/second_factor.py::confirm_setup")
+def confirm_the_same_setup() -> Pair:
+    user = ada()
+    phone = second_factor.begin_setup(user)
+    confirm = partial(second_factor.confirm_setup, user, phone.pk, "000000", session_key=None)
+    return Pair(
+        first=partial(second_factor.begin_setup, user),
+        second=confirm,
+        gives=second_factor.Refused,
+    )
+
+
+@shows("desk/people/second_factor.py::confirm_setup")
+def confirm_a_phone_that_is_encrypted() -> Pair:
+    user = ada()
+    phone = second_factor.begin_setup(user)
+    PhoneKey.objects.all().delete()
+    return Pair(
+        first=partial(plain_secrets.encrypt_phones, 9),
+        second=partial(second_factor.confirm_setup, user, phone.pk, "000000", session_key=None),
+        gives=second_factor.Refused,
+    )
+
+
+@shows("desk/people/second_factor.py::check_code")
+def spend_the_same_code() -> Pair:
+    user = ada()
+    code = second_factor.make_codes(user)[0]
+    return twice(partial(second_factor.check_code, user, code), second_factor.Refused)
+
+
+@shows("desk/people/sign_on/identities.py::admitted")
+def come_in_twice() -> Pair:
+    SignOn.objects.create(user=ada(), issuer="", subject=IDENTITY.subject)
+    return twice(in_transaction(partial(identities.admitted, IDENTITY)))
+
+
+@shows("desk/people/sign_on/identities.py::user_by_email")
+def bind_the_same_user() -> Pair:
+    ada()
+    other = IDENTITY._replace(subject="other")
+    return Pair(
+        first=partial(identities.admitted, IDENTITY),
+        second=partial(identities.admit, other),
+        gives=identities.SignOnRefused,
+    )
+
+
+@shows("desk/people/sign_on/identities.py::forget_sign_on")
+def unbind_the_same_user() -> Pair:
+    user = ada()
+    SignOn.objects.create(user=user, issuer="", subject=IDENTITY.subject)
+    return twice(partial(identities.forget_sign_on, user), gives=False)
+
+
+@shows("desk/queue/views.py::save_view")
+def save_two_views() -> Pair:
+    save = partial(views.save_view, ada(), query="", shared=False)
+    return Pair(first=partial(save, name="One"), second=partial(save, name="Other"))
+
+
+def storm(state: Storm.State = Storm.State.OPEN) -> Storm:
+    hour = timezone.now() - timedelta(hours=2)
+    made = Storm.objects.create(
+        carrier_name="redpack", hour=hour, found=12, usual=1.0, state=state, title="Strike"
+    )
+    made.tickets.add(build.ticket(build.company(), carrier_name="redpack"))
+    return made
+
+
+@shows("desk/storms/replies.py::start_reply")
+def send_the_same_reply() -> Pair:
+    return twice(partial(replies.start_reply, storm().pk, "Hello.", user=eve(), key=uuid4()))
+
+
+@shows("desk/storms/replies.py::answer_batch")
+def answer_the_same_tickets() -> Pair:
+    reply = StormReply.objects.create(
+        storm=storm(), key=uuid4(), user=eve(), text="Hello.", upto=2**40
+    )
+    return twice(partial(replies.answer_batch, reply.pk), gives=False)
+
+
+@shows("desk/storms/services.py::decide")
+def dismiss_the_same_storm() -> Pair:
+    proposed = storm(Storm.State.PROPOSED)
+    dismiss = partial(services.decide, proposed.pk, Storm.State.DISMISSED, user=eve())
+    return twice(dismiss, services.StormRefused)
+
+
+@shows("desk/storms/services.py::link_tickets_to_storm")
+def link_the_same_tickets() -> Pair:
+    return twice(partial(services.link_tickets_to_storm, storm().pk))
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+def test_second_party_waits_or_passes_by(make: MakePair) -> None:
+    play(make())

@@ -1,0 +1,198 @@
+"""A second party at each lock of this app."""
+
+from collections import Counter
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from companies import erasing
+from companies.failing_rows import FailingRows
+from companies.models import Company
+from tests import builders as build
+from tests.locks import (
+    MakePair,
+    Pair,
+    in_transaction,
+    made_in,
+    play,
+    shown_elsewhere,
+    shows,
+    twice,
+)
+from tickets import plain_secrets, updating
+from tickets.assignment import automatic, loads, taking
+from tickets.changes import (
+    anonymising,
+    erasable,
+    files,
+    kept_files,
+    notifications,
+    old_files,
+    search_entries,
+)
+from tickets.changes.actors import Actor
+from tickets.models import Notification, Phone, SearchFill, Ticket, UnfinishedFile
+from tickets.sla import policy, recalculation
+from tickets.statuses import By, Status
+
+CALLER = Actor(By.COMPANY, "test")
+# Its transaction is nobody's but its own.
+shown_elsewhere(
+    "tickets/assignment/automatic.py::assign_waiting",
+    "tests/tickets/test_assignment_races.py::test_several_sweeps_assign_each_ticket_once",
+)
+shown_elsewhere(
+    "tickets/automations/acting.py::act",
+    "tests/tickets/test_automations.py::test_a_company_that_answers_first_is_not_declined",
+)
+
+
+def ticket(status: Status = Status.PENDING) -> Ticket:
+    return build.ticket(build.company(), status=status, decided_at=timezone.now())
+
+
+@shows("tickets/models/tickets.py::TicketQuerySet.hold")
+def comment_on_the_same_ticket() -> Pair:
+    one = ticket()
+    return twice(partial(updating.comment, one.company, one.pk, CALLER, "Hello."))
+
+
+@shows("tickets/assignment/automatic.py::candidates_query")
+def assign_two_tickets() -> Pair:
+    build.agent("ada")
+    one, other = ticket(), ticket()
+    return Pair(
+        first=in_transaction(partial(automatic.assign, one)),
+        second=in_transaction(partial(automatic.assign, other)),
+    )
+
+
+@shows("tickets/assignment/loads.py::SUM_UP")
+def sum_up_the_same_loads() -> Pair:
+    build.ticket(build.company(), agent=build.agent("ada"))
+    return twice(loads.sum_up, gives=None, waits=False)
+
+
+@shows("tickets/assignment/reassigning.py::lock_and_assign")
+def take_two_tickets() -> Pair:
+    user = build.agent("ada").user
+    one, other = ticket(), ticket()
+    return Pair(
+        first=partial(taking.take_ticket, one.pk, user),
+        second=partial(taking.take_ticket, other.pk, user),
+    )
+
+
+@shows("tickets/assignment/taking.py::take_next")
+def take_the_last_ticket() -> Pair:
+    one, other = build.agent("ada"), build.agent("bob")
+    ticket()
+    return Pair(
+        first=partial(taking.take_next, one.user),
+        second=partial(taking.take_next, other.user),
+        gives=None,
+        waits=False,
+    )
+
+
+@shows("tickets/changes/anonymising.py::blank_decided")
+def blank_the_same_ticket() -> Pair:
+    return twice(partial(anonymising.blank_decided, [ticket(Status.ACCEPTED).pk]))
+
+
+@shows("tickets/changes/anonymising.py::blank_shipments")
+def blank_the_same_shipment() -> Pair:
+    shipment = build.shipment(build.company())
+    return twice(partial(anonymising.blank_shipments, [shipment.pk], Counter()))
+
+
+@shows("tickets/changes/erasable.py::FILES")
+def blank_the_same_file() -> Pair:
+    file = build.file(build.company())
+    return twice(partial(erasing.execute_all, erasable.BLANK_FILES, [file.pk]), {"files": 0})
+
+
+@shows("tickets/changes/files.py::attach_files")
+def attach_the_same_file_to_two_tickets() -> Pair:
+    company = build.company()
+    file, one, other = build.file(company), build.ticket(company), build.ticket(company)
+
+    def attach(to: Ticket) -> object:
+        return files.attach_files(company, to.pk, CALLER, [file.pk], requested=None)
+
+    return Pair(first=partial(attach, one), second=partial(attach, other), gives=files.NoSuchFile)
+
+
+@shows("tickets/changes/files.py::keep_unattached")
+def keep_two_unattached_files() -> Pair:
+    company = build.company()
+
+    def keep(name: str, company: Company = company) -> object:
+        UnfinishedFile.objects.get_or_create(name=name, created_at=timezone.now())
+        new = files.NewFile(
+            name="box.png",
+            description="",
+            media_type="image/png",
+            size=67,
+            sha256="5e" * 32,
+            active=False,
+            stored_as=name,
+        )
+        return files.keep_unattached(company, new)
+
+    return Pair(first=partial(keep, "one"), second=partial(keep, "other"))
+
+
+@shows("tickets/changes/kept_files.py::let_go_unattached")
+def let_go_of_the_same_file() -> Pair:
+    build.file(build.company(), created_at=timezone.now() - timedelta(days=9))
+    return twice(kept_files.let_go_unattached, gives=None, waits=False)
+
+
+@shows("tickets/changes/notifications.py::READ")
+def read_the_same_notification() -> Pair:
+    user = build.agent("ada").user
+    kind = Notification.Kind.ANSWERED
+    Notification.objects.create(
+        recipient=user, ticket=ticket(), kind=kind, by="company", created_at=timezone.now()
+    )
+    return twice(partial(notifications.mark_read, user), gives=0, waits=False)
+
+
+@shows("tickets/changes/old_files.py::FORGET")
+def forget_the_same_file() -> Pair:
+    one = ticket(Status.ACCEPTED)
+    file = build.file(one.company, ticket=one)
+    later = timezone.now() + timedelta(days=1)
+    return twice(partial(old_files.let_go, [file.pk], later))
+
+
+@shows("tickets/changes/search_entries.py::fill_step")
+def fill_the_same_entries() -> Pair:
+    SearchFill.objects.update_or_create(pk=1, defaults={"left_up_to": 5})
+    return twice(partial(search_entries.fill_step, FailingRows("fill")), gives=0)
+
+
+@shows("tickets/changes/search_entries.py::write_anew")
+def write_the_same_entries() -> Pair:
+    return twice(in_transaction(partial(search_entries.write_anew, [ticket().pk])))
+
+
+@shows("tickets/plain_secrets.py::encrypt_phones")
+def encrypt_the_same_phone() -> Pair:
+    Phone.objects.create(user=build.agent("ada").user, name="phone", confirmed=True)
+    return twice(partial(plain_secrets.encrypt_phones, 9))
+
+
+@shows("tickets/sla/recalculation.py::recalculate_batch")
+def recalculate_the_same_ticket() -> Pair:
+    recalculate = partial(recalculation.recalculate_batch, rules=policy.load_rules())
+    return twice(in_transaction(partial(recalculate, [ticket().pk])))
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+def test_second_party_waits_or_passes_by(make: MakePair) -> None:
+    play(make())
