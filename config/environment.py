@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from config.networks import Network, parse_networks
 
 TRUE = ("true", "on", "yes", "y", "1")
 FALSE = ("false", "off", "no", "n", "0", "")
+SOCKET = re.compile(r"(/[^:]*):([0-9]{1,5})")
 POSTGRESQL = ("postgres://", "postgresql://", "psql://", "pgsql://")
 
 
@@ -54,7 +56,7 @@ class Environment(environ.Env):
         address = self.str(var, default)
         try:
             if address.startswith(POSTGRESQL):
-                return self.db_url_config(address)
+                return with_socket_port(self.db_url_config(address))
         except (ValueError, KeyError):
             pass
         raise ImproperlyConfigured(
@@ -73,6 +75,15 @@ class Environment(environ.Env):
             raise ImproperlyConfigured(problem)
         self.unreadable[var] = problem
         return default
+
+
+def with_socket_port(address: dict[str, Any]) -> dict[str, Any]:
+    """Split the port from the folder of a Unix socket, which django-environ takes for its name."""
+    sockets = [SOCKET.fullmatch(each) for each in str(address.get("HOST") or "").split(",")]
+    if not all(sockets):
+        return address
+    hosts = ",".join(each[1] for each in sockets if each)
+    return {**address, "HOST": hosts, "PORT": ",".join(each[2] for each in sockets if each)}
 
 
 def read_flag(text: str) -> bool:

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands, load_command_class
+from django.core.management import call_command, get_commands, load_command_class
 from django.urls import Resolver404, get_resolver, resolve
 
 from companies.api.views import CompanyView
@@ -174,3 +174,27 @@ def test_settings_the_manual_names_exist() -> None:
     read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', settings))
 
     assert table == read
+
+
+def variables_below(heading: str) -> list[str]:
+    manual = (ROOT / "docs" / "operating.md").read_text()
+    section = manual.partition(f"\n### {heading}\n")[2].partition("\n## ")[0]
+    rows = re.findall(
+        r"^\| ((?:`[A-Z_]+`(?:, )?)+) \|", section.partition("\n### ")[0], re.MULTILINE
+    )
+    return [name for row in rows for name in re.findall(r"[A-Z_]+", row)]
+
+
+def test_what_an_installation_sets_is_a_table_of_its_own(tmp_path: Path) -> None:
+    chosen, left = variables_below("Set these"), variables_below("Leave these")
+    settings = "".join(path.read_text() for path in (ROOT / "config" / "settings").glob("*.py"))
+    needed = set(re.findall(r'env\.\w+\(\s*"(\w+)"\)', settings))
+    file = tmp_path / "env"
+    call_command("doctor", "--init", "--file", str(file), "--host", "desk.example.com")
+    written = set(re.findall(r"^([A-Z_]+)=", file.read_text(), re.MULTILINE))
+
+    assert len(chosen) <= 20
+    assert not set(chosen) & set(left)
+    # Read only where it is set.
+    assert needed - {"ENGINE_DATABASE_URL"} <= set(chosen)
+    assert written <= set(chosen)

@@ -20,6 +20,7 @@ GUIDES = {
     "guides/day.md": "A ticket that is declined, appealed and won, played through with curl.",
     "guides/webhooks.md": "Be told of what happens, instead of asking for it.",
     "guides/trying.md": "Play the carrier and the agent, and try your receiver.",
+    "operations/feed.md": "The fields of the platform's feed, which the sandbox takes too.",
     "receiving.md": "Payloads, signatures, retries, and what to do when nothing arrives.",
     "errors.md": "Every code that a refusal can have, and what to do.",
     "guides/order.md": "What comes in which order, and what may come twice.",

@@ -292,6 +292,28 @@ def test_a_database_s_address_is_postgresql_s_and_its_password_is_not_said(
 
 
 @pytest.mark.parametrize(
+    ("address", "host", "port"),
+    [
+        ("postgres://u@//var/run/postgresql/name", "/var/run/postgresql", ""),
+        ("postgres://u@//var/run/postgresql:7432/name", "/var/run/postgresql", "7432"),
+        ("postgres://u@//var/run/postgresql/name?port=7432", "/var/run/postgresql", ""),
+        ("postgres://u@//run/a:7432,/run/b:7433/name", "/run/a,/run/b", "7432,7433"),
+        ("postgres://u@db.internal:7432/name", "db.internal", 7432),
+    ],
+)
+def test_a_socket_may_have_another_port(
+    monkeypatch: pytest.MonkeyPatch, address: str, host: str, port: str | int
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", address)
+
+    found = Environment().postgresql("DATABASE_URL")
+
+    assert (found["HOST"], found["PORT"], found["NAME"]) == (host, port, "name")
+    if "?port" in address:
+        assert found["OPTIONS"] == {"port": 7432}
+
+
+@pytest.mark.parametrize(
     ("text", "flag"), [("true", True), ("ON", True), ("1", True), ("0", False), ("", False)]
 )
 def test_flags_are_read(monkeypatch: pytest.MonkeyPatch, text: str, flag: bool) -> None:

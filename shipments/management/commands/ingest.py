@@ -23,7 +23,8 @@ class Command(OperatorCommand):
         "Import the shipping platform's feed: JSON lines of shipments, tracking updates, "
         "surcharges and incidences. The same line twice changes nothing, so a file can be "
         "imported again. Bad lines are reported on stderr, counts on stdout; exits with 1 if any "
-        "line was bad. The counts are JSON, with --json or without."
+        "line was bad. The counts are JSON, with --json or without. docs/operations/feed.md "
+        "has the fields of each kind."
     )
     example = "python manage.py ingest feed.jsonl"
 
