@@ -19,7 +19,7 @@ def commands_of(page: Path) -> list[str]:
     whole = page.read_text()
     blocks = re.findall(r"```sh\n(.*?)```", whole, re.DOTALL)
     text = re.sub(r"\\\n|\n  (?=[A-Z]|pg_)", " ", "".join(blocks))
-    inline = re.findall(r"`(python manage\.py [^`]+)`", whole)
+    inline = re.findall(r"`(parceldesk [^`]+)`", whole)
     return [line for line in [*text.splitlines(), *inline] if line]
 
 
@@ -37,7 +37,7 @@ class Page:
 
         Raises LookupError where the page does not tell to run it, or tells other options.
         """
-        said = [line for line in self.commands if line.startswith(f"python manage.py {name}")]
+        said = [line for line in self.commands if line.startswith(f"parceldesk {name}")]
         options = {each for each in arguments if each.startswith("--")} - {"--confirm"}
         if not any(options <= set(line.split()) for line in said):
             raise LookupError(f"{self.path.name} does not say: {name} {' '.join(sorted(options))}")

@@ -1,6 +1,4 @@
-from argparse import ArgumentTypeError
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -8,8 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from companies import audit
-from companies.commands import OperatorCommand, Said
-from companies.times import read_time
+from companies.commands import OperatorCommand, Said, moment_given
 from deliveries import redelivery
 from deliveries.engine import holding
 from deliveries.models import Replay, State
@@ -47,8 +44,8 @@ python manage.py redeliver --stop 3"""
         add("--company", type=int, dest="company_id", metavar="ID", help="of this company")
         add("--host", help="to this host, whatever the port")
         add("--type", type=int, metavar="ID", help="of this event type")
-        add("--since", type=iso_time, metavar="T", help="created at this time (ISO 8601) or later")
-        add("--until", type=iso_time, metavar="T", help="created before this time; default: now")
+        add("--since", type=moment_given, metavar="T", help="created then (ISO 8601, 24h) or later")
+        add("--until", type=moment_given, metavar="T", help="created before this; default: now")
         add("--state", choices=STATES, default="given_up", help="default: %(default)s")
         rate = f"so many a second, {replaying.MOST_A_SECOND:,} at most"
         add("--rate", type=int, metavar="PER_SECOND", help=rate)
@@ -113,14 +110,6 @@ python manage.py redeliver --stop 3"""
         if not (digits.isascii() and digits.isdecimal()) or int(digits) != chosen.deliveries:
             raise CommandError("That is not the number. Nothing is sent again.")
         return int(digits)
-
-
-def iso_time(text: str) -> datetime:
-    """Read an argument as an ISO 8601 time; without an offset it is in UTC."""
-    try:
-        return read_time(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from error
 
 
 def choice_given(options: dict[str, Any]) -> Choice:
