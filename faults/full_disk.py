@@ -8,25 +8,29 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
+import requests
 from django.db import connection
 
 from faults import database_outages
+from faults.asking import address
 from faults.rig import Rig
 from faults.stand_stills import API_ANSWERS_WITHIN_SECONDS, CARRIED_ON_WITHIN_SECONDS
 from faults.verdict import NotHere, Verdict, broken
 
 ROOM_MB = 128
+NOTICED = "No space left"
 CHUNK = 1024 * 1024
 
 
 def full_disk(rig: Rig, given: argparse.Namespace) -> Verdict:
     """PostgreSQL on a small disk of its own, which is full for a while."""
+    noticed: dict[str, str] = {}
     with small_disk(rig):
         found = database_outages.database_stands_still(
             rig.service,
             rig.company,
             rig.receiver,
-            still=lambda: disk_is_full(rig),
+            still=lambda: disk_is_noticed(rig, noticed),
             seconds=given.seconds,
             per_second=given.per_second,
         )
@@ -43,7 +47,26 @@ def full_disk(rig: Rig, given: argparse.Namespace) -> Verdict:
     )
     if set(found["api_answers"]) - {200, 503}:
         troubles.append("the API answered neither what was asked for nor 503")
-    return found, troubles
+    troubles += [
+        f"{who} did not say so: {said}" for who, said in noticed.items() if NOTICED not in said
+    ]
+    return found | {"noticed": noticed}, troubles
+
+
+@contextlib.contextmanager
+def disk_is_noticed(rig: Rig, noticed: dict[str, str]) -> Iterator[None]:
+    """Ask /readyz, /metrics and doctor while not a byte is left."""
+    with disk_is_full(rig):
+        ready = requests.get(address(rig.service, "/readyz"), timeout=30)
+        noticed["readyz"] = f"{ready.status_code} {ready.json()['checks']['database_disk']}"
+        shown = requests.get(address(rig.service, "/metrics"), timeout=30).text
+        lines = [line for line in shown.splitlines() if 'part="database_disk"' in line]
+        noticed["metrics"] = f"{lines} {NOTICED if lines and lines[0].endswith(' 0.0') else ''}"
+        try:
+            noticed["doctor"] = rig.service.manage("doctor", "--only", "database_disk")
+        except subprocess.CalledProcessError as error:
+            noticed["doctor"] = error.stdout.decode()
+        yield
 
 
 @contextlib.contextmanager
