@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-# The IANA IPv4 special-purpose registry and multicast. `ipaddress.is_global` is not used, because
-# its result depends on the patch release of Python.
+# The IANA IPv4 special-purpose registry and multicast, and an address that Azure answers from the
+# host of its own machines. `ipaddress.is_global` is not used, because its result depends on the
+# patch release of Python.
 SPECIAL_IPV4 = {
     IPv4Network(network): reason
     for network, reason in {
@@ -12,6 +13,7 @@ SPECIAL_IPV4 = {
         "10.0.0.0/8": "private network",
         "100.64.0.0/10": "carrier-grade NAT",
         "127.0.0.0/8": "loopback",
+        "168.63.129.16/32": "cloud host agent",
         "169.254.0.0/16": "link-local",
         "172.16.0.0/12": "private network",
         "192.0.0.0/24": "IETF protocol assignments",
