@@ -1,7 +1,7 @@
 import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +31,7 @@ from devtools.locks import exclusively
 from tests import builders as build
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed, Line
+from tests.waiting import time_limit
 from tickets.models import Agent
 from tickets.sla import policy
 from webhooks import target_policy
@@ -67,6 +68,27 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the patient ones first; within both halves pytest-django's order stays."""
     items.sort(key=lambda item: item.path.relative_to(TESTS).parts[0] not in PATIENT)
+
+
+# Nothing that is well takes so long, however busy the machine is: what hangs fails by itself.
+LIMIT_SECONDS, PATIENT_LIMIT_SECONDS = 300, 1800
+
+
+def limit_of(item: pytest.Item) -> int:
+    patient = item.path.relative_to(TESTS).parts[0] in PATIENT
+    return PATIENT_LIMIT_SECONDS if patient else LIMIT_SECONDS
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with time_limit(limit_of(item)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    with time_limit(limit_of(item)):
+        return (yield)
 
 
 def signed_in(company: Company) -> APIClient:

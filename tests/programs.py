@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+SET_UP = ("dev: creating", "dev: installing", "dev: another ./dev is installing")
 PACKAGES = Path(__file__).with_name("packages.txt")
 
 
@@ -29,3 +30,9 @@ def packages() -> Iterator[tuple[str, list[str]]]:
         if line and not line.startswith("#"):
             package, names, _ = line.split(maxsplit=2)
             yield package, names.split(",")
+
+
+def without_set_up(stderr: str) -> str:
+    """What a command says but for how its packages are installed, which only the first tells."""
+    lines = stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(SET_UP))

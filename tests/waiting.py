@@ -1,7 +1,11 @@
 """Waiting for something in a test: with an end, which says what did not come."""
 
+import faulthandler
+import signal
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -18,3 +22,23 @@ def wait_until(
         if time.monotonic() > deadline:
             pytest.fail(f"waited {patience:g} s for {what}")
         time.sleep(0.005)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Fail the test that takes longer, and again each time that what it cleans up does.
+
+    Shows where all threads are. For the main thread, which runs the tests.
+    """
+
+    def fail(*_: object) -> None:
+        faulthandler.dump_traceback(file=sys.__stderr__)
+        pytest.fail(f"still at it after {seconds:g} s")
+
+    handler = signal.signal(signal.SIGALRM, fail)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)

@@ -11,17 +11,20 @@ import pytest
 
 from bench.running import SCENARIOS
 from devtools.bootstrap import ROOT
+from tests.programs import without_set_up
 
 
 def bench(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     script = ROOT / "bench" / command[0]
-    return subprocess.run(
+    done = subprocess.run(
         [script, *command[1:]],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=300,
     )
+    done.stderr = without_set_up(done.stderr)
+    return done
 
 
 @pytest.fixture

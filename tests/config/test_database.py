@@ -9,6 +9,7 @@ from django.db import OperationalError, connection, connections
 from config import database
 from config.postgresql import base
 from config.postgresql.base import DatabaseWrapper
+from tests.waiting import wait_until
 
 
 def setting(name: str) -> str:
@@ -67,8 +68,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for(transactional_db: None)
         connection.close()
         assert setting("jit") == "off"
         # The server learns of it when it has done what it was asked.
-        while sleeping():
-            time.sleep(0.05)
+        wait_until(lambda: not sleeping(), "the server to learn that nobody waits")
     finally:
         connection.close()
         connections.settings["default"]["PATIENCE_SECONDS"] = patient

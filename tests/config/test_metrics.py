@@ -5,7 +5,6 @@ import re
 import runpy
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -34,6 +33,7 @@ from tests import programs
 from tests.config.door import Door, Recorder, opened
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed
+from tests.waiting import wait_until
 from tickets.assignment import automatic
 from webhooks.models import Webhook
 from webhooks.targets import Policy
@@ -317,8 +317,7 @@ def hold_all_threads(door: Door, application: Recorder) -> None:
     for number in range(8):
         head = f"GET /held HTTP/1.1\r\nHost: x\r\nAuthorization: {number}\r\n\r\n"
         door.connect(head.encode())
-    while len(application.asked) < 8:
-        time.sleep(0.005)
+    wait_until(lambda: len(application.asked) >= 8, "eight requests to reach the application")
 
 
 def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
@@ -367,8 +366,7 @@ def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
     application = Recorder()
     with opened(application) as door:
         counting.count(catalogue.MAILS, "sent")
-        while not Sum.objects.filter(name="mails").exists():
-            time.sleep(0.005)
+        wait_until(Sum.objects.filter(name="mails").exists, "the sums to be written")
         # Now every thread has had something to do, and any of them may be the next.
         hold_all_threads(door, application)
         application.gate.set()
@@ -377,9 +375,7 @@ def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
     django_db_blocker.restore()
 
     # A closed connection's server process is there for a moment longer.
-    deadline = time.monotonic() + 10
-    while others_connected() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: not others_connected(), "the connections to end")
     assert others_connected() == 0
 
 

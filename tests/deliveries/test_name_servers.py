@@ -1,5 +1,6 @@
 """What c-ares makes of name servers that answer, fail, cut short or stay silent."""
 
+import os
 import select
 import time
 from collections.abc import Callable, Iterator
@@ -202,6 +203,11 @@ def test_says_when_it_must_be_called(names: NameServers[str]) -> None:
 
 
 def test_closes_with_questions_open(server: NameServer) -> None:
+    before = set(os.listdir("/proc/self/fd"))
     names = NameServers[str]([server.address])
     names.ask("dead.example.com", "")
+    assert set(os.listdir("/proc/self/fd")) > before
+
     names.close()
+
+    assert set(os.listdir("/proc/self/fd")) <= before

@@ -78,7 +78,9 @@ def test_costs_one_write_and_one_read(
 
     # Before them: session, user and two for permissions.
     with django_assert_num_queries(6):
-        alive(desk, ticket)
+        present = alive(desk, ticket)
+    assert present == []
+    assert Visit.objects.count() == 1
 
 
 def test_knows_no_other_tickets(desk: Client, ticket: Ticket) -> None:

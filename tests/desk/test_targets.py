@@ -238,7 +238,9 @@ def test_lists_take_as_many_statements_for_many_as_for_one(
         FilingRule.objects.create(carrier_name=f"carrier {number}", type_id=4, days=30)
 
     with django_assert_num_queries(STATEMENTS[what]):
-        operator.get(address)
+        answer = operator.get(address)
+    assert answer.status_code == 200
+    assert len(answer.context["cl"].result_list) >= 24
 
 
 STATEMENTS = {"calendar": 6, "slatarget": 5, "filingrule": 6}

@@ -5,10 +5,11 @@ import subprocess
 import pytest
 
 from devtools.bootstrap import COMMANDS, ROOT
+from tests.programs import without_set_up
 
 
 def dev(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    asked = subprocess.run(
         [ROOT / "dev", *arguments],
         capture_output=True,
         text=True,
@@ -16,6 +17,8 @@ def dev(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         timeout=30,
         env=os.environ | variables,
     )
+    asked.stderr = without_set_up(asked.stderr)
+    return asked
 
 
 def test_help_names_every_command_on_stdout() -> None:

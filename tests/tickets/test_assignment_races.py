@@ -1,6 +1,5 @@
 """Real threads, real locks: what the picking of agents holds when all come at once."""
 
-import time
 from collections import Counter
 from functools import partial
 from threading import Barrier, Event
@@ -11,6 +10,7 @@ from django.db import connections, transaction
 from companies.models import Company
 from tests import builders as build
 from tests.tickets.racing import PATIENCE_SECONDS, Racers, racers
+from tests.waiting import wait_until
 from tickets.assignment import automatic
 from tickets.assignment.automatic import assign, assign_waiting
 from tickets.changes.actors import Actor
@@ -103,12 +103,12 @@ def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
         open_ticket(acme, CALLER, type_id=2)
 
     def leave() -> int:
-        while not Ticket.objects.filter(agent=leaver).exists():
-            time.sleep(0.001)
-        Agent.objects.filter(pk=leaver.pk).update(available=False)
-        count = Ticket.objects.filter(agent=leaver).count()
-        gone.set()
-        return count
+        try:
+            wait_until(Ticket.objects.filter(agent=leaver).exists, "a ticket of who is leaving")
+            Agent.objects.filter(pk=leaver.pk).update(available=False)
+            return Ticket.objects.filter(agent=leaver).count()
+        finally:
+            gone.set()
 
     with racers(4) as together:
         *_, had = together.run([keep_opening] * 3 + [leave])
