@@ -19,7 +19,10 @@ def read_time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError("Send a time in ISO 8601, such as 2026-01-31T12:00:00Z.") from None
+        # A + that is not escaped in an address arrives as a space.
+        hint = " In an address write + as %2B." if " " in text[19:] else ""
+        said = f"Send a time in ISO 8601, such as 2026-01-31T12:00:00Z.{hint}"
+        raise ValueError(said) from None
     if abs(time.utcoffset() or timedelta()) >= OFFSET_LIMIT:
         raise ValueError("Send a UTC offset of less than 16 hours.")
     try:

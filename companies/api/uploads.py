@@ -160,7 +160,7 @@ def content_of(text: str) -> bytes:
     try:
         return b64decode(text.translate(SPACE).encode("ascii"), validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
-        said = f"This is not valid base64: {error}."
+        said = "This is not valid base64: send A-Z, a-z, 0-9, + and /, with = at the end."
         raise WrongField("content_base64", said, code="invalid_encoding") from error
 
 

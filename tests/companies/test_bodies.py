@@ -271,3 +271,15 @@ def test_a_text_has_64_kib_in_utf_8_and_stays_as_it_came(api: APIClient) -> None
     assert (status, len(text.encode())) == (200, 64 * 1024)
     assert Ticket.objects.get(pk=answer["id"]).comments == text
     assert open_ticket(api, comments=f"{text}.")[0] == 400
+
+
+def test_common_slips_are_named_in_our_words(api: APIClient) -> None:
+    body = b'\xef\xbb\xbf{"type_id": 2}'
+    marked = api.post("/company/tickets", body, content_type="application/json").json()
+    plus = api.get("/company/tickets?updated_since=2026-01-01T00:00:00+00:00").json()
+    coded = {"name": "a.png", "content_base64": "\U0005ba9d"}
+    wrong = api.post("/company/upload/evidences", coded).json()
+
+    assert "byte order mark" in marked["message"]
+    assert "%2B" in plus["message"]
+    assert "codec" not in wrong["message"]
