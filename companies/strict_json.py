@@ -19,7 +19,7 @@ def load_json(text: str, *, deepest: int, most_values: float = math.inf) -> Any:
     than `most_values` members of objects and lists, none of which is read then.
     """
     if text.startswith("\ufeff"):
-        raise BadJSON("it begins with a byte order mark; send it without one")
+        raise BadJSON("it begins with a byte order mark, at line 1 column 1; send it without one")
     if has_more_values(text, most_values):
         raise BadJSON(f"it has more than {most_values} values")
     try:
