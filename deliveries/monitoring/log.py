@@ -7,9 +7,10 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from companies.api.answer_sizes import fitting_rows
 from companies.models import Company
 from companies.texts import number_spellings
-from deliveries.models import OPEN, Delivery, Event, Health, HeldHost, State
+from deliveries.models import OPEN, Attempt, Delivery, Event, Health, HeldHost, State
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
@@ -17,6 +18,8 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 # Of one tracking number; a parcel has a few dozen events.
 MOST_EVENTS = 1_000
 RECENT = 1_000
+# Of one delivery that was asked for again and again.
+MOST_ATTEMPTS = 100
 MOST_COUNTED = 10_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -118,25 +121,30 @@ def delivery_rows(deliveries: list[Delivery]) -> list[dict[str, Any]]:
 
 
 def delivery_detail(delivery: Delivery) -> dict[str, Any]:
-    """The exact body, and every attempt with what came back."""
+    """Return the exact body, and the newest attempts with what came back, the oldest of them first.
+
+    At most MOST_ATTEMPTS, and fewer if an answer has no room for their texts (decision N40).
+    """
     event = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
+    newest = [attempt_row(each) for each in delivery.log.order_by("-number")[:MOST_ATTEMPTS]]
     return {
         **delivery_row(delivery, event),
         "webhook_id": delivery.webhook_id,
         "body": bytes(event.body).decode() if event else None,
-        "log": [
-            {
-                "number": attempt.number,
-                "started_at": format_time(attempt.started_at),
-                "duration_ms": attempt.duration_ms,
-                "url": attempt.url,
-                "status": attempt.status,
-                "error": attempt.error or None,
-                "detail": attempt.detail or None,
-                "answer": bytes(attempt.answer).decode("utf-8", "replace").replace("\x00", "�"),
-            }
-            for attempt in delivery.log.order_by("number")
-        ],
+        "log": fitting_rows(newest)[::-1],
+    }
+
+
+def attempt_row(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "started_at": format_time(attempt.started_at),
+        "duration_ms": attempt.duration_ms,
+        "url": attempt.url,
+        "status": attempt.status,
+        "error": attempt.error or None,
+        "detail": attempt.detail or None,
+        "answer": bytes(attempt.answer).decode("utf-8", "replace").replace("\x00", "\ufffd"),
     }
 
 

@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 
 from django.utils import timezone
 
+from companies.api.answer_sizes import MOST_OF_ROWS
 from companies.encryption import UnreadableSecret
 from deliveries import publishing, statements
 from deliveries.engine.loans import Headers
@@ -35,8 +36,12 @@ FIRST_DELIVERY = """
 SELECT created_at FROM deliveries_delivery WHERE webhook_id = %s
 ORDER BY webhook_id, created_at LIMIT 1
 """
-# As a claim reads them: an event of a version that knew no facts is a fact of its own.
+# As a claim reads them: an event of a version that knew no facts is a fact of its own. An answer is
+# bounded before bodies are read; in JSON a body of ours is at most twice as long.
 EVENTS = """
+SELECT id, created_at, sequence, body, fact_id, delivery_id, now FROM (
+SELECT found.*, row_number() OVER (ORDER BY id) AS place,
+  sum(1000 + 2 * octet_length(body)) OVER (ORDER BY id) AS up_to FROM (
 SELECT event.id, event.created_at, coalesce(sequence, event.id) AS sequence, body,
   coalesce(fact_id, lpad(to_hex(event.id), 32, '0')::uuid)::text AS fact_id,
   {id} AS delivery_id, statement_timestamp() AS now
@@ -44,6 +49,7 @@ FROM deliveries_event AS event {deliveries}
 WHERE company_id = %(company)s AND type_id = %(type)s AND event.id > %(after)s
   AND event.id <= %(settled)s AND event.created_at >= %(since)s
 ORDER BY event.id LIMIT %(limit)s
+) AS found) AS measured WHERE up_to <= %(bytes)s OR place = 1 ORDER BY id
 """
 DELIVERIES = """
 CROSS JOIN LATERAL (
@@ -103,7 +109,7 @@ BEGINNING = Position(0, EPOCH)
 def read_events(
     webhook: Webhook, *, limit: int, after: str | None = None
 ) -> tuple[list[dict[str, Any]], str]:
-    """Up to `limit` events behind a cursor, and the cursor behind them.
+    """Up to `limit` events behind a cursor, as an answer has room for, and the cursor behind them.
 
     Raises UnknownCursor, ExpiredCursor and CannotSign.
     """
@@ -149,6 +155,7 @@ def events_behind(
         "settled": settled,
         "since": since,
         "limit": limit,
+        "bytes": MOST_OF_ROWS,
     }
     with statements.cursor() as cursor:
         cursor.execute(FETCHED if webhook.fetched else SENT, values)
