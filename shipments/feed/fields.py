@@ -23,6 +23,7 @@ ORDER_FIELDS = ("shop_id", "order_identifier", "order_number", "order_name")
 LONGEST_ORDER_FIELD = 255
 
 _CURRENCY = re.compile(r"[A-Z]{3}")
+_DATE_AND_TIME = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}[Tt ][0-9]{2}")
 
 Order = dict[str, str | int | None]
 
@@ -54,9 +55,15 @@ def status(value: Any) -> str:
 
 
 def instant_field(value: Any) -> datetime:
-    """A time in ISO 8601 at which something can have happened. Without an offset it is in UTC."""
+    """Read a date with a time in ISO 8601; without an offset it is in UTC.
+
+    A date alone would put a scan at midnight, before others of its day.
+    """
+    text = text_field(40)(value)
     try:
-        time = read_time(text_field(40)(value))
+        if not _DATE_AND_TIME.match(text):
+            raise ValueError
+        time = read_time(text)
     except ValueError:
         raise ValueError("send an ISO 8601 time such as 2026-01-02T15:04:05Z") from None
     if not is_plausible(time):

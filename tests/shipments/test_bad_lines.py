@@ -85,6 +85,10 @@ BAD_FIELDS: list[tuple[Callable[..., dict], dict[str, Any], str]] = [
     (surcharge, {"currency": "PESO"}, "currency: send an ISO 4217 code such as MXN"),
     (surcharge, {"transaction_type": "gift"}, "transaction_type: send one of surcharge, refund"),
     (surcharge, {"surcharge_type": None}, "surcharge_type: missing"),
+    (tracking, {"occurred_at": "2026-01-02"}, f"occurred_at: {TIME}"),
+    (tracking, {"occurred_at": "20260102"}, f"occurred_at: {TIME}"),
+    (tracking, {"occurred_at": "2026-W48-3"}, f"occurred_at: {TIME}"),
+    (tracking, {"occurred_at": "2026-W48-3T10:00:00Z"}, f"occurred_at: {TIME}"),
     (incidence, {"open": 1}, "open: send true or false"),
     (incidence, {"incidence_kind": "x" * 51}, "incidence_kind: longer than 50 characters"),
 ]

@@ -110,7 +110,7 @@ def test_a_line_that_says_when_can_say_the_same_again(company: Company, feed: Fe
     feed(shipment(5, company.pk, carrier_name="old"))
     feed(shipment(5, company.pk, carrier_name="new"))
 
-    fed = feed(shipment(5, company.pk, carrier_name="old", occurred_at="2026-01-02"))
+    fed = feed(shipment(5, company.pk, carrier_name="old", occurred_at="2026-01-02T00:00:00Z"))
 
     assert fed.counts == counts(read=1, changed=1)
     assert Shipment.objects.get(pk=5).carrier_name == "old"
