@@ -122,7 +122,8 @@ def test_every_block_runs_on_a_live_service(
     programs = tmp_path / "programs"
     programs.mkdir()
     put(programs, "journalctl", JOURNALCTL.format(logs=tmp_path))
-    put(programs, "systemctl", "#!/bin/sh\n")
+    for name in ("systemctl", "timedatectl"):
+        put(programs, name, "#!/bin/sh\n")
     put(programs, "parceldesk", PARCELDESK.format(root=ROOT, python=sys.executable))
     service.environment |= {
         "PATH": f"{programs}:{service.environment['PATH']}",
