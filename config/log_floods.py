@@ -133,6 +133,12 @@ def write_flood_line(
     logging.getLogger(of.name).handle(line)
 
 
+def end_floods() -> None:
+    """End what goes on as the process ends, when its log may be closed already."""
+    logging.raiseExceptions = False
+    FLOODS.end()
+
+
 FLOODS = FloodFilter()
 os.register_at_fork(after_in_child=FLOODS.forget)
-at_process_end(FLOODS.end)
+at_process_end(end_floods)

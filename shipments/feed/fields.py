@@ -59,8 +59,8 @@ def instant_field(value: Any) -> datetime:
 
     A date alone would put a scan at midnight, before others of its day.
     """
-    text = text_field(40)(value)
     try:
+        text = text_field(40)(value)
         if not _DATE_AND_TIME.match(text):
             raise ValueError
         time = read_time(text)

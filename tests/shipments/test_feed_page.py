@@ -58,7 +58,8 @@ def good_and_bad(value: str) -> tuple[list[Any], list[Any]]:
     if value.startswith("number above 0"):
         return [0.0001, 1, 9999999999], [0, 10**10, 0.00001, "1"]
     if value == "time":
-        return ["2000-01-01T00:00:00Z", "2026-01-02"], ["1999-12-31T23:59:59Z", "9999-01-01", 1]
+        good = ["2000-01-01T00:00:00Z", "2026-01-02T15:04"]
+        return good, ["1999-12-31T23:59:59Z", "9999-01-01T00:00Z", "2026-01-02", 1]
     if value == "`true` or `false`":
         return [True, False], ["true", 1]
     if value == "`surcharge` or `refund`":
