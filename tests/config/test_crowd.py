@@ -1,8 +1,12 @@
 """How many connections a web process counts, and how many bytes they hold."""
 
 from ipaddress import ip_network
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from config.door import allowances
 from config.door.crowd import Crowd
 
 
@@ -12,6 +16,12 @@ class Client:
     def __init__(self, client: tuple[str, int]) -> None:
         self.client = client
         self.held = 0
+        self.spooled = 0
+        self.in_memory = 0
+        self.sock = SimpleNamespace(spooled=0)
+
+    def size(self) -> int:
+        return self.in_memory
 
 
 def connection(client: tuple[str, int] = ("192.0.2.1", 5000)) -> Any:
@@ -22,21 +32,31 @@ def crowd(most: int = 9, per_address: int = 9) -> Crowd:
     return Crowd(most, per_address, [ip_network("10.0.0.0/8")])
 
 
-def test_connection_that_ends_gives_back_what_it_held() -> None:
+def hold(found: Crowd, each: Any, in_memory: int, on_disk: int) -> None:
+    each.in_memory, each.sock.spooled = in_memory, on_disk
+    found.hold(each)
+
+
+@pytest.mark.parametrize("over", ["MOST_HELD", "MOST_SPOOLED"])
+def test_connection_that_ends_gives_back_what_it_held(
+    over: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowances, over, 0)
     found, one, other = crowd(), connection(), connection()
     for each in (one, other):
         assert found.add(each)
         found.waits(each)
-    found.hold(one, 100)
-    found.hold(other, 20)
-    found.hold(one, 60)
-    assert (found.held, found.largest_waiting()) == (80, one)
+    hold(found, one, 100, 1000)
+    hold(found, other, 20, 200)
+    hold(found, one, 60, 600)
+    assert (found.held, found.spooled, found.to_relieve()) == (80, 800, one)
 
     found.remove(one)
 
-    assert (found.held, found.largest_waiting()) == (20, other)
+    assert (found.held, found.spooled, found.to_relieve()) == (20, 200, other)
     found.remove(other)
-    assert (found.held, len(found), found.by_address, found.longest_waiting()) == (0, 0, {}, None)
+    assert (found.held, found.spooled, found.to_relieve()) == (0, 0, None)
+    assert (len(found), found.by_address, found.longest_waiting()) == (0, {}, None)
 
 
 def test_address_has_its_share_and_a_proxy_has_no_limit() -> None:

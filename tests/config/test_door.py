@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import IO
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -305,16 +306,21 @@ def test_slow_readers_take_up_no_thread_and_little_memory(
 def read_to_end(client: socket.socket, size: int) -> bytes:
     """The body of an answer, with or without chunks."""
     with client.makefile("rb") as file:
-        head = b""
-        while not head.endswith(b"\r\n\r\n"):
-            head += file.readline()
-        if b"chunked" not in head:
-            return file.read(size)
-        body = b""
-        while length := int(file.readline(), 16):
-            body += file.read(length)
-            file.readline()
-        return body
+        return read_body(file, size)
+
+
+def read_body(file: IO[bytes], size: int) -> bytes:
+    """The same from a file, which may have read ahead what stands behind it."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += file.readline()
+    if b"chunked" not in head:
+        return file.read(size)
+    body = b""
+    while length := int(file.readline(), 16):
+        body += file.read(length)
+        file.readline()
+    return body
 
 
 def test_a_head_request_for_much_gets_no_body(door: Door) -> None:
@@ -330,8 +336,9 @@ def test_a_large_answer_keeps_what_is_pipelined_behind_it(door: Door) -> None:
     client = slow_reader(door, asking_for("file?3000000") + asking_for("much?5"))
     door.has(Stage.READER)
 
-    assert read_to_end(client, 3_000_000) == b"a" * 3_000_000
-    assert read_to_end(client, 5) == b"a" * 5
+    with client.makefile("rb") as file:
+        assert read_body(file, 3_000_000) == b"a" * 3_000_000
+        assert read_body(file, 5) == b"a" * 5
 
 
 def test_who_reads_slowly_is_kept_and_who_reads_nothing_is_not(door: Door) -> None:

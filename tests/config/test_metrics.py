@@ -20,6 +20,7 @@ from rest_framework.test import APIClient
 
 from companies import hosts, services
 from companies.doctor import Check, Finding, Grade
+from companies.known_callers import CALLERS
 from companies.measures import catalogue, counting, sums
 from companies.measures.counting import Series, pending
 from companies.models import Company, PlatformToken, Sum
@@ -312,16 +313,27 @@ def test_a_child_does_not_count_again_what_its_parent_counted() -> None:
     assert pending
 
 
-def hold_all_threads(door: Door, application: Recorder) -> None:
+@pytest.fixture
+def eight_callers() -> Iterator[list[str]]:
+    """Tokens of companies that take turns under names of their own."""
+    tokens = [f"token-{number}" for number in range(8)]
+    for token in tokens:
+        CALLERS.remember("token", token, f"company {token}")
+    yield tokens
+    for token in tokens:
+        CALLERS.forget("token", token)
+
+
+def hold_all_threads(door: Door, application: Recorder, tokens: list[str]) -> None:
     """Until the application's gate is set, all eight of them work."""
-    for number in range(8):
-        head = f"GET /held HTTP/1.1\r\nHost: x\r\nAuthorization: {number}\r\n\r\n"
+    for token in tokens:
+        head = f"GET /held HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
         door.connect(head.encode())
     wait_until(lambda: len(application.asked) >= 8, "eight requests to reach the application")
 
 
 def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
-    monkeypatch: pytest.MonkeyPatch,
+    eight_callers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[Series] = []
     once = threading.Event()
@@ -334,7 +346,7 @@ def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
     monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
     application = Recorder()
     with opened(application) as door:
-        hold_all_threads(door, application)
+        hold_all_threads(door, application, eight_callers)
         once.clear()
         counting.count(catalogue.MAILS, "failed")
         # Before the application lets go of its threads by itself.
@@ -360,7 +372,10 @@ def others_connected() -> int:
 
 
 def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
-    transactional_db: None, monkeypatch: pytest.MonkeyPatch, django_db_blocker: DjangoDbBlocker
+    transactional_db: None,
+    eight_callers: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    django_db_blocker: DjangoDbBlocker,
 ) -> None:
     monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
     application = Recorder()
@@ -368,7 +383,7 @@ def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
         counting.count(catalogue.MAILS, "sent")
         wait_until(Sum.objects.filter(name="mails").exists, "the sums to be written")
         # Now every thread has had something to do, and any of them may be the next.
-        hold_all_threads(door, application)
+        hold_all_threads(door, application, eight_callers)
         application.gate.set()
         # Also where nothing can be written any more, as between two tests that share a server.
         django_db_blocker.block()
