@@ -25,6 +25,7 @@ from rest_framework.test import APIClient
 from companies import deployments, services
 from companies.api import rates
 from companies.models import Company, Deployment
+from config.log_floods import FLOODS
 from config.memory import settle
 from devtools import pytest_servers
 from devtools.locks import exclusively
@@ -96,6 +97,12 @@ def signed_in(company: Company) -> APIClient:
     client.default_format = "json"
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {services.issue_token(company.pk)}")
     return client
+
+
+@pytest.fixture(autouse=True)
+def own_floods() -> None:
+    """Have no line of a test left out since others wrote it as well."""
+    FLOODS.forget()
 
 
 @pytest.fixture

@@ -25,7 +25,10 @@ def pdf_of(*objects: bytes, packed: bool = False, root: int = 1) -> bytes:
     holder, table = len(objects) + 1, len(objects) + 2
     start = len(made)
     made += b"%d 0 obj\n<</Type/ObjStm/N %d/First %d/Filter/FlateDecode/Length %d>>stream\n" % (
-        *(holder, len(objects), len(head), len(data)),
+        holder,
+        len(objects),
+        len(head),
+        len(data),
     )
     made += data + b"\nendstream\nendobj\n"
     rows = struct.pack(">BIH", 0, 0, 65535)
@@ -33,7 +36,10 @@ def pdf_of(*objects: bytes, packed: bool = False, root: int = 1) -> bytes:
     rows += struct.pack(">BIH", 1, start, 0) + struct.pack(">BIH", 1, len(made), 0)
     at = len(made)
     made += b"%d 0 obj\n<</Type/XRef/W[1 4 2]/Size %d/Root %d 0 R/Length %d>>stream\n" % (
-        *(table, table + 1, root, len(rows)),
+        table,
+        table + 1,
+        root,
+        len(rows),
     )
     return bytes(made) + rows + b"\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n" % at
 

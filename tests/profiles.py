@@ -70,7 +70,9 @@ ADOBE_RGB = profile(
 GREY_GAMMA_1 = profile(
     b"GRAY",
     {
-        **{b"desc": text("Grey, linear"), b"cprt": text("none")},
-        **{b"wtpt": WHITE, b"kTRC": curve(1.0)},
+        b"desc": text("Grey, linear"),
+        b"cprt": text("none"),
+        b"wtpt": WHITE,
+        b"kTRC": curve(1.0),
     },
 )

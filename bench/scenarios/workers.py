@@ -7,6 +7,7 @@ its part of the processor time, give or take two fifths: one of them also runs t
 """
 
 import argparse
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -232,7 +233,7 @@ def open_tickets(count: int) -> dict[str, float]:
             Actor(By.COMPANY),
             type_id=TICKET_TYPE,
             comments=f"Please switch on the carrier for our account, request {number}.",
-            data={"name": f"Shop number {number}"},
+            data=json.dumps({"name": f"Shop number {number}"}),
         )
     return volume(("tickets_",)).since(before, count)
 

@@ -14,16 +14,29 @@ LAST_WORDS = re.compile(rb"%%EOF|startxref\s+\d+")
 AN_OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
 # Actions and objects that run something, play something, or send or fetch data. A link to a web
 # page is none: it needs a click, and invoices have it.
-ACTIVE = frozenset(
-    b"/" + name
-    for name in (
-        *(b"JavaScript", b"JS", b"Launch", b"SubmitForm", b"ImportData", b"GoToR", b"GoToE"),
-        *(b"Movie", b"Sound", b"Rendition", b"RichMedia", b"RichMediaExecute", b"GoTo3DView"),
-        *(b"3D", b"U3D", b"PRC", b"EmbeddedFile", b"EmbeddedFiles", b"FileAttachment"),
-        # Forms with scripts of their own, and actions that no click starts.
-        *(b"XFA", b"AA"),
-    )
-)
+ACTS = {
+    b"/JavaScript",
+    b"/JS",
+    b"/Launch",
+    b"/SubmitForm",
+    b"/ImportData",
+    b"/GoToR",
+    b"/GoToE",
+    b"/Movie",
+    b"/Sound",
+    b"/Rendition",
+    b"/RichMedia",
+    b"/RichMediaExecute",
+    b"/GoTo3DView",
+    b"/3D",
+    b"/U3D",
+    b"/PRC",
+    b"/EmbeddedFile",
+    b"/EmbeddedFiles",
+    b"/FileAttachment",
+}
+# Forms with scripts of their own, and actions that no click starts.
+ACTIVE = frozenset(ACTS | {b"/XFA", b"/AA"})
 # As PDFium writes objects: strings are escaped, names in one spelling, and nothing is compressed
 # but the content of streams, which is none of our business.
 TOKENS = re.compile(

@@ -11,7 +11,11 @@ PROMISED = {
     "ENVIRONMENT": "production",
     "DEBUG": False,
     "RATE_LIMITS": {
-        **{"read": 12_000, "write": 6_000, "send": 120, "feed": 600, "upload": 120},
+        "read": 12_000,
+        "write": 6_000,
+        "send": 120,
+        "feed": 600,
+        "upload": 120,
         "file_seconds": 60,
     },
     "LANGUAGE_CODE": "en",

@@ -6,7 +6,6 @@ import runpy
 from collections.abc import Iterator
 
 import pytest
-from django.core import management
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -14,6 +13,7 @@ from companies import request_ids
 from companies.api.authentication import BearerToken
 from companies.models import Company
 from config import logs
+from config.command_settings import Commands
 from deliveries import publishing
 from deliveries.models import Delivery, Event
 from tests import builders as build
@@ -138,9 +138,7 @@ def test_what_no_request_caused_names_none(api: APIClient, company: Company) -> 
 
 def test_a_command_has_one_as_well(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    monkeypatch.setattr(
-        management, "execute_from_command_line", lambda _: seen.append(request_ids.current())
-    )
+    monkeypatch.setattr(Commands, "execute", lambda _: seen.append(request_ids.current()))
 
     with request_ids.named():
         runpy.run_path(str(ROOT / "manage.py"), run_name="__main__")

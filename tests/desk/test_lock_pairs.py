@@ -123,7 +123,7 @@ def come_in_twice() -> Pair:
 @shows("desk/people/sign_on/identities.py::user_by_email")
 def bind_the_same_user() -> Pair:
     ada()
-    other = IDENTITY._replace(subject="other")
+    other = {"sub": "other", "email": ADDRESS, "email_verified": True, "given_name": "Ada"}
     return Pair(
         first=partial(identities.admitted, IDENTITY),
         second=partial(identities.admit, other),

@@ -454,7 +454,7 @@ def test_the_sample_is_the_company_s_own_ticket(
 
     assert (own["ticket_id"], own["previous_status_id"], own["ticket_status_id"]) == (opened, 1, 3)
     assert (own["tracking_number"], others["tracking_number"]) == ("TEST0004101", "TEST0004101")
-    assert (others["ticket_id"], others["ticket_type_name"]) == (1, "damaged")
+    assert (others["ticket_id"], others["ticket_type_name"]) == (2**53 + 1, "damaged")
 
 
 @pytest.mark.usefixtures("rows_to_keep")

@@ -18,10 +18,18 @@ from tickets.models import TicketFile
 GOES = b"/S/GoTo/D[3 0 R/Fit]"
 PAGE_OF_ITS_OWN = b"<<%s>>" % GOES
 ACTS = [
-    *(b"/S/SubmitForm/F(http://a.test)", b"/S/URI/URI(http://a.test)", b"/S/Launch/F(a.exe)"),
-    *(rb"/S/GoToR/F(\\\\host\\share)/D[0/Fit]", b"/S/GoToE/D[0/Fit]", b"/S/ImportData/F(a.fdf)"),
-    *(b"/S/Movie/T(a)", b"/S/Rendition/OP 0", b"/S/JavaScript/JS(app.alert\\(1\\))"),
-    *(b"/S/Named/N/Print", b"/S/Hide/T(a)", GOES + b"/Next<</S/URI/URI(http://a.test)>>"),
+    b"/S/SubmitForm/F(http://a.test)",
+    b"/S/URI/URI(http://a.test)",
+    b"/S/Launch/F(a.exe)",
+    rb"/S/GoToR/F(\\\\host\\share)/D[0/Fit]",
+    b"/S/GoToE/D[0/Fit]",
+    b"/S/ImportData/F(a.fdf)",
+    b"/S/Movie/T(a)",
+    b"/S/Rendition/OP 0",
+    b"/S/JavaScript/JS(app.alert\\(1\\))",
+    b"/S/Named/N/Print",
+    b"/S/Hide/T(a)",
+    GOES + b"/Next<</S/URI/URI(http://a.test)>>",
 ]
 XFA = pdfs.stream(b"<xdp:xdp><script>app.alert(1)</script></xdp:xdp>")
 
