@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -158,7 +159,7 @@ def test_the_desk_offers_and_names_it(company: Company) -> None:
     assert '<option value="60">label.printed</option>' in finder.content.decode()
 
 
-def lists(part: object, member: str) -> Iterator[list[str]]:
+def lists(part: object, member: str) -> Iterator[list[Any]]:
     """Every list that is a member of this name, anywhere in a description."""
     if isinstance(part, dict):
         for name, value in part.items():

@@ -1,7 +1,6 @@
 """What follows from the row "On hold" (row.py). Run by test_on_hold.py, never by itself."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -27,6 +26,7 @@ from tests import test_api_docs
 from tests.browser.chromium import Tab
 from tests.browser.conftest import chromium, tab  # noqa: F401 - fixtures
 from tests.desk import test_keys, test_manual
+from tests.test_further_event_type import lists
 from tickets.changes.seen import seen_of
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.sla import clocks
@@ -273,26 +273,17 @@ def test_it_does_not_block_another_ticket(api: APIClient, ticket: Ticket) -> Non
     assert api.post("/company/tickets", body).status_code == 200
 
 
-def enums(told: Any) -> Iterator[list[Any]]:
-    """Every list of values in a description."""
-    if isinstance(told, dict):
-        if isinstance(told.get("enum"), list):
-            yield told["enum"]
-        for each in told.values():
-            yield from enums(each)
-    elif isinstance(told, list):
-        for each in told:
-            yield from enums(each)
-
-
 def test_openapi_lists_it(client: Client) -> None:
     told = client.get("/schema", HTTP_ACCEPT="application/json").json()
 
-    found = list(enums(told))
+    # Choices of requests are enums; those of answers are open.
+    asked, answered = list(lists(told, "enum")), list(lists(told, "examples"))
+    found = asked + answered
     assert [one for one in found if 10 in one and 4 in one and ON_HOLD not in one] == []
     assert [one for one in found if "in_review" in one and "on_hold" not in one] == []
-    assert any(ON_HOLD in one for one in found)
-    assert any("on_hold" in one for one in found)
+    assert any(ON_HOLD in one for one in asked)
+    assert any(ON_HOLD in one for one in answered)
+    assert any("on_hold" in one for one in answered)
     assert "5 follows 4, 6 and 7 only." in str(told)
 
 
