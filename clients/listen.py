@@ -53,7 +53,7 @@ WAITS_BETWEEN_TRIES = (1.0, 3.0)
 # Events are signed when they are fetched, and receivers refuse an old signature.
 FRESH_FOR = 60.0
 PAGE = 20
-# Of a note, on Windows.
+# Windows locks this byte of a note, far behind its text, so that others can read the text.
 LOCKED_BYTE = 2**30
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -289,7 +289,7 @@ def left_behind(service: Service) -> Iterator[Session]:
 
 def read_note(file: IO[str]) -> Json:
     """Read a note. Raises ValueError for one that is not written yet."""
-    # What stands behind the first value was left by a kill in the middle of writing.
+    # A kill in the middle of writing leaves the rest of an older note behind the first value.
     known, _ = json.JSONDecoder().raw_decode(file.read())
     found: Json = known
     return found

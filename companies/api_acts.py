@@ -12,7 +12,7 @@ from django.utils import timezone
 from companies import audit, request_ids
 from companies.models import ApiToken, AuditEntry
 
-# Who is named as the actor. The token is in the details: there may be thousands of them.
+# The actor of an entry. Its token is in the details: there may be thousands of tokens.
 COMPANY = "company"
 # An id that the caller chose may hold a text of the company, and entries outlive an erasure.
 OURS = re.compile(r"[0-9a-f]{32}")

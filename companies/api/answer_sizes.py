@@ -19,7 +19,7 @@ def json_size(value: Any) -> int:
 
 
 def count_fitting(sizes: Iterable[int], most: int = MOST_OF_ROWS) -> int:
-    """How many of these, from the first on, are together at most so large; at least one."""
+    """Count the leading sizes that add up to at most `most`; the first one always counts."""
     total = number = 0
     for size in sizes:
         total += size

@@ -68,7 +68,7 @@ class BearerView(APIView):
     """
 
     compressible = False
-    # Whether GET answers the same while nothing has changed.
+    # GET answers the same while nothing has changed, so it has an ETag.
     conditional = True
 
     def throttled(self, request: Request, wait: float | None) -> NoReturn:

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 PROGRAM = Path(__file__).with_name("examiner.py")
 # The examiner's own limit, in seconds of processor time.
 CPU_SECONDS = 10
-# Only for a program that hangs: on a busy machine ten seconds of processor may take a minute.
+# Ends a program that hangs: on a busy machine ten seconds of processor may take a minute.
 SECONDS = 120.0
 # Examiners of a web process, each with some hundred megabytes at worst. A company has fewer than
 # all of them, so that another's file never waits for the slow ones of one company.
@@ -139,7 +139,7 @@ def picture_of_page(content: bytes, number: int) -> tuple[bytes, int]:
 
 
 class Run(NamedTuple):
-    """What an examiner wrote, and how it ended."""
+    """Output of an examiner, and how it ended."""
 
     facts: dict[str, Any]
     made: bytes

@@ -37,8 +37,8 @@ ACTS = {
 }
 # Forms with scripts of their own, and actions that no click starts.
 ACTIVE = frozenset(ACTS | {b"/XFA", b"/AA"})
-# As PDFium writes objects: strings are escaped, names in one spelling, and nothing is compressed
-# but the content of streams, which is none of our business.
+# Tokens as PDFium writes them: strings are escaped, names have one spelling, and only the content
+# of streams is compressed, which is none of our business.
 TOKENS = re.compile(
     rb"\((?:[^\\()]|\\.)*\)|<[0-9A-Fa-f\s]*>|<<|>>|[\[\]]|stream\r?\n.*"
     rb"|/[^\s/<>\[\](){}%]*|[^\s/<>\[\](){}%]+",
@@ -81,7 +81,7 @@ def has_active_parts(document: pypdfium2.PdfDocument) -> bool:
 def stays_inside(tokens: Tokens, objects: dict[int, Tokens]) -> bool:
     """Tell whether the first value is a place in the document, or an action that goes there."""
     if tokens[2:3] == [b"R"] and tokens[0].isdigit():
-        # What is not there does nothing.
+        # A missing object does nothing.
         tokens = objects.get(int(tokens[0]), [b"null"])
     if tokens[:1] != [b"<<"]:
         # An array, a string or a name is a place.

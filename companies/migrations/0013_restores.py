@@ -1,4 +1,4 @@
-"""Which database the deployment was made with, so that a restored one is noticed."""
+"""Identity of the database that the deployment was made with: a restored one is noticed."""
 
 from django.db import migrations, models
 

@@ -19,7 +19,7 @@ class KeptAnswer(models.Model):
     company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64)
-    # As the fingerprint, of the body's JSON written in one way. Empty in rows of earlier versions.
+    # Fingerprint of the body's JSON in one normal form. Empty in rows of earlier versions.
     meaning = models.CharField(max_length=64, default="", db_default="")
     status = models.PositiveSmallIntegerField()
     headers = models.JSONField(default=dict)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from companies.models.company import Company
 
-# How much later than `last_used_at` says a token may have been used: not every request writes.
+# A token may have been used this much later than `last_used_at`: not every request writes.
 LAST_USED_PRECISION = timedelta(minutes=1)
 
 
