@@ -41,7 +41,7 @@ STRETCHES = (1_000, 10_000, 100_000)
 # Times the fastest of the stretches.
 SAFETY = 10
 LEAST = 10_000
-# Of rows that programs write by the thousand, and that nobody reads out over the telephone.
+# Ids that programs use up by the thousand, and that nobody reads out over the telephone.
 LEAST_OF_PROGRAMS = 10_000_000
 BY_PROGRAMS = {"deliveries_event", "deliveries_attempt", "shipments_trackingupdate"}
 # Rows that a restore or its operator writes: they say nothing of the time of the backup.

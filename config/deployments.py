@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# As a second host is told to set it, where the first one has no name.
+# The form in which a second host is told to set it, where the first one has no name.
 KEY = re.compile(r"[0-9a-f]{12}", re.ASCII)
 THIS_HOST = ("", "localhost", "127.0.0.1", "::1")
 

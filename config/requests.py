@@ -22,7 +22,7 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # Of the request before in this thread.
+        # The thread may still hold the token of its last request.
         token_at_work.set(None)
         request_id = request_ids.begin_request(request.headers.get(request_ids.HEADER, ""))
         response = self.get_response(request)

@@ -43,13 +43,13 @@ from config.startup import refuse_unsafe_settings
 # has waited for a thread before.
 PATIENCE_SECONDS = 9.0
 ANSWER_SECONDS = 9.5
-# Who sends a large body is asked for before it is taken in, which delays the answer.
+# The sender of a large body is looked up before it is taken in, which delays the answer.
 LOOK_UP_SECONDS = 4.0
 # Answered by the event loop itself, so also while every thread is busy. It must wait for nothing.
 AT_ONCE = "/healthz"
 # Of a process's threads, what one company or one stranger has at most, if its work takes long.
 SHARE = 0.25
-# What has begun in a process that makes room for another has so long.
+# Time for requests under way in a process that makes room for another.
 FAREWELL_SECONDS = 10.0
 
 
@@ -84,7 +84,7 @@ class Worker(ThreadWorker):
         # For what no request waits for. Its only thread closes its connection in the end.
         self.aside = ThreadPoolExecutor(1, "aside")
         self.sums = SumsWriter(self.aside)
-        # None of these can be imported before the settings are there.
+        # These modules cannot be imported before the settings are there.
         self.row_name = import_string("config.door.askers.row_name")
         self.are_known = import_string("config.door.credentials.are_known")
         self.have_news = import_string("desk.live.waiting.have_news")
@@ -115,7 +115,7 @@ class Worker(ThreadWorker):
         self.finish(crowd)
 
     def is_quiet(self) -> bool:
-        """Whether nothing is lost if it stops now; pages that wait for news are answered."""
+        """Tell if nothing is lost when it stops now; pages that wait for news are answered."""
         return self.queue.is_empty() and not self.clients.crowd.is_in_transfer()
 
     def handle_exit(self, sig: int, frame: Any) -> None:

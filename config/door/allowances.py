@@ -32,7 +32,7 @@ LINGER_SECONDS = 5.0
 STOP_SECONDS = 2.0
 # Of requests and answers, over all connections of a process.
 MOST_HELD = 64 * 1024 * 1024
-# Of one answer that waits for its client; the rest waits on disk.
+# Bytes of one answer that wait for its client in memory; the rest waits on disk.
 MOST_IN_MEMORY = 256 * 1024
 # On disk, of one answer and over all connections of a process.
 LARGEST_SPOOLED = 256 * 1024 * 1024

@@ -34,17 +34,17 @@ class Connection:
         self.keep = True
         # Bytes of answers that the client had when its deadline was set.
         self.delivered = 0
-        # What the poller watches for, and the bytes that were counted: in memory, and on disk.
+        # The events the poller watches for, and the bytes counted so far: in memory, and on disk.
         self.events = 0
         self.held = 0
         self.spooled = 0
 
     def size(self) -> int:
-        """How many bytes of requests and answers it holds in memory."""
+        """Return the bytes of requests and answers that it holds in memory."""
         return len(self.incoming) + len(self.sock)
 
     def reads_on(self) -> bool:
-        """Whether its client has read enough of the answer since the deadline was set."""
+        """Tell if its client has read enough of the answer since the deadline was set."""
         return self.sock.delivered() - self.delivered >= allowances.READER_BYTES
 
     def patience(self, stage: Stage, keepalive: float, stopping: bool) -> float:

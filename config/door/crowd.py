@@ -36,7 +36,7 @@ class Crowd:
         return connection in self.members
 
     def is_in_transfer(self) -> bool:
-        """Whether a body or an answer is on its way."""
+        """Tell if a body or an answer is on its way."""
         return any(each.stage in (Stage.BODY, Stage.READER) for each in self.members)
 
     def is_full(self) -> bool:

@@ -39,12 +39,12 @@ class Outlet:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_HOLDS)
 
     def __len__(self) -> int:
-        """How many bytes wait in memory."""
+        """Return the bytes that wait in memory."""
         return len(self.unsent.memory)
 
     @property
     def spooled(self) -> int:
-        """How many bytes of disk it takes."""
+        """The bytes that wait on disk."""
         return self.unsent.spooled
 
     def sendall(self, data: bytes) -> None:
@@ -76,7 +76,7 @@ class Outlet:
         return os.sendfile(self.sock.fileno(), descriptor, offset, count)
 
     def delivered(self) -> int:
-        """How many bytes have reached the client's machine."""
+        """Return the bytes that have reached the client's machine."""
         waiting = array.array("i", [0])
         with suppress(OSError):
             fcntl.ioctl(self.sock, termios.TIOCOUTQ, waiting)

@@ -18,7 +18,7 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 # Of one tracking number; a parcel has a few dozen events.
 MOST_EVENTS = 1_000
 RECENT = 1_000
-# Of one delivery that was asked for again and again.
+# Shown of one delivery that was asked for again and again.
 MOST_ATTEMPTS = 100
 MOST_COUNTED = 10_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

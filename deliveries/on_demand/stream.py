@@ -36,7 +36,7 @@ FIRST_DELIVERY = """
 SELECT created_at FROM deliveries_delivery WHERE webhook_id = %s
 ORDER BY webhook_id, created_at LIMIT 1
 """
-# As a claim reads them: an event of a version that knew no facts is a fact of its own. An answer is
+# Reads events as a claim does: one of a version that knew no facts is its own fact. An answer is
 # bounded before bodies are read; in JSON a body of ours is at most twice as long.
 EVENTS = """
 SELECT id, created_at, sequence, body, fact_id, delivery_id, now FROM (

@@ -22,7 +22,7 @@ from tickets.money import plain_number
 MOST_SCANS = 5_000
 # Of longer tables the newest are on paper, and all are in the CSV files.
 MOST_ROWS = 200
-# Of comments, at most 500 or 4 MiB each.
+# Pages of comments, at most 500 or 4 MiB each.
 MOST_PAGES = 5
 
 Rows = list[list[str]]

@@ -55,7 +55,7 @@ class Act(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which acts: in a time, by somebody, of a kind, on a company. `actor` may lack its host.
+    """Filters acts: by time, person, kind and company. `actor` may lack its host.
 
     `token`: the prefix of the company's token, or the beginning of that.
     """

@@ -4,7 +4,7 @@ from django.db.models import F
 
 from shipments.models import Shipment
 
-# What trips a receiver that writes the body again before it verifies, or reads it as latin-1:
+# Trips a receiver that writes the body again before it verifies, or reads it as latin-1:
 # accents, quotes, an emoji, a decimal; and, where nobody counts on 1, an id that JavaScript cannot
 # hold.
 DESCRIPTION = 'Sample of a webhook test: León · “ñ” "x" 📦 12.5'

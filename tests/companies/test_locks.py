@@ -1,10 +1,8 @@
 """Locks that a caller has a say in meet only their own company's."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Event as Flag
 
 import pytest
 from django.db import connection, transaction
@@ -16,7 +14,7 @@ from deliveries import publishing
 from shipments.locks import hold_shipments
 from tests import builders as build
 from tests.test_architecture import LINE, ROOT, sources
-from tests.tickets.racing import PATIENCE_SECONDS
+from tests.tickets.racing import unfinished
 from tickets.models import Ticket
 
 LOCKED = """
@@ -24,31 +22,6 @@ SELECT classid::bigint, objid::bigint, objsubid FROM pg_locks
 WHERE locktype = 'advisory' AND pid = pg_backend_pid()
 """
 TICKET = {"type_id": 2, "comments": "Once, please"}
-
-
-@contextmanager
-def elsewhere(work: Callable[[], object]) -> Iterator[None]:
-    """Do this in a transaction of another connection, which ends with the block."""
-    ready, end = Flag(), Flag()
-
-    def run() -> None:
-        try:
-            with transaction.atomic():
-                work()
-                ready.set()
-                end.wait(PATIENCE_SECONDS)
-        finally:
-            ready.set()
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run)
-        assert ready.wait(PATIENCE_SECONDS)
-        try:
-            yield
-        finally:
-            end.set()
-            running.result()
 
 
 def execute(statement: str, *values: object) -> list[tuple]:
@@ -109,7 +82,7 @@ def test_locks_with_a_callers_part_are_pairs_of_their_companys_own(
 def test_a_running_key_refuses_its_own_company_alone(
     api: APIClient, birch_api: APIClient, company: Company
 ) -> None:
-    with elsewhere(lambda: locks.try_key(company.pk, "order-1")):
+    with unfinished(lambda: locks.try_key(company.pk, "order-1")):
         assert post(api, "order-1") == 409
         assert post(api, "order-2") == 200
         assert post(birch_api, "order-1") == 200
@@ -152,8 +125,8 @@ def test_locks_that_are_no_publishers_hold_up_no_stream(company: Company) -> Non
     newest = publishing.newest_number()
     fence = "SELECT pg_{}(({}::bigint << 48) | 1)::text"
 
-    with elsewhere(lambda: execute(fence.format("advisory_xact_lock", publishing.LOCK_TAG))):
+    with unfinished(lambda: execute(fence.format("advisory_xact_lock", publishing.LOCK_TAG))):
         assert publishing.settled_number() == newest
     shared = fence.format("advisory_xact_lock_shared", publishing.LOCK_TAG)
-    with elsewhere(lambda: execute(shared)):
+    with unfinished(lambda: execute(shared)):
         assert publishing.settled_number() == 1

@@ -2,9 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event as Flag
 from typing import Any
@@ -22,7 +20,7 @@ from deliveries.models import Delivery, Event, Health, Wakeup
 from deliveries.on_demand import stream
 from tests import builders as build
 from tests.sending import deliver
-from tests.tickets.racing import PATIENCE_SECONDS, racers
+from tests.tickets.racing import PATIENCE_SECONDS, racers, unfinished
 from webhooks import services
 from webhooks.models import Webhook
 from webhooks.targets import Policy
@@ -55,32 +53,6 @@ def read_on(
 
 def publish(company: Company, *texts: object, **changes: Any) -> None:
     publishing.publish([build.news(company, body=str(text).encode(), **changes) for text in texts])
-
-
-@contextmanager
-def unfinished(*work: Callable[[], object]) -> Iterator[None]:
-    """Others have done this in a transaction that commits when the block ends."""
-    ready, end = Flag(), Flag()
-
-    def run() -> None:
-        try:
-            with transaction.atomic():
-                for each in work:
-                    each()
-                ready.set()
-                end.wait(PATIENCE_SECONDS)
-        finally:
-            ready.set()
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run)
-        assert ready.wait(PATIENCE_SECONDS)
-        try:
-            yield
-        finally:
-            end.set()
-            running.result()
 
 
 def test_null_written_out_makes_a_webhook_without_a_target(api: APIClient) -> None:

@@ -106,3 +106,29 @@ def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> list
     """
     with racers(1) as beside, transaction.atomic():
         return [first(), *beside.run([second])]
+
+
+@contextmanager
+def unfinished(*acts: Callable[[], object]) -> Iterator[None]:
+    """Others have done this in a transaction that commits when the block ends."""
+    ready, end = Event(), Event()
+
+    def run() -> None:
+        try:
+            with transaction.atomic():
+                for act in acts:
+                    act()
+                ready.set()
+                end.wait(PATIENCE_SECONDS)
+        finally:
+            ready.set()
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run)
+        assert ready.wait(PATIENCE_SECONDS)
+        try:
+            yield
+        finally:
+            end.set()
+            running.result()

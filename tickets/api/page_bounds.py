@@ -1,4 +1,4 @@
-"""What of its tickets and their comments one answer has room for (decision N40).
+"""Bounds on the tickets and comments of one answer (decision N40).
 
 Sizes decide, so that no text is read that is not sent: PostgreSQL knows how long a text is without
 opening it, and a comment that is left out is carried through the statement as a pointer.
@@ -15,7 +15,7 @@ from tickets.models import Comment, Ticket
 COMMENTS_IN_LIST = 50
 COMMENTS_IN_DETAIL = 200
 COMMENTS_IN_PAGE = 500
-# Of one ticket in one answer.
+# Bytes of one ticket's comments in one answer.
 COMMENT_BYTES = 2 * 1024 * 1024
 
 # Names, numbers and times are 1,024 bytes of a ticket's JSON and 300 of a comment's.
@@ -80,7 +80,7 @@ class Page(NamedTuple):
 
 
 def read_fitting(tickets: Sequence[int], comments: int) -> Page:
-    """As many of the tickets as fit, at least one, with up to `comments` comments of each."""
+    """Return as many of the tickets as fit, at least one, with up to `comments` comments each."""
     values = {
         "tickets": list(tickets),
         "comments": comments,
@@ -102,14 +102,14 @@ def read_fitting(tickets: Sequence[int], comments: int) -> Page:
 def comment_of(
     id: int, ticket_id: int, by: str, status: int, created_at: datetime, text: str
 ) -> Comment:
-    """What of a comment a company is shown."""
+    """Return the part of a comment that a company is shown."""
     return Comment(
         id=id, ticket_id=ticket_id, by=by, status=status, created_at=created_at, text=text
     )
 
 
 def count_comments(page: Page) -> dict[int, int]:
-    """How many public comments each ticket has; asked where that is not known yet."""
+    """Count each ticket's public comments, by a query only where that is not known yet."""
     known = {ticket: len(comments) for ticket, comments in page.comments.items()}
     return known | dict(statements.fetch_rows(COUNTS, [page.full])) if page.full else known
 

@@ -84,8 +84,8 @@ def place_after(
     query: dict[str, Any],
     places: Mapping[int, str],
 ) -> str | None:
-    """Where the list goes on; `ids` has one more if there are more. `places`: of the changes that
-    the list found, as a ticket may have changed again since."""
+    """Return the cursor of the next page, or None; `ids` has one more if there is one. `places`:
+    of the changes that the list found, as a ticket may have changed again since."""
     if "updated_since" in query:
         if tickets:
             return places[tickets[-1].pk]

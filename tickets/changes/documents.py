@@ -83,7 +83,7 @@ def open_requests(ticket: Ticket) -> Any:
 
 
 def waits_for_answer(ticket: Ticket) -> bool:
-    """Whether the ticket is Incomplete, or an agent's question is the last that was written."""
+    """Tell if the ticket is Incomplete, or an agent's question is the last that was written."""
     if ticket.status == Status.INCOMPLETE:
         return True
     last = Comment.objects.filter(ticket=ticket.pk, public=True).order_by("-pk").first()

@@ -34,7 +34,7 @@ class Comment(models.Model):
 
 
 class TextOfDay(models.Model):
-    """How much text a company has written on its last day of writing (UTC)."""
+    """The amount of text that a company wrote on its last day of writing (UTC)."""
 
     company = models.OneToOneField(
         Company, on_delete=models.CASCADE, primary_key=True, related_name="+"
