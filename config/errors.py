@@ -58,7 +58,7 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
         return answer
     if not isinstance(error, exceptions.APIException):
         return None
-    headers = {}
+    headers = dict(getattr(error, "headers", {}))
     if header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = header
     if (wait := getattr(error, "wait", None)) is not None:

@@ -184,8 +184,9 @@ def large(stock: Stock, operation: Operation, *_: Any) -> Any:
     return stock.send(operation, {"x": "x" * 2**20 * (15 if brings_a_file else 1)})
 
 
-def compressed(stock: Stock, operation: Operation, *_: Any) -> Any:
-    return stock.send(operation, {}, **{"Content-Encoding": "gzip"})
+def undecodable(stock: Stock, operation: Operation, *_: Any) -> Any:
+    headers = {"Content-Encoding": "gzip", "Content-Type": "text/plain"}
+    return stock.send(operation, {}, **headers)
 
 
 def bad_key(stock: Stock, operation: Operation, *_: Any) -> Any:
@@ -258,7 +259,7 @@ PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], An
     "409": conflicting,
     "410": expired,
     "413": large,
-    "415": compressed,
+    "415": undecodable,
     "422": unusable,
     "429": too_many,
     "503": away,

@@ -49,7 +49,9 @@ class Bearer(BaseAuthentication):
         return f"{user._meta.model_name} {user.pk}"
 
     def authenticate_header(self, request: Request) -> str:
-        return "Bearer"
+        """Name the error of a token that was sent, and none without one (RFC 6750, section 3.1)."""
+        sent = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        return 'Bearer error="invalid_token"' if sent else "Bearer"
 
 
 class BearerToken(Bearer):

@@ -1,6 +1,6 @@
 """JSON in and JSON out: there is nothing to negotiate (interface, Endpoints)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.utils.http import parse_header_parameters
 from rest_framework.exceptions import UnsupportedMediaType
@@ -9,17 +9,43 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+PLAIN = ("identity",)
+
+
+class UnsupportedContent(UnsupportedMediaType):
+    """A 415 that names what would be taken, in Accept or Accept-Encoding (RFC 9110, 15.5.16).
+
+    Accept-Encoding only where the coding is at fault: by it clients tell the two reasons apart.
+    """
+
+    def __init__(self, message: str, headers: dict[str, str]) -> None:
+        super().__init__("", message)
+        self.headers = headers
+
+
+def check_content(
+    request: Request, types: Sequence[str], message: str, codings: Sequence[str] = PLAIN
+) -> tuple[str, str]:
+    """Return the media type and coding of the body. Raises UnsupportedContent (415)."""
+    sent, _ = parse_header_parameters(request.content_type or "")
+    coding = request.headers.get("Content-Encoding", "").strip().lower() or "identity"
+    headers = {}
+    if sent not in types:
+        headers["Accept"] = ", ".join(types)
+    if coding not in codings:
+        headers["Accept-Encoding"] = ", ".join(codings)
+    if headers:
+        raise UnsupportedContent(message, headers)
+    return sent, coding
+
 
 class JSONOnly(BaseContentNegotiation):
     """Ignores Accept and always sends JSON, so that clients with odd defaults still work."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
-        """Raises UnsupportedMediaType (415)."""
+        """Raises UnsupportedContent (415)."""
         (parser,) = parsers
-        sent, _ = parse_header_parameters(request.content_type or "")
-        coding = request.headers.get("Content-Encoding", "").lower()
-        if sent != parser.media_type or coding not in ("", "identity"):
-            raise UnsupportedMediaType(sent, f"Send {parser.media_type}, not compressed.")
+        check_content(request, [parser.media_type], f"Send {parser.media_type}, not compressed.")
         return parser
 
     def select_renderer(

@@ -65,7 +65,16 @@ ANSWER_HEADERS = [
     header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", COUNTED),
     header("RateLimit-Remaining", "Requests left in this window.", COUNTED),
     header("RateLimit-Reset", "Seconds until the window resets.", COUNTED),
-    header("WWW-Authenticate", "Always `Bearer`.", [401], str),
+    header(
+        "WWW-Authenticate",
+        '`Bearer`; with `error="invalid_token"` if a token was sent (RFC 6750).',
+        [401],
+        str,
+    ),
+    header("Accept", "The media types that are taken, if that of the body is not.", [415], str),
+    header(
+        "Accept-Encoding", "The codings that are taken, if that of the body is not.", [415], str
+    ),
 ]
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",

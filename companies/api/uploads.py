@@ -10,16 +10,17 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils.datastructures import MultiValueDict
-from django.utils.http import parse_header_parameters
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.exceptions import ErrorDetail, ParseError, UnsupportedMediaType, ValidationError
+from rest_framework.exceptions import ErrorDetail, ParseError, ValidationError
 
 from companies.api.bodies import UNKNOWN_FIELD, Body, Integer, Text, WrongField
+from companies.api.negotiation import check_content
 from companies.api.parsers import BodyTooLarge, parse_json
 from companies.api.requests import CompanyRequest
 
-TAKEN = "Send application/json or multipart/form-data, not compressed."
+TYPES = ("application/json", "multipart/form-data")
+TAKEN = f"Send {' or '.join(TYPES)}, not compressed."
 LONGEST_SENT_NAME = 1000
 LONGEST_DESCRIPTION = 2000
 SPACE = dict.fromkeys(map(ord, " \t\r\n"))
@@ -133,16 +134,10 @@ def take_body(request: CompanyRequest) -> None:
 def read_upload(request: CompanyRequest) -> Upload:
     """The file of a request whose body has been taken.
 
-    Raises ParseError and ValidationError (400), UnsupportedMediaType (415) and FileRefused.
+    Raises ParseError and ValidationError (400), UnsupportedContent (415) and FileRefused.
     """
-    sent, _ = parse_header_parameters(request.content_type or "")
-    coding = request.headers.get("Content-Encoding", "").lower()
-    if coding in ("", "identity"):
-        if sent == "application/json":
-            return read_json(request)
-        if sent == "multipart/form-data":
-            return read_form(request)
-    raise UnsupportedMediaType(sent, TAKEN)
+    sent, _ = check_content(request, TYPES, TAKEN)
+    return read_json(request) if sent == "application/json" else read_form(request)
 
 
 def read_json(request: CompanyRequest) -> Upload:

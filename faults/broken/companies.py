@@ -178,8 +178,8 @@ COMPANIES = (
     Mutant(
         "compressed-bodies",
         "companies/api/negotiation.py",
-        ' or coding not in ("", "identity")',
-        "",
+        "    if coding not in codings:",
+        "    if False:",
         "A compressed body is read as if it were none.",
     ),
     Mutant(

@@ -7,9 +7,10 @@ from io import BufferedIOBase, BytesIO
 from typing import NamedTuple, cast
 
 from django.conf import settings
-from django.utils.http import parse_header_parameters
-from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.request import Request
+
+from companies.api.negotiation import PLAIN, check_content
 
 CONTENT_TYPES = ("application/x-ndjson", "application/jsonl", "application/json")
 GZIP = ("gzip", "x-gzip")
@@ -50,11 +51,9 @@ class FeedBody(NamedTuple):
 
 
 def read_body(request: Request) -> FeedBody:
-    """Raises UnsupportedMediaType (415) and FeedTooLarge (413)."""
-    kind, _ = parse_header_parameters(request.content_type or "")
-    coding = request.headers.get("Content-Encoding", "").strip().lower()
-    if kind not in CONTENT_TYPES or coding not in ("", "identity", *GZIP):
-        raise UnsupportedMediaType(kind, f"Send {CONTENT_TYPES[0]}, plain or packed by gzip.")
+    """Raises UnsupportedContent (415) and FeedTooLarge (413)."""
+    message = f"Send {CONTENT_TYPES[0]}, plain or packed by gzip."
+    _, coding = check_content(request, CONTENT_TYPES, message, (*GZIP, *PLAIN))
     # Do not read a body whose Content-Length is too large.
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_FEED_BYTES:
         raise FeedTooLarge

@@ -55,6 +55,20 @@ def test_says_how_to_sign_in(company: Company) -> None:
     }
 
 
+@pytest.mark.parametrize("path", ["/webhooks", "/company/tickets/1/files", "/ship/generaltrack/"])
+def test_names_the_error_of_a_token_that_was_sent(company: Company, path: str) -> None:
+    client = APIClient()
+    for authorization, told in (
+        ("Bearer test_no", 'Bearer error="invalid_token"'),
+        ("bearer  test_no", 'Bearer error="invalid_token"'),
+        ("Bearer ", "Bearer"),
+        ("Basic dGVzdA==", "Bearer"),
+    ):
+        answer = client.post(path, headers={"Authorization": authorization})
+
+        assert (answer.status_code, answer["WWW-Authenticate"]) == (401, told)
+
+
 def test_refuses_expired_and_revoked_tokens_and_inactive_companies(company: Company) -> None:
     expired = services.issue_token(company.pk, expires_in=timedelta(seconds=-1))
     revoked = services.issue_token(company.pk)

@@ -6,6 +6,8 @@ import json
 import pytest
 from rest_framework.test import APIClient
 
+from companies.models import Company
+from tests import builders as build
 from webhooks.models import Webhook
 
 BODY = json.dumps({"url": "https://hooks.example.com/in"}).encode()
@@ -45,7 +47,31 @@ def test_refuses_everything_but_plain_json(
 
     assert answer.status_code == 415
     assert answer.json()["message"] == "Send application/json, not compressed."
+    assert answer.get("Accept-Encoding") == ("identity" if coding else None)
+    assert answer.get("Accept") == (None if coding else "application/json")
     assert not Webhook.objects.exists()
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "one"}])
+@pytest.mark.parametrize("path", ["/company/tickets", "/company/tickets/1/files", "/webhooks"])
+def test_says_which_codings_and_types_are_taken(
+    api: APIClient, company: Company, path: str, headers: dict[str, str]
+) -> None:
+    build.ticket(company, id=1)
+    brings_a_file = path.endswith("/files")
+    types = "application/json, multipart/form-data" if brings_a_file else "application/json"
+
+    for coding, content_type, taken in (
+        (" GZip ", "application/json", {"Accept-Encoding": "identity"}),
+        ("br", "text/plain", {"Accept-Encoding": "identity", "Accept": types}),
+        ("identity", "text/plain", {"Accept": types}),
+    ):
+        sent = {"Content-Encoding": coding, **headers}
+        answer = api.generic("POST", path, BODY, content_type, headers=sent)
+
+        assert answer.status_code == 415
+        named = {name: answer[name] for name in ("Accept", "Accept-Encoding") if name in answer}
+        assert named == taken
 
 
 def test_takes_a_body_that_says_it_is_not_compressed(api: APIClient) -> None:

@@ -114,17 +114,21 @@ def test_names_the_first_hundred_bad_lines_and_counts_all(company: Company, post
 
 
 @pytest.mark.parametrize(
-    ("authorization", "message"),
+    ("authorization", "message", "challenge"),
     [
-        ("", "Send the header Authorization: Bearer <platform token>."),
-        ("Bearer feed_test_x", "This platform token is unknown, expired or revoked."),
-        ("Basic abc", "Send the header Authorization: Bearer <platform token>."),
+        ("", "Send the header Authorization: Bearer <platform token>.", "Bearer"),
+        (
+            "Bearer feed_test_x",
+            "This platform token is unknown, expired or revoked.",
+            'Bearer error="invalid_token"',
+        ),
+        ("Basic abc", "Send the header Authorization: Bearer <platform token>.", "Bearer"),
     ],
 )
-def test_a_stranger_is_refused(db: None, authorization: str, message: str) -> None:
+def test_a_stranger_is_refused(db: None, authorization: str, message: str, challenge: str) -> None:
     answer = poster(Client())(b"", Authorization=authorization)
 
-    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, challenge)
     assert answer.json()["message"] == message
 
 
@@ -180,7 +184,11 @@ def test_takes_every_name_of_json_lines(post: Post, kind: str) -> None:
     ],
 )
 def test_refuses_what_it_cannot_read(post: Post, kind: str, coding: str) -> None:
-    assert post(b"x", kind=kind, Content_Encoding=coding).status_code == 415
+    answer = post(b"x", kind=kind, Content_Encoding=coding)
+
+    assert answer.status_code == 415
+    assert answer.get("Accept-Encoding") == ("gzip, x-gzip, identity" if coding else None)
+    assert ("application/x-ndjson" in answer.get("Accept", "")) is (kind != LINES)
 
 
 def broken(packed: bytes) -> dict[str, bytes]:
