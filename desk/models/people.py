@@ -96,9 +96,9 @@ class SignOn(models.Model):
 
 
 class ResetRequest(models.Model):
-    """That somebody asked for a new password; counted, so that nobody asks without end."""
+    """A request for a new password, or a letter that came of one, as its bounds count it."""
 
-    # A digest of what was typed: it may be the address of anybody.
+    # A digest of what is counted: the name was typed, and may be the address of anybody.
     name = models.CharField(max_length=32)
     address = models.GenericIPAddressField(null=True)
     asked_at = models.DateTimeField(db_index=True)

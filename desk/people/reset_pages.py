@@ -1,5 +1,6 @@
 """The pages of a forgotten password: one asks for a link, the other takes the new password."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -20,6 +21,7 @@ from companies.times import whole_seconds
 from desk.common.forms import NewPasswordForm
 from desk.common.generics import SetPasswordForm
 from desk.people import resets
+from desk.people.known_devices import known_device
 from desk.people.language import reading_of
 from desk.people.signing_in import client_address
 
@@ -42,6 +44,7 @@ def ask_reset_page(request: HttpRequest) -> HttpResponse:
             resets.ask_reset(
                 form.cleaned_data["name"],
                 address=client_address(request),
+                device_of=partial(known_device, request),
                 url=request.build_absolute_uri("/"),
             )
             return redirect(f"{reverse('admin_password_reset')}?sent=1")

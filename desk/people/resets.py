@@ -5,6 +5,7 @@ Why: decision page desk-a-password-is-reset-by-mail.
 """
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 from axes.models import AccessAttempt
@@ -13,7 +14,7 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.crypto import salted_hmac
@@ -34,16 +35,19 @@ logger = logging.getLogger(__name__)
 
 VALID_FOR = timedelta(hours=1)
 # Within an hour. A name is mistyped once or twice; behind one address sit many.
-WITHIN = timedelta(hours=1)
+WITHIN = VALID_FOR
+# Requests for one name by one asker, and by one address for whatever names.
 OF_A_NAME = 3
 OF_AN_ADDRESS = 20
+# Letters to one user that unknown devices asked for. Each of them still works, so more help nobody.
+OF_A_MAILBOX = 10
 # Users of one email address, each of whom gets an email of their own.
 MOST_USERS = 5
 KEPT_FOR = timedelta(days=1)
 
 
 class TooManyResets(Exception):
-    """This name, or this address, has asked as often as it may."""
+    """Raised if the asker has asked for this name, or this address for any, as often as it may."""
 
 
 class ResetOver(ValueError):
@@ -77,16 +81,25 @@ def are_offered() -> bool:
     return not printed and "*" not in settings.ALLOWED_HOSTS
 
 
-def ask_reset(name: str, *, address: str | None, url: str) -> None:
+def ask_reset(
+    name: str, *, address: str | None, device_of: Callable[[str], str | None], url: str
+) -> None:
     """Write a link to whoever has this user name or email address, if there is somebody.
 
-    `address` is where the request came from, `url` is where the desk is. Raises TooManyResets,
-    whether or not there is somebody.
+    `address` is where the request came from, `url` is where the desk is. `device_of` returns the
+    name of the device if an account has signed in on it: such a device has a bound of its own.
+    Raises TooManyResets, whether or not there is somebody.
     """
     with transaction.atomic():
         locks.hold(locks.LockClass.RESETS)
-        count_request(name_digest(name), address)
-        for user in users_named(name):
+        users = users_named(name)
+        devices = {user.pk: device_of(user.get_username()) for user in users}
+        device = next(filter(None, devices.values()), None)
+        count_request(name, device=device, address=address)
+        for user in users:
+            if devices[user.pk] is None and not has_room(user):
+                logger.info("%s has links enough, and gets no other", user.get_username())
+                continue
             # Not from the cache: one that is away would be waited for, and tell.
             with translation.override(look_up_reading(user).language):
                 mailing.keep_mail(user.email, *reset_letter(user, url))
@@ -95,25 +108,66 @@ def ask_reset(name: str, *, address: str | None, url: str) -> None:
         mailing.ring_mail_task()
 
 
-def count_request(name: str, address: str | None) -> None:
-    """Raises TooManyResets. What is refused is not counted, so trying makes it no longer."""
-    lately = ResetRequest.objects.filter(asked_at__gt=timezone.now() - WITHIN)
-    if lately.filter(name=name).count() >= OF_A_NAME:
+def count_request(name: str, *, device: str | None, address: str | None) -> None:
+    """Raises TooManyResets. A refused request is not counted, so trying makes it no longer.
+
+    Nobody else's requests count against a device on which the account has signed in.
+    """
+    asker = f"device {device}" if device else f"address {address}"
+    counted = keyed_digest(f"{asker} {fold_name(name)}")
+    counted_address = None if device else address
+    lately = counted_lately()
+    if lately.filter(name=counted).count() >= OF_A_NAME:
         raise TooManyResets
-    if address is not None and lately.filter(address=address).count() >= OF_AN_ADDRESS:
+    if counted_address and lately.filter(address=counted_address).count() >= OF_AN_ADDRESS:
         raise TooManyResets
+    note_count(counted, counted_address)
+
+
+def has_room(user: User) -> bool:
+    """Count a letter that an unknown device asked for; False if the mailbox has enough of them.
+
+    Whoever asks reads the same answer. The letters of the last hour are there, and each works.
+    """
+    # Another address, password or sign-in ends the links that were sent, and begins anew.
+    counted = keyed_digest(f"links of {user.pk} {user.email} {user.password} {user.last_login}")
+    if counted_lately().filter(name=counted).count() >= OF_A_MAILBOX:
+        return False
+    note_count(counted, None)
+    return True
+
+
+def counted_lately() -> QuerySet[ResetRequest]:
+    return ResetRequest.objects.filter(asked_at__gt=timezone.now() - WITHIN)
+
+
+def note_count(name: str, address: str | None) -> None:
     ResetRequest.objects.create(name=name, address=address, asked_at=timezone.now())
 
 
-def name_digest(name: str) -> str:
-    return salted_hmac("desk.people.resets", name.casefold(), algorithm="sha256").hexdigest()[:32]
+def keyed_digest(text: str) -> str:
+    return salted_hmac("desk.people.resets", text, algorithm="sha256").hexdigest()[:32]
+
+
+def fold_name(name: str) -> str:
+    """Fold a name in the one way by which requests are both counted and matched to users."""
+    return name.casefold()
 
 
 def users_named(name: str) -> list[User]:
-    """Those who may set a password and have an email address, which is theirs and not what was
-    typed."""
-    found = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name), is_active=True)
-    users = [user for user in found.order_by("pk") if user.email and may_use_password(user)]
+    """Return users who may set a password, and have this user name or email address.
+
+    A letter goes to the address that is stored, not to the one that was typed. The database folds
+    more letters than `fold_name` does (a dotless i), so its rows are compared again.
+    """
+    rows = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name), is_active=True)
+    users = [
+        user
+        for user in rows.order_by("pk")
+        if user.email
+        and fold_name(name) in (fold_name(user.username), fold_name(user.email))
+        and may_use_password(user)
+    ]
     return users[:MOST_USERS]
 
 

@@ -69,8 +69,22 @@ PEOPLE = (
     Mutant(
         "reset-bounds-never-open",
         RESETS,
-        "    lately = ResetRequest.objects.filter(asked_at__gt=timezone.now() - WITHIN)\n",
-        "    lately = ResetRequest.objects.all()\n",
+        "    return ResetRequest.objects.filter(asked_at__gt=timezone.now() - WITHIN)\n",
+        "    return ResetRequest.objects.all()\n",
         "A name that was asked for three times is refused until the next pruning.",
+    ),
+    Mutant(
+        "reset-counted-whoever-asks",
+        RESETS,
+        'counted = keyed_digest(f"{asker} {fold_name(name)}")',
+        "counted = keyed_digest(fold_name(name))",
+        "Three requests by a stranger lock the owner out for an hour.",
+    ),
+    Mutant(
+        "reset-matched-by-another-folding",
+        RESETS,
+        "        and fold_name(name) in (fold_name(user.username), fold_name(user.email))\n",
+        "",
+        "A name with dotless letters gets three letters more for each spelling.",
     ),
 )

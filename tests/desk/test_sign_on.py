@@ -204,6 +204,19 @@ def test_letters_that_only_look_alike_name_nobody(
     assert outcome() == "refused: unknown"
 
 
+def test_letters_that_look_alike_take_the_place_of_nobody(
+    provider: FakeProvider, client: Client
+) -> None:
+    for number, email in enumerate(("\u0131rina@desk.example", "ir\u0131na@desk.example")):
+        User.objects.filter(pk=build.agent(f"alike-{number}").user_id).update(email=email)
+    irina = build.agent("irina").user
+    User.objects.filter(pk=irina.pk).update(email="irina@desk.example")
+
+    sign_on(provider, client, email="irina@desk.example")
+
+    assert client.session["_auth_user_id"] == str(irina.pk)
+
+
 def test_an_address_of_two_users_names_neither(provider: FakeProvider) -> None:
     User.objects.create_user("twin", email="ada@desk.example", is_staff=True)
 

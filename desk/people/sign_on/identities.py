@@ -177,8 +177,8 @@ def user_by_email(email: str) -> User | None:
         raise SignOnRefused("unverified_email")
     # Databases hold letters for equal that belong to different addresses, such as a dotless i.
     match = {"email__iexact" if email.isascii() else "email": email}
-    users = list(User.objects.select_for_update(no_key=True).filter(**match).order_by("pk")[:2])
-    users = [user for user in users if user.email.isascii() == email.isascii()]
+    rows = User.objects.select_for_update(no_key=True).filter(**match).order_by("pk")
+    users = [user for user in rows if user.email.isascii() == email.isascii()]
     if len(users) > 1:
         raise SignOnRefused("ambiguous")
     if not users:
