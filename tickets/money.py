@@ -4,21 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from companies.money import CURRENCIES, plain_number
+
 MOST = Decimal(10) ** 10
 PLACES = 3
 FIELDS = ("claimed", "offered", "paid")
-# ISO 4217, those in use.
-KNOWN = """
-AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL
-BSD BTN BWP BYN BZD CAD CDF CHF CLF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD
-EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS
-INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD
-LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK
-NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK
-SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH
-UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG
-"""
-CURRENCIES = frozenset(KNOWN.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +57,3 @@ def differences(before: Amounts, after: Amounts) -> dict[str, list[str | None]]:
 def as_texts(amounts: Amounts) -> dict[str, str | None]:
     numbers = {name: None if one is None else plain_number(one) for name, one in amounts}
     return {**numbers, "currency": amounts.currency or None}
-
-
-def plain_number(amount: Decimal) -> str:
-    """Without zeros behind the point, and never with an exponent."""
-    text = f"{amount:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text

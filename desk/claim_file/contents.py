@@ -9,6 +9,7 @@ from django.utils.translation import gettext, override
 
 from companies.files.archive_names import archive_name
 from companies.files.kinds import KINDS
+from companies.money import money_text
 from companies.texts import legible, show_controls
 from deliveries.models import Delivery, State
 from desk.support import lookup
@@ -17,7 +18,6 @@ from tickets.api.conversation import read_conversation
 from tickets.api.queries import describe_ticket
 from tickets.labels import status_label
 from tickets.models import ReasonCode, Ticket, TicketFile
-from tickets.money import plain_number
 
 MOST_SCANS = 5_000
 # Of longer tables the newest are on paper, and all are in the CSV files.
@@ -116,7 +116,7 @@ def cover(claim: ClaimFacts) -> list[tuple[str, str]]:
     reason = ReasonCode.objects.filter(code=ticket.reason_code).first()
     names = {"claimed": gettext("Claimed"), "offered": gettext("Offered"), "paid": gettext("Paid")}
     amounts = [
-        (names[name], f"{plain_number(amount)} {ticket.currency}")
+        (names[name], money_text(amount, ticket.currency))
         for name, amount in ticket.amounts
         if amount is not None
     ]

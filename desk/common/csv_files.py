@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -52,7 +53,8 @@ def csv_cell(value: object) -> object:
     """
     if value is None:
         return ""
-    if isinstance(value, int | float) and abs(value) < MOST_DIGITS:
+    number = Decimal(value) if isinstance(value, int | float | Decimal) else None
+    if number is not None and abs(number) < MOST_DIGITS:
         return value
     if isinstance(value, datetime):
         return timezone.localtime(value).isoformat(timespec="seconds")

@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext, gettext_lazy
 
+from companies.money import money_text
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
 from desk.common.controls import isolated
-from desk.common.money import money_text
 from desk.common.times import distance, iso_utc, local_text
 from shipments.models import Shipment
 from tickets.models import Comment, Ticket

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.formats import number_format
 
+from companies.money import exact_amount, money_number
 from desk.reports import charts
 from desk.reports.measures import name_in_address
 from desk.reports.report import Narrowed
@@ -77,5 +78,5 @@ def change_cell(now: int | Decimal, before: int | Decimal) -> Cell:
     )
 
 
-def amount_cell(value: Decimal) -> Cell:
-    return Cell(number_format(value, 2, use_l10n=True, force_grouping=True), float(value))
+def amount_cell(value: Decimal, currency: str) -> Cell:
+    return Cell(money_number(value, currency), exact_amount(value, currency))

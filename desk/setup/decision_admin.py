@@ -10,11 +10,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
+from companies.money import CURRENCIES, money_number
 from desk.common.admin_base import ModelAdmin
 from desk.common.generics import ModelForm
 from tickets.models import ApprovalLimit, ReasonCode
 from tickets.models.decisions import OTHER
-from tickets.money import CURRENCIES, MOST
+from tickets.money import MOST
 
 
 class ReasonCodeForm(ModelForm[ReasonCode]):
@@ -96,12 +97,16 @@ class ApprovalLimitForm(ModelForm[ApprovalLimit]):
 @admin.register(ApprovalLimit)
 class ApprovalLimitAdmin(ModelAdmin):
     form = ApprovalLimitForm
-    list_display = ("whose", "amount", "currency")
+    list_display = ("whose", "shown_amount", "currency")
     list_select_related = ("agent__user",)
     fields = ("agent", ("amount", "currency"))
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
+
+    @admin.display(description=_("amount"), ordering="amount")
+    def shown_amount(self, limit: ApprovalLimit) -> str:
+        return money_number(limit.amount, limit.currency)
 
     @admin.display(description=_("agent"), ordering="agent__user__username")
     def whose(self, limit: ApprovalLimit) -> str:

@@ -7,9 +7,9 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from companies.money import money_text
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
 from desk.common.controls import foreign_column, isolated
-from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 
 
@@ -43,7 +43,7 @@ class SurchargeInline(ReadOnly, TabularInline):
 
     @admin.display(description=gettext_lazy("amount"))
     def price(self, surcharge: Surcharge) -> str:
-        return f"{amount_text(surcharge.amount)} {surcharge.currency}"
+        return money_text(surcharge.amount, surcharge.currency)
 
 
 class IncidenceInline(ReadOnly, TabularInline):

@@ -7,10 +7,10 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext
 
-from desk.common.money import money_text
+from companies.money import money_text, plain_number
 from tickets.changes.required_documents import required_of
 from tickets.models import HistoryEntry, ReasonCode, Ticket
-from tickets.money import Amounts, plain_number
+from tickets.money import Amounts
 from tickets.statuses import ASKING, TERMINAL, By, Status, allows
 
 

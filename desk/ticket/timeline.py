@@ -12,9 +12,9 @@ from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
+from companies.money import money_text
 from deliveries.models import Delivery, Event
 from desk.common.words import state_words
-from shipments.amounts import amount_text
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tickets.models import Ticket
 from webhooks.event_types import registry
@@ -134,7 +134,7 @@ def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Timeline
             state = pgettext("incidence", "open") if open_ else pgettext("incidence", "closed")
             return TimelineMark(at, kind, one, two, state)
     amount, _, currency = two.partition(" ")
-    return TimelineMark(at, kind, f"{one}: {amount_text(Decimal(amount))} {currency}", three)
+    return TimelineMark(at, kind, f"{one}: {money_text(Decimal(amount), currency)}", three)
 
 
 def union_sql(*parts: str) -> str:

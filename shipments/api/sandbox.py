@@ -15,6 +15,7 @@ from companies.api.schema import operation
 from companies.api.shapes import Shape, shape
 from companies.api.views import CompanyView, Conflict, idempotent
 from companies.ids import LARGEST_ID
+from companies.money import CURRENCIES
 from shipments import sandbox
 from shipments.feed import fields, parsing
 from shipments.models import Shipment
@@ -40,7 +41,7 @@ TAKES: dict[str, dict[str, Any]] = {
     "incidence_kind": text(50),
     "occurred_at": {"type": "string", "format": "date-time"},
     "amount": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 10**10},
-    "currency": {"type": "string", "pattern": "^[A-Z]{3}$"},
+    "currency": {"type": "string", "enum": sorted(CURRENCIES)},
     "transaction_type": {"type": "string", "enum": [*fields.TRANSACTIONS]},
     "open": {"type": "boolean"},
     "order": {

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from companies.ids import LARGEST_ID
+from companies.money import CURRENCIES
 from companies.texts import is_blank, tidy
 from companies.times import EARLIEST, is_plausible, read_time
 from shipments import statuses
@@ -22,7 +23,6 @@ TRANSACTIONS = ("surcharge", "refund")
 ORDER_FIELDS = ("shop_id", "order_identifier", "order_number", "order_name")
 LONGEST_ORDER_FIELD = 255
 
-_CURRENCY = re.compile(r"[A-Z]{3}")
 _DATE_AND_TIME = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}[Tt ][0-9]{2}")
 
 Order = dict[str, str | int | None]
@@ -90,9 +90,9 @@ def amount(value: Any) -> Decimal:
 
 
 def currency(value: Any) -> str:
-    if not isinstance(value, str) or not _CURRENCY.fullmatch(tidy(value)):
+    if not isinstance(value, str) or (code := tidy(value)) not in CURRENCIES:
         raise ValueError("send an ISO 4217 code such as MXN")
-    return tidy(value)
+    return code
 
 
 def transaction(value: Any) -> str:

@@ -135,7 +135,7 @@ def test_a_refused_decision_keeps_what_was_chosen_and_typed(
 
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "80 EUR is above your approval limit of 50 EUR. Ask a lead to accept this." in html
+    assert "80.00 EUR is above your approval limit of 50.00 EUR. Ask a lead to accept this." in html
     assert '<option value="goodwill" selected>' in html
     assert 'value="120.5"' in html
 
@@ -155,7 +155,7 @@ def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> No
     add = "/admin/tickets/approvallimit/add/"
     assert "ISO 4217" in lead.post(add, {**limit, "currency": "XXX"}).content.decode()
     assert lead.post(add, limit).status_code == 302
-    assert str(ApprovalLimit.objects.get()) == "all agents: 100.000 EUR"
+    assert str(ApprovalLimit.objects.get()) == "all agents: 100.00 EUR"
 
 
 def test_other_is_always_there(lead: Client) -> None:

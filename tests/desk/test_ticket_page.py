@@ -670,26 +670,30 @@ def test_of_very_many_addresses_only_so_many_are_links() -> None:
     assert linked("https://files.example.com/a " * 60).count("<a ") == 50
 
 
-def test_money_has_two_decimals_unless_it_has_more(desk: Client, company: Company) -> None:
+def test_surcharges_have_the_decimals_of_their_currency_or_more(
+    desk: Client, company: Company
+) -> None:
     ticket = build.ticket(company, shipment_id=build.shipment(company).pk)
-    for number, amount in enumerate((48.5, 1200, 0.1234), start=1):
+    charges = ((48.5, "MXN"), (1200, "MXN"), (0.1234, "MXN"), (5800, "JPY"), (1.5, "KWD"))
+    for number, (amount, currency) in enumerate(charges, start=1):
         build.fact(
             "surcharge",
             surcharge_id=number,
             shipment_id=4101,
             surcharge_type="Fuel",
             amount=amount,
-            currency="MXN",
+            currency=currency,
             transaction_type="surcharge",
             reason="",
         )
 
     html = shown(desk, ticket)
 
-    for said in ("Fuel: 48.50 MXN", "Fuel: 1200.00 MXN", "Fuel: 0.1234 MXN"):
-        assert said in html
+    for said in ("48.50 MXN", "1,200.00 MXN", "0.1234 MXN", "5,800 JPY", "1.500 KWD"):
+        assert f"Fuel: {said}" in html
     page = desk.get("/admin/shipments/shipment/4101/change/").content.decode()
-    assert "48.50 MXN" in page
+    for said in ("48.50 MXN", "1,200.00 MXN", "5,800 JPY", "1.500 KWD"):
+        assert said in page
     assert "null" not in page.split('id="shipment_form"')[1].split("Incidences")[0]
 
 

@@ -83,6 +83,7 @@ BAD_FIELDS: list[tuple[Callable[..., dict], dict[str, Any], str]] = [
     (surcharge, {"amount": 0.00001}, "amount: more than 4 decimals"),
     (surcharge, {"currency": "mxn"}, "currency: send an ISO 4217 code such as MXN"),
     (surcharge, {"currency": "PESO"}, "currency: send an ISO 4217 code such as MXN"),
+    (surcharge, {"currency": "MXM"}, "currency: send an ISO 4217 code such as MXN"),
     (surcharge, {"transaction_type": "gift"}, "transaction_type: send one of surcharge, refund"),
     (surcharge, {"surcharge_type": None}, "surcharge_type: missing"),
     (tracking, {"occurred_at": "2026-01-02"}, f"occurred_at: {TIME}"),

@@ -204,7 +204,7 @@ def test_above_the_limit_only_a_lead_accepts(agent: Agent, eve: User, ticket: Ti
     accept = {"agent": agent.user, "to": Status.ACCEPTED}
 
     assert refusal(ticket, **accept, amounts=of(51)) == (
-        "51 EUR is above your approval limit of 50 EUR. Ask a lead to accept this."
+        "51.00 EUR is above your approval limit of 50.00 EUR. Ask a lead to accept this."
     )
     assert "above your approval limit" in refusal(ticket, **accept, amounts=of(40, 51))
     assert refusal(ticket, **accept, amounts=of(1, currency="USD")) == (
@@ -212,7 +212,7 @@ def test_above_the_limit_only_a_lead_accepts(agent: Agent, eve: User, ticket: Ti
     )
     build.agent("ben")
     other = User.objects.get(username="ben")
-    assert "limit of 100 EUR" in refusal(ticket, other, Status.ACCEPTED, amounts=of(101))
+    assert "limit of 100.00 EUR" in refusal(ticket, other, Status.ACCEPTED, amounts=of(101))
 
     assert decide(ticket, eve, Status.ACCEPTED, amounts=of(5000)).status == Status.ACCEPTED
 

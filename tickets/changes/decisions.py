@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils.translation import gettext
 
+from companies.money import money_text
 from tickets.changes.actors import Actor, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
@@ -16,7 +17,7 @@ from tickets.history_codes import Kind
 from tickets.labels import status_label
 from tickets.models import ApprovalLimit, ReasonCode, Ticket
 from tickets.models.decisions import OTHER
-from tickets.money import MOST, PLACES, Amounts, differences, plain_number, wrong_amounts
+from tickets.money import MOST, PLACES, Amounts, differences, wrong_amounts
 from tickets.statuses import ACCEPTING, TERMINAL, By, Status
 
 
@@ -125,16 +126,15 @@ def refuse_over_limit(ticket: Ticket, actor: Actor) -> None:
     if not known or (limit is not None and amounts.accepted <= limit):
         return
     facts = {
-        "amount": plain_number(amounts.accepted),
+        "amount": money_text(amounts.accepted, amounts.currency),
         "currency": amounts.currency,
-        "limit": "" if limit is None else plain_number(limit),
+        "limit": "" if limit is None else money_text(limit, amounts.currency),
     }
     if limit is None:
         text = gettext("You have no approval limit in %(currency)s. Ask a lead to accept this.")
     else:
         text = gettext(
-            "%(amount)s %(currency)s is above your approval limit of %(limit)s %(currency)s."
-            " Ask a lead to accept this."
+            "%(amount)s is above your approval limit of %(limit)s. Ask a lead to accept this."
         )
     raise MoveRefused(text % facts)
 

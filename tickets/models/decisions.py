@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
+from companies.money import money_text
 from tickets.models.types import TicketType
 from tickets.money import MOST, PLACES
 from tickets.statuses import ACCEPTING, TERMINAL, Status
@@ -111,4 +112,4 @@ class ApprovalLimit(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.agent or _('all agents')}: {self.amount} {self.currency}"
+        return f"{self.agent or _('all agents')}: {money_text(self.amount, self.currency)}"
