@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LINE = ["companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config"]
 # They decide without a database, a framework or a broker, and can be read as tables.
 PURE = [
+    "companies/currencies",
     "companies/ids",
     "companies/log_bound",
     "companies/process_kinds",

@@ -57,6 +57,10 @@ class Money(NamedTuple):
     offered: Decimal
     paid: Decimal
 
+    @property
+    def sums(self) -> tuple[Decimal, Decimal, Decimal]:
+        return self.claimed, self.offered, self.paid
+
 
 class PeriodReport(NamedTuple):
     asked: Narrowed

@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.formats import number_format
 
-from companies.money import exact_amount, money_number
+from companies.currencies import exact_amount
+from companies.money import money_number
 from desk.reports import charts
 from desk.reports.measures import name_in_address
 from desk.reports.report import Narrowed

@@ -189,10 +189,7 @@ def money_tables(report: PeriodReport, most: int | None) -> list[FigureTable]:
                 text_cell(one.currency),
                 text_cell(gettext("all") if one.carrier is None else one.carrier),
                 text_cell(one.tickets),
-                *(
-                    amount_cell(value, one.currency)
-                    for value in (one.claimed, one.offered, one.paid)
-                ),
+                *(amount_cell(value, one.currency) for value in one.sums),
                 recovered(one),
                 amount_cell(was.paid, one.currency) if was else text_cell(""),
                 change_cell(one.paid, was.paid) if was else text_cell(""),

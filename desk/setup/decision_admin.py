@@ -10,7 +10,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
-from companies.money import CURRENCIES, money_number
+from companies.currencies import CURRENCIES
+from companies.money import money_number
 from desk.common.admin_base import ModelAdmin
 from desk.common.generics import ModelForm
 from tickets.models import ApprovalLimit, ReasonCode

@@ -7,7 +7,8 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext
 
-from companies.money import money_text, plain_number
+from companies.currencies import plain_number
+from companies.money import money_text
 from tickets.changes.required_documents import required_of
 from tickets.models import HistoryEntry, ReasonCode, Ticket
 from tickets.money import Amounts

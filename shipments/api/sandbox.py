@@ -14,8 +14,8 @@ from companies.api.requests import CompanyRequest
 from companies.api.schema import operation
 from companies.api.shapes import Shape, shape
 from companies.api.views import CompanyView, Conflict, idempotent
+from companies.currencies import CURRENCIES
 from companies.ids import LARGEST_ID
-from companies.money import CURRENCIES
 from shipments import sandbox
 from shipments.feed import fields, parsing
 from shipments.models import Shipment

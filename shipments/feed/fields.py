@@ -10,8 +10,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from companies.currencies import CURRENCIES
 from companies.ids import LARGEST_ID
-from companies.money import CURRENCIES
 from companies.texts import is_blank, tidy
 from companies.times import EARLIEST, is_plausible, read_time
 from shipments import statuses

@@ -8,8 +8,9 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.translation import override
 
+from companies.currencies import CURRENCIES
 from companies.models import Company
-from companies.money import CURRENCIES, money_text
+from companies.money import money_text
 from desk.claim_file.contents import cover, read_claim
 from tests import builders as build
 from tests.desk.test_queues import LIST
