@@ -21,6 +21,7 @@ from django.db.models import Min
 from django.utils import timezone
 
 from companies import doorbell
+from companies.encryption import decrypt
 from companies.failing_rows import FailingRows
 from companies.measures import catalogue, counting
 from deliveries.models import Mail
@@ -41,7 +42,7 @@ UPDATE deliveries_mail SET tries = tries + 1, due_at = statement_timestamp() + m
 WHERE id = (
   SELECT id FROM deliveries_mail WHERE due_at <= statement_timestamp() AND tries < %(most)s
   ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-RETURNING id, address, subject, text, tries
+RETURNING id, address, subject, text, secret_text, tries
 """
 
 GIVE_UP = """
@@ -55,13 +56,25 @@ class ClaimedMail(NamedTuple):
     address: str
     subject: str
     text: str
+    # Encrypted text, in the place of the other.
+    secret_text: str | None
     tries: int
 
 
-def keep_mail(address: str, subject: str, text: str) -> None:
-    """Write down an email that is to be sent. It is sent once the transaction is committed."""
+def keep_mail(address: str, subject: str, text: str, *, secret: bool = False) -> None:
+    """Write down an email that is to be sent. It is sent once the transaction is committed.
+
+    Encrypt the text of a `secret` email: it holds a link that opens something.
+    """
     now = timezone.now()
-    Mail.objects.create(address=address, subject=subject, text=text, created_at=now, due_at=now)
+    Mail.objects.create(
+        address=address,
+        subject=subject,
+        text="" if secret else text,
+        secret_text=text if secret else None,
+        created_at=now,
+        due_at=now,
+    )
 
 
 def ring_mail_task() -> None:
@@ -134,7 +147,9 @@ def give_up() -> None:
 
 
 def submit_mail(mail: ClaimedMail) -> None:
+    """Hand an email to the mail server. Raises UnreadableSecret and what the server raises."""
+    text = mail.text if mail.secret_text is None else decrypt(mail.secret_text)
     sender = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
     domain = sender.rpartition("@")[2] or "localhost"
     headers = {"Message-ID": f"<{mail.id}@{domain}>"}
-    EmailMessage(mail.subject, mail.text, None, [mail.address], headers=headers).send()
+    EmailMessage(mail.subject, text, None, [mail.address], headers=headers).send()

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterable
 
 from django.conf import settings
-from django.contrib.sessions.models import Session
 from django.db import Error
 from django.http import parse_cookie
 from django.utils import timezone
@@ -13,6 +12,7 @@ from companies.api.authentication import live_platform_token, live_token
 from companies.doctor import first_line
 from companies.tokens import shown_token
 from config.door.allowances import FEED
+from desk.common.session_store import live_rows
 
 logger = logging.getLogger(__name__)
 
@@ -43,5 +43,5 @@ def known_platform(authorization: str) -> bool:
 
 
 def known_session(cookies: str) -> bool:
-    key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME)
-    return bool(key) and Session.objects.filter(pk=key, expire_date__gt=timezone.now()).exists()
+    key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME, "")
+    return bool(key) and live_rows(key).exists()

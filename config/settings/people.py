@@ -58,5 +58,6 @@ OIDC_CREATE_USERS = env.bool("OIDC_CREATE_USERS", default=False)
 OIDC_ONLY = env.bool("OIDC_ONLY", default=False)
 OIDC_SECOND_FACTOR = env.str("OIDC_SECOND_FACTOR", default="desk")
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
+SESSION_ENGINE = "desk.common.session_store"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_HTTPONLY = True

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from django.db import models
 from django.utils.translation import gettext_lazy
 
+from companies.encryption import EncryptedTextField
 from deliveries.models.queue import State
 
 BEFORE_ALL = datetime(1, 1, 1, tzinfo=UTC)
@@ -19,6 +20,8 @@ class Mail(models.Model):
     address = models.EmailField()
     subject = models.CharField(max_length=200)
     text = models.TextField()
+    # In the place of the text if that holds a link that opens something.
+    secret_text = EncryptedTextField(null=True, editable=False)
     created_at = models.DateTimeField()
     due_at = models.DateTimeField(db_index=True)
     tries = models.PositiveSmallIntegerField(default=0, help_text="Begun.")

@@ -5,7 +5,6 @@ people signed in within the last hours. Django's table is the truth; whoever is 
 out.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,16 +14,14 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from desk.common.session_store import SessionStore, row_digest, session_digest
+
 
 class LiveSession(NamedTuple):
-    """A session as others may know it: by the digest of its key, which alone opens it."""
+    """A session as others may know it: by the digest of its key, and the key alone opens it."""
 
     digest: str
     data: dict[str, Any]
-
-
-def session_digest(key: str) -> str:
-    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def live_sessions(user: User) -> list[LiveSession]:
@@ -32,7 +29,7 @@ def live_sessions(user: User) -> list[LiveSession]:
     if not user.is_active:
         return []
     return [
-        LiveSession(session_digest(row.session_key), data)
+        LiveSession(row_digest(row), data)
         for row, data in rows_of_user(user)
         if fits_password(user, data)
     ]
@@ -40,19 +37,21 @@ def live_sessions(user: User) -> list[LiveSession]:
 
 def end_session(user: User, digest: str) -> bool:
     """Sign a user out in one browser; False if there is no such session of theirs."""
-    keys = [row.pk for row, _ in rows_of_user(user) if session_digest(row.session_key) == digest]
+    keys = [row.pk for row, _ in rows_of_user(user) if row_digest(row) == digest]
     return Session.objects.filter(pk__in=keys).delete()[0] > 0
 
 
 def end_others(user: User, kept: str | None) -> int:
     """Sign a user out everywhere but in the session with this key; returns how many ended."""
-    theirs = [row.pk for row, _ in rows_of_user(user) if row.session_key != kept]
+    own = session_digest(kept) if kept else ""
+    theirs = [row.pk for row, _ in rows_of_user(user) if row_digest(row) != own]
     return Session.objects.filter(pk__in=theirs).delete()[0]
 
 
 def rows_of_user(user: User) -> Iterator[tuple[Session, dict[str, Any]]]:
+    store = SessionStore()
     for row in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
-        data = row.get_decoded()
+        data = store.decode(row.session_data)
         if data.get(SESSION_KEY) == str(user.pk):
             yield row, data
 

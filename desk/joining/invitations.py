@@ -66,7 +66,7 @@ def invite(user: User, *, by: User | None, url: str) -> None:
         },
     )
     with translation.override(language_of(user)):
-        mailing.keep_mail(user.email, *letter(user, url))
+        mailing.keep_mail(user.email, *letter(user, url), secret=True)
 
 
 @transaction.atomic

@@ -102,7 +102,7 @@ def ask_reset(
                 continue
             # Not from the cache: one that is away would be waited for, and tell.
             with translation.override(look_up_reading(user).language):
-                mailing.keep_mail(user.email, *reset_letter(user, url))
+                mailing.keep_mail(user.email, *reset_letter(user, url), secret=True)
             logger.info("%s gets a link to set a new password", user.get_username())
         # For nobody too: a broker that hangs must not tell them apart.
         mailing.ring_mail_task()

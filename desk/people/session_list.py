@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from companies import audit
 from companies.models import AuditEntry
 from desk.common import sessions
+from desk.common.session_store import session_digest
 from desk.models import SeenSession
 from desk.people.gate import OWES
 from tickets.models import Agent
@@ -31,7 +32,7 @@ def list_sessions(user: User, own_key: str | None) -> list[ListedSession]:
     """Those that live, that with `own_key` first, then the one that was seen last."""
     live = sessions.live_sessions(user)
     seen = SeenSession.objects.in_bulk([one.digest for one in live])
-    own = sessions.session_digest(own_key) if own_key else ""
+    own = session_digest(own_key) if own_key else ""
     listed = [listed_session(one, seen.get(one.digest), own=one.digest == own) for one in live]
     return sorted(listed, key=lambda one: (not one.own, -seconds_of(one.seen_at)))
 

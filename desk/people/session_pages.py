@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 
 from desk.common.requests import StaffRequest
-from desk.common.sessions import session_digest
+from desk.common.session_store import session_digest
 from desk.people import session_list
 
 

@@ -8,6 +8,8 @@ from datetime import timedelta
 import pytest
 from django.conf import settings as configured
 from django.core import mail
+from django.core.mail import EmailMessage
+from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -17,6 +19,7 @@ from deliveries import mailing, tasks
 from deliveries.engine import pausing
 from deliveries.models import Health, Mail
 from tests import builders as build
+from tests.keys import lose_keys
 from tests.tickets.racing import meanwhile
 from webhooks.models import Webhook
 
@@ -188,3 +191,34 @@ def test_two_tasks_never_claim_the_same_email() -> None:
 
     assert first is not None
     assert second is None
+
+
+def test_a_text_with_a_link_that_opens_something_is_encrypted_until_it_is_sent(
+    db: None, mailoutbox: list[EmailMessage]
+) -> None:
+    mailing.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
+    assert "sesame" not in raw_mail()
+
+    assert mailing.send_due() == 1
+
+    assert mailoutbox[0].body == "Open /sesame/ now."
+    assert not Mail.objects.exists()
+
+
+def test_a_text_that_no_key_opens_keeps_no_other_email_back(
+    db: None, mailoutbox: list[EmailMessage], settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    mailing.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
+    mailing.keep_mail("dev@acme.example", "A letter", "Text")
+    lose_keys(settings)
+
+    assert mailing.send_due() == 1
+
+    assert [one.subject for one in mailoutbox] == ["A letter"]
+    assert 'the email "A link" was not sent (try 1 of 10): No key in FIELD_KEYS' in caplog.text
+
+
+def raw_mail() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT deliveries_mail::text FROM deliveries_mail")
+        return str(cursor.fetchall())

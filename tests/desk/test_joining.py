@@ -57,7 +57,7 @@ def new_logins() -> list[str]:
 
 def link() -> str:
     """In the newest email."""
-    found = re.search(r"http://testserver(/admin/invitation/\S+)", newest().text)
+    found = re.search(r"http://testserver(/admin/invitation/\S+)", str(newest().secret_text))
     assert found
     return found[1]
 
@@ -280,7 +280,7 @@ def test_the_command_checks_first_and_adds_with_apply(tmp_path: Path) -> None:
     run_import(file, GOOD, "--apply", "--url", "https://desk.example")
 
     assert User.objects.count() == 2
-    assert "https://desk.example/admin/invitation/" in newest().text
+    assert "https://desk.example/admin/invitation/" in str(newest().secret_text)
     assert AuditEntry.objects.latest("pk").outcome == "2 added and invited, 0 changed"
 
 

@@ -6,12 +6,14 @@ from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore as DjangoSessionStore
 from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
 from companies.models import AuditEntry
+from config.door.credentials import known_session
 from desk.models import SeenSession
 from desk.people import seen_sessions
 from tests import builders as build
@@ -289,3 +291,37 @@ def test_the_command_ends_all_of_a_user(ada: User) -> None:
     assert (entry.about, entry.outcome) == ("user ada", "ended 2 sessions")
     with pytest.raises(CommandError, match="no user nobody"):
         end_sessions("nobody")
+
+
+def test_a_session_that_an_earlier_version_began_goes_on_and_is_stored_as_a_digest(
+    ada: User,
+) -> None:
+    earlier = DjangoSessionStore()
+    earlier.update(
+        {
+            "_auth_user_id": str(ada.pk),
+            "_auth_user_backend": "django.contrib.auth.backends.ModelBackend",
+            "_auth_user_hash": ada.get_session_auth_hash(),
+        }
+    )
+    earlier.save()
+    key = str(earlier.session_key)
+    assert Session.objects.get().pk == key
+    client = Client()
+    client.cookies["sessionid"] = key
+    assert known_session(f"sessionid={key}")
+
+    assert inside(client)
+
+    row = Session.objects.get()
+    assert key not in row.pk
+    assert inside(client)
+    assert "End" not in html_of(client)
+    assert known_session(f"sessionid={key}")
+    # What stands in the row names no row.
+    assert not known_session(f"sessionid={row.pk}")
+    client.cookies["sessionid"] = row.pk
+    assert not inside(client)
+    client.cookies["sessionid"] = key
+    client.post("/admin/logout/")
+    assert not Session.objects.exists()

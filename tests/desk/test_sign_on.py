@@ -509,7 +509,7 @@ def test_an_invitation_leads_to_the_provider_where_passwords_open_nothing(
 
     invitations.invite(ada, by=None, url="https://desk.example")
 
-    text = Mail.objects.get().text
+    text = str(Mail.objects.get().secret_text)
     assert "https://desk.example/admin/\n" in text
     assert "password here" not in text
     assert "/admin/invitation/" not in text

@@ -108,6 +108,7 @@ KEPT = {
 # Where the database holds what nobody can read there, all of it goes.
 ENCRYPTED = {
     "companies_keptanswer.secret_body",
+    "deliveries_mail.secret_text",
     "webhooks_webhook.auth_token",
     "webhooks_webhook.next_secret",
     "webhooks_webhook.secret",

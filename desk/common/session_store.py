@@ -1,0 +1,96 @@
+"""Django's sessions in the database, stored under a digest of their key: a row opens nothing.
+
+Their data is encrypted, as the token of a new password is in it for a moment. A session that an
+earlier version began is found by its key once, and gets the digest then.
+Why: decision page desk-sessions-are-listed-and-ended.
+"""
+
+import hashlib
+from base64 import urlsafe_b64encode
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+# Keys are letters and digits, so nobody who sends what stands in a row names that row.
+MARK = "~"
+# Django's column has room for 40 characters.
+DIGITS = 39
+
+
+if TYPE_CHECKING:
+    DatabaseStore = db.SessionStore[Session]
+else:
+    DatabaseStore = db.SessionStore
+
+
+class SessionStore(DatabaseStore):
+    """Has the name of Django's, with which the data of sessions is signed."""
+
+    def encode(self, session_dict: dict[str, Any]) -> str:
+        return data_cipher().encrypt(super().encode(session_dict).encode()).decode()
+
+    def decode(self, session_data: bytes | str) -> dict[str, Any]:
+        """Return the data, or an empty dictionary where nothing can read it."""
+        # As an earlier version wrote it, or written under another SECRET_KEY.
+        with suppress(InvalidToken):
+            session_data = data_cipher().decrypt(session_data).decode()
+        return super().decode(session_data)
+
+    def exists(self, session_key: str) -> bool:
+        return super().exists(stored_key(session_key))
+
+    def create_model_instance(self, data: dict[str, Any]) -> Session:
+        row = super().create_model_instance(data)
+        row.session_key = stored_key(row.session_key)
+        return row
+
+    def delete(self, session_key: str | None = None) -> None:
+        key = session_key or self.session_key
+        if key:
+            self.model.objects.filter(pk__in=row_keys(key)).delete()
+
+    def _get_session_from_db(self) -> Session | None:
+        key = self.session_key or ""
+        row = live_rows(key).first()
+        if row is None:
+            self._session_key = None
+        elif row.pk == key:
+            live_rows(key).update(session_key=stored_key(key))
+        return row
+
+
+def data_cipher() -> Fernet:
+    """Return the cipher of session data; its key ends with SECRET_KEY, like sessions themselves."""
+    digest = salted_hmac("desk.common.session_store", "data", algorithm="sha256").digest()
+    return Fernet(urlsafe_b64encode(digest))
+
+
+def stored_key(key: str) -> str:
+    return MARK + hashlib.sha256(key.encode()).hexdigest()[:DIGITS]
+
+
+def row_keys(key: str) -> list[str]:
+    """Return the keys that the row of a session may have: the digest, or what 1.0 stored."""
+    return [stored_key(key), key] if key.isascii() and key.isalnum() else [stored_key(key)]
+
+
+def live_rows(key: str) -> QuerySet[Session]:
+    """Return the row of the session with this key, unless it has expired."""
+    return Session.objects.filter(pk__in=row_keys(key), expire_date__gt=timezone.now())
+
+
+def session_digest(key: str) -> str:
+    """Return the name by which others may know a session: only its key opens it."""
+    return stored_key(key)[1:33]
+
+
+def row_digest(row: Session) -> str:
+    """Return the same name, of a session's row."""
+    is_stored = row.session_key.startswith(MARK)
+    return row.session_key[1:33] if is_stored else session_digest(row.session_key)
