@@ -10,6 +10,7 @@ from companies.api import bundles
 from companies.models import KeptAnswer, KeptBundle
 from shipments.locks import hold_shipment
 from tests import builders as build
+from tests.conftest import signed_in
 from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
 from webhooks.models import Webhook
 
@@ -40,7 +41,20 @@ def answer_the_same_bundle() -> Pair:
     )
 
 
-@shows("companies/locks.py::TRY_KEY", "companies/api/idempotency.py::kept_response")
+@shows("companies/api/idempotency.py::kept_response")
+def post_with_the_same_key() -> Pair:
+    api = signed_in(build.company())
+    # The first request notes that its token is used, and the second would wait for that row.
+    api.get("/webhooks")
+
+    def post() -> int:
+        headers = {"Idempotency-Key": "one"}
+        return api.post("/company/tickets", {"type_id": 2}, headers=headers).status_code
+
+    return twice(post, gives=409, waits=False)
+
+
+@shows("companies/locks.py::TRY_KEY")
 def try_the_same_key() -> Pair:
     return twice(in_transaction(partial(locks.try_key, 1, "k")), gives=False, waits=False)
 

@@ -20,8 +20,12 @@ from tests.files import picture
 from tickets import working
 from tickets.assignment import handing_over
 from tickets.changes import files
+from tickets.changes.actors import Actor
 from tickets.changes.files import NewFile
+from tickets.changes.history import record_history
+from tickets.changes.news import telling
 from tickets.changes.ticket_updated import TICKET_UPDATED
+from tickets.history_codes import Kind
 from tickets.models import Agent, Comment, Ticket, TicketFile
 from tickets.statuses import By, Status
 from tickets.working import AgentReply
@@ -206,3 +210,25 @@ def test_sample_of_an_event_shows_no_internal_move(company: Company, agent: Agen
     body = json.dumps(TICKET_UPDATED.sample(company.pk, "TEST0004101", timezone.now()), default=str)
 
     assert INTERNAL not in body
+
+
+def test_company_reads_of_history_when_a_ticket_was_opened_and_moved_and_no_more(
+    api: APIClient, company: Company, tmp_path: Path
+) -> None:
+    ticket = build.ticket(company, status=Status.IN_REVIEW, shipment_id=build.shipment(company).pk)
+    write, eve = telling(record_history), Actor(By.LEAD, "eve")
+    write(ticket, eve, Kind.OPENED)
+    write(ticket, eve, Kind.MOVED, was=Status.PENDING)
+
+    # Written last, where a sample of the newest entry would find them.
+    for kind in [*Kind][2:]:
+        write(ticket, eve, kind, was=Status.INCOMPLETE, reason=INTERNAL)
+
+    (row,) = json.loads(read_ticket(api, ticket, tmp_path))["data"]
+    assert [entry["from"] for entry in row["history"]] == [None, Status.PENDING]
+    read_export(api, ticket, tmp_path)
+    with zipfile.ZipFile(tmp_path / "export.zip") as archive:
+        exported = archive.read("history.jsonl").splitlines()
+    assert [json.loads(line)["was"] for line in exported] == [None, Status.PENDING]
+    sample = TICKET_UPDATED.sample(company.pk, "TEST0004101", timezone.now())
+    assert sample["data"]["previous_status_id"] == Status.PENDING
