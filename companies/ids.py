@@ -2,6 +2,8 @@
 
 # PostgreSQL's bigint.
 LARGEST_ID = 2**63 - 1
+# Ids as text, for descriptions: nobody has one of 19 digits.
+ID_PATTERN = "[1-9][0-9]{0,17}"
 
 
 def read_id(text: str) -> int | None:

@@ -36,6 +36,10 @@ class Operation:
     def responses(self) -> Schema:
         return self.told["responses"]
 
+    @property
+    def refusals(self) -> Schema:
+        return {code: told for code, told in self.responses.items() if code not in ("200", "304")}
+
     def bodies(self) -> list[Any]:
         """The examples of what to send, as they stand."""
         return [*examples(self.told["requestBody"]).values()] if self.takes_body else []

@@ -146,7 +146,7 @@ def test_does_what_the_description_shows(stock: Stock, operation: Operation) -> 
 
 @pytest.mark.parametrize("operation", EVERY)
 def test_shows_examples_of_the_shape_it_tells(operation: Operation) -> None:
-    told = [*operation.responses.values()]
+    told = [operation.responses["200"], *operation.refusals.values()]
 
     for part in [*told, operation.told["requestBody"]] if operation.takes_body else told:
         for example in examples(part).values():
@@ -270,9 +270,7 @@ PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], An
 def test_refuses_as_it_tells(
     stock: Stock, operation: Operation, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    for status in sorted(operation.responses.keys() - {"200"}):
-        told = operation.responses[status]
-
+    for status, told in sorted(operation.refusals.items()):
         with transaction.atomic(), monkeypatch.context() as patch:
             answer = PROVOKE[status](stock, operation, patch, settings)
 

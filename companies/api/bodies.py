@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
@@ -40,6 +41,9 @@ class Body(serializers.Serializer[Any]):
 
     Of the unknown ones it names the first hundred.
     """
+
+    # How many fields a body must have, for its description.
+    least_fields = 0
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
@@ -121,14 +125,17 @@ class Text(serializers.CharField):
         return text
 
 
-@extend_schema_field(
-    {"type": "string", "maxLength": LONGEST_CURSOR, "pattern": "^[0-9]+(-[0-9]+)?$"}
-)
+# The place of a row in an order, as a pattern; other cursors are the id of a row.
+PLACE_CURSOR = "[0-9]{1,17}-[0-9]{1,17}"
+
+
 class Cursor(Text):
     """The next_cursor of an answer, as it came. The list that it belongs to reads it."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *forms: str, **options: Any) -> None:
         super().__init__(required=False, max_length=LONGEST_CURSOR, **options)
+        pattern = f"^({'|'.join(forms)})$"
+        set_override(self, "field", {"type": "string", "pattern": pattern})
 
 
 class Word(serializers.ChoiceField):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.serializers import ListSerializer
 
 from companies import request_ids
 from companies.api.refusals import MANAGEMENT, Face, refusals
@@ -43,7 +44,12 @@ class StrictBody(OpenApiSerializerExtension):
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         described = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
-        return {**described, "additionalProperties": False}
+        for name, field in self.target.fields.items():
+            most = getattr(field, "max_length", None)
+            if isinstance(field, ListSerializer) and most:
+                described["properties"][name]["maxItems"] = most
+        least = {"minProperties": self.target.least_fields} if self.target.least_fields else {}
+        return {**described, **least, "additionalProperties": False}
 
 
 def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> OpenApiParameter:
@@ -53,7 +59,7 @@ def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> O
     )
 
 
-COUNTED = (200, 400, 404, 409, 410, 413, 415, 422, 429)
+COUNTED = (200, 304, 400, 404, 409, 410, 413, 415, 422, 429)
 ANSWER_HEADERS = [
     OpenApiParameter(
         request_ids.HEADER,

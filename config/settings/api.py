@@ -10,7 +10,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "companies.api.negotiation.JSONOnly",
     "DEFAULT_PARSER_CLASSES": ["companies.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "companies.api.conditional_schema.ConditionalSchema",
     "EXCEPTION_HANDLER": "config.errors.answer_exception",
     "UNAUTHENTICATED_USER": None,
     "COMPACT_JSON": True,

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from companies.api import conditional
 from companies.models import Company
 from tests import builders as build
-from tests.described import operations
+from tests.described import has_headers, operations
 from tests.test_openapi import Stock, routes, stock
 from tickets.models import Comment, Ticket
 from tickets.statuses import By
@@ -38,9 +38,14 @@ def test_an_unchanged_answer_is_a_304(stock: Stock, operation: Any) -> None:
 
     unchanged = stock.send(operation, **{"If-None-Match": f'"other", {tag}'})
 
+    assert ("304" in operation.responses) is ("ETag" in first)
     if str(operation) == "listEvents":
         assert (tag, unchanged.status_code) == ("", 200), "it is signed anew"
         return
+    has_headers(unchanged, operation.responses["304"])
+    assert "content" not in operation.responses["304"]
+    sent = {each["name"]: each["in"] for each in operation.told["parameters"]}
+    assert sent["If-None-Match"] == "header"
     assert (unchanged.status_code, unchanged.content) == (304, b"")
     assert unchanged["ETag"] == tag
     assert unchanged["Cache-Control"] == first["Cache-Control"]

@@ -6,9 +6,11 @@ from rest_framework import serializers
 
 from companies.api.answer_sizes import fitting_rows
 from companies.api.bodies import Cursor
+from companies.ids import ID_PATTERN
 from companies.models import Company
 from tickets.api import page_bounds
-from tickets.api.serializers import WRONG_CURSOR, Query, QueryInteger
+from tickets.api.query_fields import QueryInteger
+from tickets.api.serializers import WRONG_CURSOR, Query
 from tickets.changes.shown import comment_row
 
 
@@ -16,7 +18,7 @@ class CommentsQuery(Query):
     limit = QueryInteger(
         required=False, default=page_bounds.COMMENTS_IN_PAGE, max_value=page_bounds.COMMENTS_IN_PAGE
     )
-    cursor = Cursor(help_text="The next_cursor of the previous page.")
+    cursor = Cursor(ID_PATTERN, help_text="The next_cursor of the previous page.")
 
     def validate_cursor(self, cursor: str) -> int:
         try:

@@ -1,7 +1,5 @@
 """The shapes of what companies send: bodies, and the queries of the lists."""
 
-import re
-from datetime import date
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -10,11 +8,28 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 
 from companies import strict_json
-from companies.api.bodies import Body, Cursor, Integer, Text, Word, WrongField
+from companies.api.bodies import (
+    PLACE_CURSOR,
+    Body,
+    Cursor,
+    Integer,
+    Text,
+    Word,
+    WrongField,
+)
 from companies.api.uploads import IdOrName
+from companies.ids import ID_PATTERN
 from deliveries.api.serializers import Moment
 from tickets import rules
 from tickets.api import following
+from tickets.api.query_fields import (
+    A_STATUS,
+    Day,
+    QueryInteger,
+    Several,
+    StatusNumber,
+    Switch,
+)
 from tickets.changes.files import MOST_PER_TICKET
 from tickets.models import Document
 from tickets.statuses import MOVES, By, Status, joined, listed
@@ -24,11 +39,16 @@ MOST_DOCUMENTS = 100
 LARGEST_PAGE = 100
 WRONG_CURSOR = "Send the next_cursor of an answer to the same query."
 GIVEN_TWICE = ErrorDetail("This parameter is given more than once.", code="given_twice")
-MOST_IDS = 50
-IDS = r"^[0-9]{1,19}(,[0-9]{1,19})*$"
 
 
-@extend_schema_field({"type": "string", "contentMediaType": "application/json"})
+@extend_schema_field(
+    {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": {"type": "object"},
+        "pattern": r"^[ \t\r\n]*\{",
+    }
+)
 class Data(Text):
     """A string that holds a JSON object, kept as the company wrote it (decision T10)."""
 
@@ -110,45 +130,6 @@ class RateTicket(Body):
     comment = Text(required=False, default="", allow_blank=True)
 
 
-class QueryInteger(Integer):
-    """An integer as an address holds it: plain ASCII digits."""
-
-    def to_internal_value(self, data: Any) -> int:
-        if not re.fullmatch("[0-9]{1,19}", data):
-            self.fail("invalid")
-        return super().to_internal_value(int(data))
-
-
-@extend_schema_field({"type": "boolean"})
-class Switch(Word):
-    """true or false, also as 1 or 0."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(choices=["true", "false", "1", "0"], **options)
-
-    def to_internal_value(self, data: Any) -> Any:
-        return super().to_internal_value(data) in ("true", "1")
-
-
-@extend_schema_field({"type": "string", "format": "date"})
-class Day(Text):
-    def to_internal_value(self, data: Any) -> Any:
-        if not rules.is_date(data):
-            raise serializers.ValidationError("Send a date as YYYY-MM-DD.", code="invalid_date")
-        return date.fromisoformat(data)
-
-
-@extend_schema_field({"type": "integer", "enum": list(Status)})
-class StatusNumber(QueryInteger):
-    def to_internal_value(self, data: Any) -> Status:
-        number = super().to_internal_value(data)
-        if number not in set(Status):
-            raise serializers.ValidationError(
-                f"Send {joined(sorted(Status), 'or')}.", code="invalid_choice"
-            )
-        return Status(number)
-
-
 class Query(Body):
     """What stands behind the question mark, as strictly as a body: each name once, and known."""
 
@@ -172,28 +153,6 @@ class TypesQuery(Query):
     id = QueryInteger(required=False, help_text="Only this type.")
 
 
-class Several(Text):
-    """Ids with commas between them; `one` reads each."""
-
-    one: serializers.Field[Any, Any, Any, Any] = QueryInteger()
-
-    def to_internal_value(self, data: Any) -> Any:
-        parts = super().to_internal_value(data).split(",")
-        if len(parts) > MOST_IDS:
-            raise serializers.ValidationError(f"Send at most {MOST_IDS} ids.", code="too_long")
-        return [self.one.run_validation(part) for part in parts]
-
-
-@extend_schema_field({"type": "string", "pattern": IDS})
-class TypeNumbers(Several):
-    pass
-
-
-@extend_schema_field({"type": "string", "pattern": IDS})
-class StatusNumbers(Several):
-    one = StatusNumber()
-
-
 class DetailQuery(Query):
     getComments = Switch(required=False, default=False)
 
@@ -201,15 +160,16 @@ class DetailQuery(Query):
 class ListQuery(DetailQuery):
     page = QueryInteger(required=False)
     limit = QueryInteger(required=False, default=20, max_value=LARGEST_PAGE)
-    cursor = Cursor(help_text="The next_cursor of the previous page.")
+    cursor = Cursor(ID_PATTERN, PLACE_CURSOR, help_text="The next_cursor of the previous page.")
     status_group = Word(choices=["active", "resolved"], required=False)
-    status = StatusNumbers(
-        required=False,
+    status = Several(
+        StatusNumber(),
+        A_STATUS,
         help_text="Statuses, with commas between them. Takes precedence over status_group.",
     )
-    ticket_status_id = StatusNumbers(required=False, help_text="The same as status.")
-    type = TypeNumbers(required=False, help_text="Ticket types, with commas between them.")
-    ticket_type_id = TypeNumbers(required=False, help_text="The same as type.")
+    ticket_status_id = Several(StatusNumber(), A_STATUS, help_text="The same as status.")
+    type = Several(QueryInteger(), ID_PATTERN, help_text="Ticket types, with commas between them.")
+    ticket_type_id = Several(QueryInteger(), ID_PATTERN, help_text="The same as type.")
     carrier_id = QueryInteger(required=False)
     shipment_id = QueryInteger(required=False)
     filter = QueryInteger(required=False, help_text="A ticket's id.")

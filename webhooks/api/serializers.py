@@ -6,13 +6,14 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api.bodies import Body, Cursor, Flag, Integer, Text
-from companies.ids import LARGEST_ID, read_id
+from companies.ids import ID_PATTERN, LARGEST_ID, read_id
 from webhooks import targets
 from webhooks.event_types import registry
 
 A_YEAR = 365 * 86400
 
 
+@extend_schema_field({"type": "string", "pattern": "^[!-~]+$"})
 class AuthToken(Text):
     """1 to 255 visible ASCII characters (decision W8), as it is sent in a header."""
 
@@ -53,7 +54,15 @@ class StandardHeaders(Flag):
         )
 
 
-@extend_schema_field({"type": "string", "format": "uri", "maxLength": targets.MAX_LENGTH})
+# What `webhooks.targets` asks of any URL, whatever its host.
+URL = r'^https{}://[^/?#@%\\\s]+([/?][!-"$-\[\]-~]*)?$'.format(
+    "?" if settings.WEBHOOK_ALLOW_HTTP else ""
+)
+
+
+@extend_schema_field(
+    {"type": "string", "format": "uri", "pattern": URL, "maxLength": targets.MAX_LENGTH}
+)
 class TargetURL(Text):
     """A URL that may be a webhook's target; `webhooks.targets` judges it (decision W23)."""
 
@@ -98,7 +107,7 @@ class QueryFlag(Flag):
 class ListWebhooks(Body):
     """The query of the list of webhooks. Every value comes as text."""
 
-    cursor = Cursor(help_text="The last answer's next_cursor.")
+    cursor = Cursor(ID_PATTERN, help_text="The last answer's next_cursor.")
     without_url = QueryFlag(
         required=False,
         default=False,
@@ -120,6 +129,7 @@ class ListWebhooks(Body):
 
 
 class ChangeWebhook(Body):
+    least_fields = 1
     url = TargetURL(
         required=False,
         allow_null=True,
