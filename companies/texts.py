@@ -46,16 +46,6 @@ def tidy(text: str) -> str:
     return " ".join(text.split()).strip(JOINERS + " ")
 
 
-def number_spellings(number: str) -> list[str]:
-    """Return a tracking number as people write it: with and without blanks, in either case.
-
-    For rows without an index of the number's key.
-    """
-    plain = tidy(number)
-    compact = re.sub(r"[\s\-\u2010-\u2015]", "", plain)
-    return [number, plain, plain.upper(), plain.lower(), compact, compact.upper(), compact.lower()]
-
-
 def show_controls(text: str) -> str:
     """Each bidirectional control as its number, such as [U+202E] (decision N30)."""
     return BIDIRECTIONAL.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)

@@ -5,35 +5,24 @@ from django.db import models
 from django.db.models import Case, Func, Q, Value, When
 
 from companies.models import Company
-
-
-class SearchKey(Func):
-    """A text without case, accents, blanks and punctuation (`shipment_search_key` indexes it)."""
-
-    function = "search_key"
-    output_field = models.TextField()
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        return cls(Value(text, models.TextField()))
+from companies.spellings import SearchKey, plain_digits, with_numbers
 
 
 class ShipmentQuerySet(models.QuerySet["Shipment"]):
     def numbered(self, numbers: Sequence[str]) -> Self:
         """Keep the shipments with these tracking numbers, however they are spelled.
 
-        `1z999aa10123456784` finds `1Z 999 AA1 01 2345 6784`. Ordering by `place` follows the order
-        of `numbers`; of one number, the spelling that was asked for comes before the others.
+        Ordering by `place` follows the order of `numbers`; of one number, the spelling that was
+        asked for comes before the others.
         """
-        # PostgreSQL takes no NUL, and the number of an anonymised shipment is empty.
         wanted = [number for number in numbers if number and "\x00" not in number]
-        alike = Q(key__in=[SearchKey.of(number) for number in wanted]) & ~Q(key="")
-        # A number of signs alone has no key. One more index would be read for it.
-        if signs := [number for number in wanted if not any(map(str.isalnum, number))]:
-            alike |= Q(tracking_number__in=signs)
-        found = self.alias(key=SearchKey("tracking_number")).filter(alike)
         exact = [When(tracking_number=one, then=2 * at) for at, one in enumerate(wanted)]
-        others = [When(key=SearchKey.of(one), then=2 * at + 1) for at, one in enumerate(wanted)]
+        others = [
+            When(number_key=SearchKey.of(spelled), then=2 * at + 1)
+            for at, one in enumerate(wanted)
+            for spelled in dict.fromkeys([one, plain_digits(one)])
+        ]
+        found = with_numbers(self, wanted)
         return found.alias(place=Case(*exact, *others, default=Value(0)))
 
 

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from companies.api.answer_sizes import fitting_rows
 from companies.models import Company
-from companies.texts import number_spellings
+from companies.spellings import with_numbers
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, HeldHost, State
 from webhooks.event_types import registry
 from webhooks.models import Webhook
@@ -49,9 +49,7 @@ def log_page(
     elif state is not None:
         log = log.filter(state=state)
     if tracking_number is not None:
-        events = Event.objects.filter(
-            company=webhook.company, tracking_number__in=number_spellings(tracking_number)
-        )
+        events = with_numbers(Event.objects.filter(company=webhook.company), [tracking_number])
         newest = list(events.order_by("-id").values_list("pk", "created_at")[:MOST_EVENTS])
         # A delivery is as old as its event. By number alone all of the webhook's log is read.
         log = log.filter(

@@ -8,6 +8,7 @@ from django.forms import Field as FormField
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
+from companies.spellings import plain_digits
 from desk.common.generics import Paginator
 from desk.common.scripts import NoRowScripts, OnlyUsedScripts
 
@@ -32,7 +33,11 @@ else:
     from unfold import admin as unfold
 
     class ModelAdmin(OnlyUsedScripts, unfold.ModelAdmin):
-        pass
+        def get_search_results(
+            self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+        ) -> tuple[QuerySet[Any], bool]:
+            """Search with ASCII digits and joined marks, as rows are stored."""
+            return super().get_search_results(request, queryset, plain_digits(search_term))
 
     class TabularInline(NoRowScripts, unfold.TabularInline):
         pass

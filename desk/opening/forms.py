@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
+from companies.spellings import plain_digits
 from desk.common.forms import LONGEST_TEXT, TextField
 from desk.opening import lookups
 from tickets.api.serializers import OpenTicket
@@ -39,7 +40,7 @@ class NumberField(forms.CharField):
     """Digits, as the id of something; whether it is too large is asked with all other rules."""
 
     def to_python(self, value: Any) -> Any:
-        text = str(value or "").strip()
+        text = plain_digits(str(value or "")).strip()
         if not text:
             return None
         if not (text.isascii() and text.isdecimal() and len(text) < 20):

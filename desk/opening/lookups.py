@@ -4,8 +4,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils.translation import gettext
 
-from companies.ids import read_id
 from companies.models import Company
+from companies.spellings import plain_digits, same_text, typed_id
 from shipments.models import Shipment
 
 MOST_OFFERED = 5
@@ -14,12 +14,13 @@ MOST_OFFERED = 5
 def find_company(text: str) -> Company:
     """By its whole name in any case, or its id. Raises ValidationError, with the likely ones."""
     name = text.strip()
-    found = list(Company.objects.filter(name__iexact=name).order_by("pk")[: MOST_OFFERED + 1])
+    found = list(Company.objects.filter(same_text("name", name)).order_by("pk")[: MOST_OFFERED + 1])
     if not found:
-        found = list(Company.objects.filter(pk=read_id(name) or 0))
+        found = list(Company.objects.filter(pk=typed_id(name) or 0))
     if len(found) == 1:
         return require_active(found[0])
-    likely = found or Company.objects.filter(name__icontains=name, active=True).order_by("name")
+    alike = Company.objects.filter(name__icontains=plain_digits(name), active=True)
+    likely = found or alike.order_by("name")
     offered = ", ".join(f"{one.name} ({one.pk})" for one in likely[:MOST_OFFERED])
     if not offered:
         raise ValidationError(
@@ -52,7 +53,7 @@ def shipment_of_caller(company: Company, text: str) -> int:
     found = own.order_by(F("place"), "-pk").values_list("pk", flat=True).first()
     if found is not None:
         return found
-    if (shipment_id := read_id(number)) is not None:
+    if (shipment_id := typed_id(number)) is not None:
         return shipment_id
     raise ValidationError(
         gettext("%(company)s has no shipment with the tracking number %(number)s.")

@@ -14,6 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.ids import read_id
 from companies.models import Company
+from companies.spellings import same_text, typed_id
 from desk.common.cache import cached
 from desk.models import Storm
 from desk.queue import automation_lists
@@ -95,9 +96,9 @@ class CompanyFilter(TextFilter):
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         """By its id, or its whole name in any case; where that is none's, by a part of it."""
-        if value.isascii() and value.isdecimal():
-            return tickets.filter(company=read_id(value) or 0)
-        named = list(Company.objects.filter(name__iexact=value).values_list("pk", flat=True))
+        if value.isdecimal():
+            return tickets.filter(company=typed_id(value) or 0)
+        named = list(Company.objects.filter(same_text("name", value)).values_list("pk", flat=True))
         return tickets.filter(company__in=named or [one.id for one in companies_like(value)])
 
 

@@ -1,9 +1,11 @@
 """Companies and agents by their names: by words, their beginnings and parts, or nearly so."""
 
+import re
 from typing import Any, NamedTuple
 
 from django.db import connection
 
+from companies.spellings import PLAIN_FROM, PLAIN_TO, plain_word
 from desk.common.cache import cached
 from desk.queue import search_terms
 
@@ -13,6 +15,8 @@ MOST_CANDIDATES = 200
 AGENTS_FRESH_SECONDS = 30
 # Letters of which a part is looked for inside of a word; fewer begin one.
 PART = 4
+# Kana, ideographs and Hangul.
+IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Letters of a word in which one may be wrong.
 SHORTEST_NEAR, LONGEST_NEAR = 4, 40
 
@@ -20,8 +24,11 @@ SHORTEST_NEAR, LONGEST_NEAR = 4, 40
 COMPANIES = """
 SELECT company.id, company.name, found.words FROM companies_searchname found
 JOIN companies_company company ON company.id = found.company_id
-WHERE ' ' || found.words LIKE ALL(%(patterns)s)
-ORDER BY ' ' || found.words NOT LIKE %(first)s, company.name, company.id LIMIT %(most)s
+CROSS JOIN LATERAL (
+  SELECT ' ' || translate(found.words, %(plain_from)s, %(plain_to)s) AS words
+) plain
+WHERE plain.words LIKE ALL(%(patterns)s)
+ORDER BY plain.words NOT LIKE %(first)s, company.name, company.id LIMIT %(most)s
 """
 NEAR_COMPANIES = """
 SELECT company.id, company.name, found.words FROM companies_searchname found
@@ -49,9 +56,12 @@ def find_companies(words: list[str], most: int = MOST_FOUND) -> list[Name]:
     """Those whose names have all of these words or parts of words; those that begin so first."""
     if not words:
         return []
+    plain = [plain_word(word) for word in words]
     given: dict[str, Any] = {
-        "patterns": [pattern_of(word) for word in words],
-        "first": f" {words[0]}%",
+        "patterns": [pattern_of(word) for word in plain],
+        "first": f" {plain[0]}%",
+        "plain_from": PLAIN_FROM,
+        "plain_to": PLAIN_TO,
         "most": most,
     }
     with connection.cursor() as cursor:
@@ -73,7 +83,8 @@ def find_agents(words: list[str], most: int = MOST_FOUND) -> list[Name]:
     """Those who have words in their login or their name that begin so."""
     if not words:
         return []
-    found = [one for one in agent_names() if all(f" {word}" in f" {one.words}" for word in words)]
+    begun = [f" {plain_word(word)}" for word in words]
+    found = [one for one in agent_names() if all(word in f" {one.words}" for word in begun)]
     return found[:most]
 
 
@@ -94,7 +105,9 @@ def agent_names() -> list[Name]:
 def read_agent_names() -> list[Name]:
     with connection.cursor() as cursor:
         cursor.execute(AGENTS)
-        return [Name(pk, login, words, full) for pk, login, full, words in cursor.fetchall()]
+        return [
+            Name(pk, login, plain_word(words), full) for pk, login, full, words in cursor.fetchall()
+        ]
 
 
 def near_candidates(words: list[str]) -> list[Name]:
@@ -114,7 +127,9 @@ def left_out(word: str) -> list[str]:
 
 
 def pattern_of(word: str) -> str:
-    return f"%{word}%" if len(word) >= PART else f"% {word}%"
+    """A part of a name, or the beginning of a word; signs of Chinese and Japanese say more each."""
+    within = len(word) >= PART or (len(word) > 1 and IDEOGRAPH.search(word))
+    return f"%{word}%" if within else f"% {word}%"
 
 
 def is_near(words: list[str], name: str) -> bool:

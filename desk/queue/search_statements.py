@@ -91,8 +91,9 @@ def with_words(*, phrases: bool) -> list[str]:
 def having_phrases(statement: str) -> str:
     return f"""
 SELECT id FROM ({statement} LIMIT {MOST_LOOKED_THROUGH}) AS candidate
-WHERE (SELECT bool_and(strpos(' ' || search_words(text) || ' ', ' ' || phrase || ' ') > 0)
-  FROM unnest(%(phrases)s::text[]) AS phrase)
+WHERE (SELECT bool_and(strpos(
+    translate(' ' || search_words(text) || ' ', %(plain_from)s, %(plain_to)s), ' ' || phrase || ' '
+  ) > 0) FROM unnest(%(phrases)s::text[]) AS phrase)
 """  # noqa: S608 - of our own parts
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from companies.ids import read_id
+from companies.spellings import plain_digits, word_spellings
 
 LONGEST = 200
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
@@ -77,7 +78,7 @@ def read_terms(typed: str) -> Terms:
         (sign == "-" or (word.startswith("-") and len(word) > 1), bool(phrase), phrase or word)
         for sign, phrase, word in PARTS.findall(typed)
     ][:MOST_WORDS]
-    folded, key, value = fold_typed([text for _, _, text in parts], typed)
+    folded, key, value = fold_typed([text for _, _, text in parts], plain_digits(typed))
     left = MOST_WORDS
     words: list[str] = []
     wanted: list[str] = []
@@ -96,8 +97,9 @@ def read_terms(typed: str) -> Terms:
         else:
             words += these
             wanted.append(beginning_with(these))
-    number = read_id(typed.removeprefix("#"))
-    is_ticket = number is not None and typed.startswith("#")
+    plain = plain_digits(typed)
+    number = read_id(plain.removeprefix("#").strip())
+    is_ticket = number is not None and plain.startswith("#")
     return Terms(
         typed, words, wanted, excluded, phrases, key[:LONGEST], value[:LONGEST], number, is_ticket
     )
@@ -111,16 +113,20 @@ def fold_typed(parts: list[str], typed: str) -> tuple[list[str], str, str]:
 
 
 def all_of(words: list[str]) -> str:
-    return " & ".join(search_term(" ", word) for word in words)
+    return " & ".join(any_spelling(word) for word in words)
 
 
 def beginning_with(words: list[str]) -> str:
     """The last may go on: `ALT-20209` also finds ALT-202091."""
     *whole, last = words
     goes_on = ":*" if len(last) >= SHORTEST_BEGINNING else ""
-    return " & ".join(
-        [*(search_term(" ", word) for word in whole), search_term(" ", last) + goes_on]
-    )
+    return " & ".join([*map(any_spelling, whole), any_spelling(last, goes_on)])
+
+
+def any_spelling(word: str, goes_on: str = "") -> str:
+    """A word with the digits of other scripts, and with either sigma at its end."""
+    terms = [search_term(" ", one) + goes_on for one in word_spellings(word)]
+    return terms[0] if len(terms) == 1 else f"({' | '.join(terms)})"
 
 
 def search_term(kind: str, text: str) -> str:

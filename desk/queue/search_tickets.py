@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from companies.spellings import PLAIN_FROM, PLAIN_TO, plain_word
 from desk.queue import search_names, search_statements
 from desk.queue.search_names import Name
 from desk.queue.search_terms import Terms
@@ -83,7 +84,9 @@ def search_parameters(terms: Terms, most: int) -> dict[str, Any]:
         "part_words": terms.part_query,
         "value": terms.value_query,
         "words": terms.query,
-        "phrases": terms.phrases,
+        "phrases": [plain_word(phrase) for phrase in terms.phrases],
+        "plain_from": PLAIN_FROM,
+        "plain_to": PLAIN_TO,
         "typed": terms.typed,
         "most": most,
     }

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext
 
-from companies.ids import read_id
 from companies.models import Company
+from companies.spellings import same_text, typed_id
 from desk.common import csv_files
 from desk.reports import report_tables
 from desk.reports.dashboard import require_figures
@@ -79,10 +79,10 @@ class Question:
     def company_named(self, name: str) -> Company | None:
         if not name:
             return None
-        if name.isascii() and name.isdecimal():
-            found = Company.objects.filter(pk=read_id(name) or 0).first()
+        if name.isdecimal():
+            found = Company.objects.filter(pk=typed_id(name) or 0).first()
         else:
-            found = Company.objects.filter(name__iexact=name).order_by("pk").first()
+            found = Company.objects.filter(same_text("name", name)).order_by("pk").first()
         if found is None:
             self.errors.append(gettext("Company: there is none of this name."))
         return found

@@ -9,6 +9,7 @@ from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.models import Company
+from companies.spellings import with_numbers
 from deliveries.models import Delivery, Event, HeldHost
 from deliveries.monitoring import log
 from shipments.models import Shipment
@@ -178,11 +179,7 @@ def add_explanations(found: EventMatches, type_id: int | None) -> EventMatches:
 
 def events_of(tracking_number: str, company: Company | None) -> list[Event]:
     """Newest first, without bodies; one more than MOST_EVENTS tells that there are more."""
-    shipments = Shipment.objects.numbered([tracking_number])
-    if company is not None:
-        shipments = shipments.filter(company=company)
-    numbers = {tracking_number, *shipments.values_list("tracking_number", flat=True)[:MOST_EVENTS]}
-    events = Event.objects.defer("body").filter(tracking_number__in=numbers)
+    events = with_numbers(Event.objects.defer("body"), [tracking_number])
     if company is not None:
         events = events.filter(company=company)
     return list(events.order_by("-id")[: MOST_EVENTS + 1])

@@ -11,8 +11,9 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from companies.ids import LARGEST_ID, read_id
+from companies.ids import LARGEST_ID
 from companies.models import Company
+from companies.spellings import same_text, typed_id
 from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest
 from desk.support import delivery_details, evidence, lookup
@@ -79,10 +80,10 @@ def company_given(typed: str) -> Company | None:
     text = typed.strip()
     if not text:
         return None
-    if text.isascii() and text.isdecimal():
-        company = Company.objects.filter(pk=read_id(text) or 0).first()
+    if text.isdecimal():
+        company = Company.objects.filter(pk=typed_id(text) or 0).first()
     else:
-        company = Company.objects.filter(name__iexact=text).order_by("pk").first()
+        company = Company.objects.filter(same_text("name", text)).order_by("pk").first()
     if company is None:
         raise forms.ValidationError(gettext("Company not found."))
     return company

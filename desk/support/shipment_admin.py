@@ -3,11 +3,13 @@
 import json
 
 from django.contrib import admin
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from companies.money import money_text
+from companies.spellings import typed_id
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
 from desk.common.controls import foreign_column, isolated
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
@@ -75,7 +77,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
         "created_at",
     )
     list_select_related = ("company",)
-    search_fields = ("id__exact", "tracking_number__exact")
+    search_fields = ("id",)
     search_help_text = gettext_lazy("A shipment's ID or full tracking number.")
     fields = readonly_fields = (
         "id",
@@ -92,6 +94,15 @@ class ShipmentAdmin(ReadOnlyAdmin):
     inlines = (IncidenceInline, SurchargeInline, UpdateInline)
     ordering = ("-id",)
     paginator = ShortPaginator
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Shipment], search_term: str
+    ) -> tuple[QuerySet[Shipment], bool]:
+        """Find a parcel by its ID, or by its tracking number however it is spelled."""
+        if not (typed := search_term.strip()):
+            return queryset, False
+        numbered = Shipment.objects.numbered([typed]).values("pk")
+        return queryset.filter(Q(pk=typed_id(typed) or 0) | Q(pk__in=numbered)), False
 
     def get_fields(self, request: HttpRequest, obj: Shipment | None = None) -> tuple[str, ...]:
         """Few shipments are a shop's: an order is shown where there is one."""

@@ -108,7 +108,7 @@ DESK = (
     Mutant(
         "a-long-number-breaks-the-list",
         FILTERS,
-        "tickets.filter(company=read_id(value) or 0)",
+        "tickets.filter(company=typed_id(value) or 0)",
         "tickets.filter(company=int(value))",
         "A mistyped id is a page that says that something went wrong.",
     ),

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from companies import statements
+from companies.spellings import text_spellings
 
 MOST_FOUND = 1_000
 # Block after block from the newest on, until there are enough; of a block only what is the
@@ -17,7 +18,7 @@ SELECT id FROM (
     CROSS JOIN LATERAL (
       SELECT id, created_at FROM tickets_ticket
       WHERE tickets_words_of(company_id, id, comments, data) @@ (
-        websearch_to_tsquery('simple', %(words)s)
+        {query}
         && ('''company ' || %(company)s::bigint || ' block ' || block || '''')::tsquery
       )
       ORDER BY id DESC OFFSET 0
@@ -31,7 +32,7 @@ SELECT id FROM (
     CROSS JOIN LATERAL (
       SELECT ticket_id FROM tickets_comment
       WHERE tickets_words_of(company_id, id, text, NULL) @@ (
-        websearch_to_tsquery('simple', %(words)s)
+        {query}
         && ('''company ' || %(company)s::bigint || ' block ' || block || '''')::tsquery
       ) AND public AND company_id IS NOT NULL
       ORDER BY id DESC OFFSET 0
@@ -40,7 +41,7 @@ SELECT id FROM (
       AND ticket.created_at BETWEEN %(since)s AND %(until)s
     LIMIT %(most)s)
 ) AS either
-WHERE numnode(websearch_to_tsquery('simple', %(words)s)) > 0
+WHERE numnode({query}) > 0
 ORDER BY id DESC LIMIT %(most)s
 """
 
@@ -54,12 +55,15 @@ class FoundByWords(NamedTuple):
 
 def find_words(company_id: int, words: str, since: datetime, until: datetime) -> FoundByWords:
     """Tickets of the company, opened in that time, with all of these words in one text."""
+    spelled = {f"words_{at}": one for at, one in enumerate(text_spellings(words))}
+    query = " || ".join(f"websearch_to_tsquery('simple', %({name})s)" for name in spelled)
     values = {
         "company": company_id,
-        "words": words,
+        **spelled,
         "since": since,
         "until": until,
         "most": MOST_FOUND + 1,
     }
-    ids = [ticket_id for (ticket_id,) in statements.fetch_rows(WORDS, values)]
+    rows = statements.fetch_rows(WORDS.format(query=f"({query})"), values)
+    ids = [ticket_id for (ticket_id,) in rows]
     return FoundByWords(ids[:MOST_FOUND], more=len(ids) > MOST_FOUND)

@@ -1,0 +1,156 @@
+"""Digits of other scripts, marks and letters in two forms are found wherever one searches."""
+
+import unicodedata
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from companies.models import Company
+from companies.spellings import FULL_WIDTH, SCRIPTS
+from deliveries import publishing
+from desk.queue import search
+from tests import builders as build
+from tests.desk.test_palette import titles
+from tests.desk.test_queues import LIST
+from tests.desk.test_search import found, opened, say
+from tests.plans import offer_only
+
+DIGITS = "0123456789"
+NUMBER = "4070012345"
+
+
+def written(number: str, digits: str) -> str:
+    return number.translate(str.maketrans(DIGITS, digits))
+
+
+@pytest.mark.parametrize("digits", [FULL_WIDTH, *SCRIPTS])
+def test_numbers_in_digits_of_any_script_are_found(
+    desk: Client, api: APIClient, company: Company, digits: str
+) -> None:
+    parcel = build.shipment(company, 88_000_001, tracking_number=NUMBER)
+    ticket = build.ticket(company, shipment_id=parcel.pk)
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company, parcel.pk, tracking_number=NUMBER)])
+    typed = written(NUMBER, digits)
+
+    for number in (str(ticket.pk), f"#{ticket.pk}", str(parcel.pk), NUMBER):
+        assert opened(desk, written(number, digits)) == ticket.pk, number
+    assert found(desk, typed[:6]) == [ticket.pk]
+    assert f"#{ticket.pk}" in titles(desk, typed)
+    assert str(parcel.pk) in desk.get("/admin/shipments/shipment/", {"q": typed}).content.decode()
+    by_company = desk.get(
+        LIST, {"queue": "everything", "company": written(str(company.pk), digits)}
+    ).content.decode()
+    assert f"{LIST}{ticket.pk}/change/" in by_company
+
+    def listed(**query: Any) -> list[int]:
+        return [one["id"] for one in api.get("/company/tickets", query).json()["data"]]
+
+    assert listed(tracking_number=typed) == [ticket.pk]
+    assert [one["id"] for one in api.get(f"/guide/{typed}").json()["data"]] == [parcel.pk]
+    log = api.get(f"/webhooks/{webhook.pk}/deliveries", {"tracking_number": typed}).json()
+    assert [one["shipment_id"] for one in log["data"]] == [parcel.pk]
+
+
+@pytest.mark.parametrize("digits", [DIGITS, FULL_WIDTH, *SCRIPTS])
+@pytest.mark.parametrize("typed", [DIGITS, SCRIPTS[0]])
+def test_a_number_in_a_text_is_found_whichever_digits_either_has(
+    desk: Client, api: APIClient, company: Company, digits: str, typed: str
+) -> None:
+    ticket = build.ticket(company, comments=f"Pedido {written('778899', digits)} roto")
+    noted = build.ticket(company)
+    say(noted, f"Ver {written('778899', digits)}.")
+    asked = written("778899", typed)
+
+    assert found(desk, asked) == [noted.pk, ticket.pk]
+    assert found(desk, f'"pedido {asked}"') == [ticket.pk]
+    assert found(desk, f"roto -{asked}") == []
+    if digits in (DIGITS, FULL_WIDTH, *SCRIPTS[:2]):
+        rows = api.get("/company/tickets", {"q": f"pedido {asked}"}).json()["data"]
+        assert [one["id"] for one in rows] == [ticket.pk]
+
+
+# A text, and what somebody types to find it.
+WORDS = [
+    ("Αθήνας", "ΑΘΗΝΑΣ"),
+    ("ΑΘΗΝΑΣ", "αθηνας"),
+    ("ΑΘΗΝΑΣ", "αθήνας"),
+    ("αθηνας", "ΑΘΉΝΑΣ"),
+    ("ガラス", "ガラス"),
+    ("ガラス", unicodedata.normalize("NFD", "ガラス")),
+    (unicodedata.normalize("NFD", "ガラス"), "ガラス"),
+    ("カタログ", "カタログ"),
+    ("Straße", "strasse"),
+    ("STRASSE", "straße"),
+    ("İstanbul", "istanbul"),
+    ("\u0131sparta", "ISPARTA"),
+    (unicodedata.normalize("NFD", "Ñandú"), "ñandú"),
+    ("Ñandú", unicodedata.normalize("NFD", "ñandú")),
+    ("Việt", unicodedata.normalize("NFD", "việt")),
+]
+
+
+@pytest.mark.parametrize(("text", "typed"), WORDS)
+def test_words_are_found_whichever_form_their_letters_have(
+    desk: Client, company: Company, text: str, typed: str
+) -> None:
+    ticket = build.ticket(company, comments=f"Caja {text} rota")
+    named = build.company(f"Casa {text}")
+
+    assert found(desk, typed) == [ticket.pk]
+    assert found(desk, f'"caja {typed}"') == [ticket.pk]
+    assert [one.name for one in search.search_names.companies_like(typed)] == [named.name]
+
+
+@pytest.mark.parametrize("typed", ["ΑΘΗΝΑΣ", "αθηνας"])
+@pytest.mark.parametrize("text", ["ΑΘΗΝΑΣ", "αθηνας"])
+def test_a_company_finds_its_words_with_either_sigma(
+    api: APIClient, company: Company, text: str, typed: str
+) -> None:
+    ticket = build.ticket(company, comments=f"Caja {text} rota")
+
+    rows = api.get("/company/tickets", {"q": typed}).json()["data"]
+
+    assert [one["id"] for one in rows] == [ticket.pk]
+
+
+def test_part_of_a_name_in_ideographs_is_found(company: Company) -> None:
+    named = build.company("東京都運送")
+
+    for part in ("京都", "東京", "運送", "東京都運"):
+        assert [one.id for one in search.search_names.companies_like(part)] == [named.pk]
+    assert search.search_names.companies_like("都") == []
+
+
+def test_what_a_word_is_not_to_be_excludes_it_in_the_companys_list_too(
+    api: APIClient, company: Company
+) -> None:
+    build.ticket(company, comments="caja 778899")
+    other = build.ticket(company, comments="caja 11")
+
+    rows = api.get("/company/tickets", {"q": "caja -778899"}).json()["data"]
+
+    assert [one["id"] for one in rows] == [other.pk]
+
+
+@pytest.mark.parametrize("stored", ["1Z 999 AA1 01", "1z999aa101"])
+@pytest.mark.parametrize("asked", ["1Z999AA101", "1z-999-aa1-01", "\uff11Z999AA101"])
+def test_the_log_of_deliveries_finds_every_spelling_of_a_number(
+    api: APIClient, company: Company, birch: Company, stored: str, asked: str
+) -> None:
+    webhook = build.webhook(company)
+    build.webhook(birch)
+    publishing.publish(
+        [
+            build.news(company, 5, tracking_number=stored),
+            build.news(company, 6, tracking_number="1Z999AA102"),
+            build.news(birch, 7, tracking_number=stored),
+        ]
+    )
+    offer_only("event_number")
+
+    log = api.get(f"/webhooks/{webhook.pk}/deliveries", {"tracking_number": asked}).json()
+
+    assert [one["shipment_id"] for one in log["data"]] == [5]
