@@ -39,6 +39,7 @@ BUNDLES = {
         "unfold/js/alpine/alpine.resize.js",
         "unfold/js/alpine/alpine.js",
         "desk/focus.js",
+        "desk/chooser.js",
         "desk/palette.js",
         "desk/live.js",
         "desk/live_list.js",
@@ -52,6 +53,8 @@ BUNDLES = {
     ),
     "desk/ticket_page.js": (
         "desk/ticket.js",
+        "desk/macros.js",
+        "desk/sending.js",
         "desk/claim.js",
         "desk/viewer.js",
         "desk/live_ticket.js",

@@ -117,6 +117,8 @@ class WriteForm(DecisionForm, RequestForm):
         choices=[("", "")] + [(status.value, status.label) for status in Status],
     )
     seen = SeenField()
+    # Said by who was asked whether the same text shall go once more.
+    again = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()

@@ -11,6 +11,7 @@ from desk.common.forms import document_names
 from desk.models import PLACEHOLDERS, Macro
 from shipments.models import Shipment
 from tickets.models import Ticket
+from tickets.statuses import TERMINAL
 
 PLACEHOLDER = re.compile(rf"\{{({'|'.join(PLACEHOLDERS)})\}}")
 
@@ -24,6 +25,10 @@ class Filled(NamedTuple):
     public: bool
     move_to: int | None
     requested: list[str]
+
+    @property
+    def decides(self) -> bool:
+        return self.move_to in TERMINAL
 
 
 def macros_for(ticket: Ticket) -> list[Macro]:

@@ -31,6 +31,7 @@ from desk.ticket import (
     unread,
     visits,
 )
+from desk.ticket.answering import SentBefore
 from desk.ticket.file_pages import FilePages
 from desk.ticket.moves import MovePages
 from tickets.assignment import taking
@@ -158,10 +159,10 @@ class TicketPages(FilePages, MovePages):
         )
         try:
             with attachments.stored_uploads(request.FILES.getlist("files")) as files:
-                answering.send_reply(replace(reply, files=files))
+                answering.send_reply(replace(reply, files=files), again=said["again"])
         except (StaleTicket, MoveRefused, FileRefused, ValueError) as error:
-            fresh = self.working_on(request, ticket_id)
-            return self.show(request, fresh, form=form, refusal=str(error), status=409)
+            fresh, again = self.working_on(request, ticket_id), isinstance(error, SentBefore)
+            return self.show(request, fresh, form=form, refusal=str(error), again=again, status=409)
         sent = gettext("Sent to the company.") if public else gettext("Note saved.")
         messages.success(request, sent)
         if not public:

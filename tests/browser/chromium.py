@@ -90,8 +90,13 @@ class Tab:
         self.complaints.append(f"{self.page.url}: {text}")
 
     def refused(self) -> None:
-        """The last page was a 409, which the browser complained of, and rightly."""
+        """The last form was a 409, which the browser complained of, and rightly.
+
+        It does so again where a script's form is shown on a page of its own.
+        """
         assert self.complaints.pop().endswith("409 (Conflict)")
+        while self.complaints and self.complaints[-1].endswith("409 (Conflict)"):
+            self.complaints.pop()
 
     def do(self, work: Callable[[Page], Answer]) -> Answer:
         return self.chromium.do(work, self.page)

@@ -61,7 +61,7 @@ def test_asks_why_before_it_moves(desk: Client, ticket: Ticket) -> None:
     html = answer.content.decode()
     assert answer.status_code == 200
     assert f'name="seen" value="{token(ticket)}"' in html
-    assert "Sent to the company." in html
+    assert "The company will read it." in html
     assert nothing_happened(before)
 
 

@@ -16,6 +16,7 @@ from companies.models import Company
 from deliveries import publishing
 from desk.models import Storm
 from desk.templatetags.desk import linked
+from desk.ticket import answering
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tests.desk.forms import picked, token
@@ -52,10 +53,10 @@ def shown(desk: Client, ticket: Ticket, **query: Any) -> str:
 
 
 def write(desk: Client, ticket: Ticket, text: str = "Hello.", **more: Any) -> HttpResponse:
+    headers = more.pop("headers", None)
     button = {} if "note" in more else {"reply": "1"}
-    return desk.post(
-        f"{LIST}{ticket.pk}/write/", {"text": text, **button, "seen": token(ticket), **more}
-    )
+    fields = {"text": text, **button, "seen": token(ticket), **more}
+    return desk.post(f"{LIST}{ticket.pk}/write/", fields, headers=headers)
 
 
 def say(ticket: Ticket, text: str, *, by: str = "company", ago: float = 0, **more: Any) -> Comment:
@@ -703,3 +704,46 @@ def test_types_are_said_in_words(desk: Client, company: Company) -> None:
     assert "wrong address" in shown(desk, ticket)
     assert "wrong_address" not in shown(desk, ticket)
     assert "wrong address" in desk.get("/admin/tickets/ticket/?queue=open").content.decode()
+
+
+@pytest.mark.parametrize("button", ["reply", "note"])
+def test_the_same_text_from_two_tabs_is_asked_about(
+    desk: Client, ticket: Ticket, button: str
+) -> None:
+    tabs = [{button: "1", "key": str(uuid4())} for _ in range(2)]
+    assert write(desk, ticket, "Twice.", **tabs[0]).status_code == 302
+    ticket.refresh_from_db()
+
+    asked = write(desk, ticket, " Twice.\r\n", **tabs[1])
+    assert asked.status_code == 409
+    assert "You sent the same text" in asked.content.decode()
+    assert ticket.conversation.count() == 1
+
+    assert write(desk, ticket, "Twice.", **tabs[1], again="1").status_code == 302
+    assert ticket.conversation.count() == 2
+
+
+def test_the_same_text_a_minute_later_or_of_a_colleague_goes(desk: Client, ticket: Ticket) -> None:
+    write(desk, ticket, "We look into it.")
+    ticket.conversation.update(created_at=timezone.now() - answering.SAME_TEXT)
+    ticket.refresh_from_db()
+    assert write(desk, ticket, "We look into it.").status_code == 302
+
+    working.write(ticket.pk, "Thanks.", user=build.agent("ben").user, public=True)
+    ticket.refresh_from_db()
+    assert write(desk, ticket, "Thanks.").status_code == 302
+
+
+def test_a_page_whose_script_sent_its_form_is_told_where_to_go(
+    desk: Client, ticket: Ticket
+) -> None:
+    answer = write(desk, ticket, "Hello.", headers={"Desk-Page": "1"})
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["Desk-Next"] == f"{LIST}{ticket.pk}/change/"
+    assert "Location" not in answer.headers
+
+
+def test_a_script_whose_session_has_ended_is_sent_to_sign_in(ticket: Ticket) -> None:
+    answer = write(Client(), ticket, "Hello.", headers={"Desk-Page": "1"})
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith("/admin/login/?")

@@ -1,6 +1,8 @@
 // The reason code beside a reply: shown while the reply also decides, with the codes of that decision.
 "use strict";
 (() => {
+// For the ticket that is there; walk.js may show another in its place.
+const start = () => {
   const to = document.getElementById("to");
   const code = document.querySelector("select[data-decides]");
   if (!to || !code) return;
@@ -16,4 +18,7 @@
   // A macro may have chosen the move.
   document.getElementById("composer").addEventListener("input", fit);
   fit();
+};
+document.addEventListener("desk:ticket", start);
+start();
 })();

@@ -15,7 +15,7 @@ document.addEventListener("DOMContentLoaded", () => {
   let arrived = null;
   let enter = false;
 
-  const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const fold = window.deskFold;
   const fits = (title, words) => {
     const parts = fold(title).split(/\s+/);
     return fold(words).split(/\s+/).filter(Boolean).every((word) => parts.some((part) => part.startsWith(word)));
@@ -30,13 +30,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const found = [...document.querySelectorAll(ACTIONS)].map((element) => ({
       title: label(element), detail: dialog.dataset.page, run: () => element.click(),
     }));
-    const macro = document.getElementById("macro");
-    for (const option of macro ? macro.options : []) {
-      if (!option.value) continue;
-      found.push({
-        title: option.textContent, detail: dialog.dataset.macro,
-        run: () => { macro.value = option.value; document.getElementById("use-macro").click(); },
-      });
+    for (const option of document.querySelectorAll("#macro-list option[data-text]")) {
+      found.push({ title: option.textContent, detail: dialog.dataset.macro, run: () => option.dispatchEvent(new Event("desk:use", { bubbles: true })) });
     }
     return found;
   };

@@ -1,4 +1,4 @@
-// The page of one ticket: dialogs, drafts, macros, presence and keys. All of it works without.
+// The page of one ticket: dialogs, drafts, presence and keys. All of it works without.
 "use strict";
 (() => {
 // For the ticket that is there; walk.js may show another in its place, and then it starts anew.
@@ -28,15 +28,6 @@ const start = () => {
   document.querySelectorAll("[data-close]").forEach((button) =>
     button.addEventListener("click", () => button.closest("dialog").close())
   );
-  // A second click while the first is on its way is for nothing.
-  document.querySelectorAll("form[method=post]").forEach((form) =>
-    form.addEventListener("submit", (event) => {
-      // A file that comes down leaves the page as it is.
-      if ("download" in form.dataset) return;
-      if (form.dataset.sent) event.preventDefault();
-      form.dataset.sent = "1";
-    })
-  );
   // A page that comes back from the browser's memory is an old one.
   window.addEventListener("pageshow", (event) => event.persisted && location.reload(), { signal });
 
@@ -56,6 +47,12 @@ const start = () => {
   };
   const taken = document.cookie.match(/(?:^|; )desk_sent=([0-9a-f-]{36})/);
   if (taken) store.forget(taken[1]);
+  // What another tab has sent goes from this one too, unless other words stand here.
+  window.addEventListener("storage", ({ key, oldValue, newValue }) => {
+    if (key !== store.key || newValue || !oldValue || !text) return;
+    const { text: gone, sent } = JSON.parse(oldValue);
+    if (sent && text.value === gone) { text.value = ""; hint("draft-hint", page.dataset.draftSent); }
+  }, { signal });
   // Each hint has its own place, as a draft is kept only a moment after a key was pressed.
   const hint = (at, words) => { if (find(at)) find(at).textContent = words; };
   if (text) {
@@ -74,44 +71,22 @@ const start = () => {
     });
   }
 
-  // Macros: the box, the move and the documents, ready to be changed before they are sent.
-  const macro = find("macro");
-  const useMacro = () => {
-    const chosen = macro.selectedOptions[0];
-    if (!chosen || !chosen.value) return;
-    text.value = text.value.trim() ? `${text.value.trimEnd()}\n\n${chosen.dataset.text}` : chosen.dataset.text;
-    const to = find("to");
-    if (to) to.value = [...to.options].some((one) => one.value === chosen.dataset.to) ? chosen.dataset.to : "";
-    find("asks").replaceChildren(...chosen.dataset.requested.split("\n").filter(Boolean).map((name) => {
-      const label = document.createElement("label");
-      const box = Object.assign(document.createElement("input"), { type: "checkbox", name: "requested", value: name, checked: true });
-      label.append(box, ` ${name}`);
-      return label;
-    }));
-    aim(chosen.dataset.public === "1" ? "reply" : "note");
-    text.dispatchEvent(new Event("input"));
-  };
-  if (macro && text) {
-    macro.form.addEventListener("submit", (event) => { event.preventDefault(); useMacro(); });
-    macro.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault();
-      useMacro();
-      if ((event.ctrlKey || event.metaKey) && macro.value) composer.requestSubmit(find(`send-${aimed}`));
-    });
-  }
-
-  // What Ctrl+Enter sends: a reply, unless the box was opened for a note.
+  // What Ctrl+Enter sends, and what that does, in one line: a reply, unless the box was opened for a note.
   let aimed = "reply";
+  const chosen = (id) => { const field = find(id); return field && !field.hidden && field.value ? field.selectedOptions[0].textContent.trim() : ""; };
+  const tell = () => hint("aim-hint", [aimed === "note" ? page.dataset.aimNote : page.dataset.aimReply, chosen("to"), chosen("code")].filter(Boolean).join(" · "));
   function aim(what, focus = true) {
     aimed = what;
-    const note = what === "note";
-    composer.closest(".desk-composer").classList.toggle("desk-as-note", note);
-    hint("aim-hint", note ? page.dataset.aimNote : page.dataset.aimReply);
+    composer.closest(".desk-composer").classList.toggle("desk-as-note", what === "note");
+    tell();
     if (focus) text.focus();
   }
-  // What was held back comes back as what it was; a note must not go out as a reply.
-  if (composer && composer.closest("[data-aim]")) aim("note", false);
+  if (composer) {
+    // What was held back comes back as what it was; a note must not go out as a reply.
+    aim(composer.closest("[data-aim]") ? "note" : "reply", false);
+    composer.addEventListener("change", () => setTimeout(tell));
+    document.addEventListener("desk:aim", ({ detail }) => aim(detail), { signal });
+  }
 
   // Presence: who else is here. Nothing is said when the service does not answer.
   const shown = find("presence");
@@ -157,7 +132,7 @@ const start = () => {
 
   // Keys: single letters, never while something is being typed or a dialog is open.
   const keys = {
-    r: () => text && aim("reply"), n: () => text && aim("note"), m: () => macro && macro.focus(),
+    r: () => text && aim("reply"), n: () => text && aim("note"), m: () => find("macro")?.focus(),
     t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
     h: () => { const link = find("hand-over"); if (link) link.click(); },
     w: () => { const form = find("watch"); if (form) form.requestSubmit(form.querySelector("button")); },

@@ -4,20 +4,9 @@
 (() => {
   const place = document.querySelector("[data-colleagues-url]");
   if (!place) return;
-  let number = 0;
 
   const complete = (box) => {
     const whole = box.dataset.colleagues === "whole";
-    const list = Object.assign(document.createElement("div"), { className: "desk-names", id: `names-${++number}`, hidden: true });
-    list.setAttribute("role", "listbox");
-    list.setAttribute("aria-label", place.dataset.colleaguesLabel);
-    // Below what is typed there is no room in a box at the end of the page.
-    list.classList.toggle("desk-above", !whole);
-    box.after(list);
-    box.setAttribute("aria-autocomplete", "list");
-    box.setAttribute("aria-controls", list.id);
-    if (whole) { box.setAttribute("role", "combobox"); box.setAttribute("aria-expanded", "false"); }
-    let at = 0;
     let waiting;
     let asked = 0;
 
@@ -28,46 +17,21 @@
       const found = before.match(/(?:^|[\s(,;:])@([\p{L}\p{N}_.+-]*)$/u);
       return found ? found[1] : null;
     };
-    const close = () => {
-      clearTimeout(waiting);
-      asked += 1;
-      list.hidden = true;
-      box.removeAttribute("aria-activedescendant");
-      if (whole) box.setAttribute("aria-expanded", "false");
-    };
-    const mark = (to) => {
-      const all = [...list.children];
-      at = (to + all.length) % all.length;
-      all.forEach((one, index) => one.setAttribute("aria-selected", String(index === at)));
-      box.setAttribute("aria-activedescendant", all[at].id);
-      all[at].scrollIntoView({ block: "nearest" });
-    };
-    const choose = () => {
-      const name = list.children[at].dataset.name;
-      const end = box.selectionStart;
-      if (whole) box.value = name;
-      else box.setRangeText(`${name} `, end - begun().length, end, "end");
-      close();
-      box.dispatchEvent(new Event("input"));
-      close();
-    };
-    const show = (agents) => {
-      if (!agents.length || document.activeElement !== box) { close(); return; }
-      list.replaceChildren(...agents.map((agent, index) => {
-        const line = Object.assign(document.createElement("div"), { id: `${list.id}-${index}` });
-        line.setAttribute("role", "option");
-        line.dataset.name = agent.name;
-        const strong = Object.assign(document.createElement("strong"), { textContent: agent.name });
-        const full = Object.assign(document.createElement("span"), { textContent: agent.full_name });
-        const carries = Object.assign(document.createElement("small"), { textContent: agent.carries });
-        line.append(strong, full, carries);
-        line.addEventListener("mousedown", (event) => { event.preventDefault(); at = index; choose(); });
-        return line;
-      }));
-      list.hidden = false;
-      if (whole) box.setAttribute("aria-expanded", "true");
-      mark(0);
-    };
+    const part = (name, text) => Object.assign(document.createElement(name), { textContent: text });
+    const { show, close } = window.deskChooser(box, {
+      label: place.dataset.colleaguesLabel,
+      // Below what is typed there is no room in a box at the end of the page.
+      above: !whole,
+      keys: ["Enter", "Tab"],
+      draw: (agent) => [part("strong", agent.name), part("span", agent.full_name), part("small", agent.carries)],
+      choose: ({ name }) => {
+        const end = box.selectionStart;
+        if (whole) box.value = name;
+        else box.setRangeText(`${name} `, end - begun().length, end, "end");
+        box.dispatchEvent(new Event("input"));
+      },
+      closed: () => { clearTimeout(waiting); asked += 1; },
+    });
     const ask = async (begin) => {
       asked += 1;
       const mine = asked;
@@ -84,17 +48,6 @@
       const begin = begun();
       if (begin === null || (whole && !begin)) { close(); return; }
       waiting = setTimeout(() => ask(begin), 120);
-    });
-    box.addEventListener("blur", close);
-    box.addEventListener("keydown", (event) => {
-      if (list.hidden || event.ctrlKey || event.metaKey || event.altKey) return;
-      const act = {
-        ArrowDown: () => mark(at + 1), ArrowUp: () => mark(at - 1), Enter: choose, Tab: choose, Escape: close,
-      }[event.key];
-      if (!act || event.shiftKey) return;
-      event.preventDefault();
-      event.stopPropagation();
-      act();
     });
   };
   const begin = () => document.querySelectorAll("[data-colleagues]").forEach(complete);

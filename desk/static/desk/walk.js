@@ -12,25 +12,35 @@
     if (here) here.parentElement.parentElement.scrollTop = here.offsetTop - here.closest("ol").clientHeight / 3;
   };
 
+  // Another ticket, or this one as it is after an answer, in the place of what is shown.
+  function put(page) {
+    const fresh = page.getElementById("ticket-page");
+    if (!fresh) return false;
+    document.dispatchEvent(new Event("desk:leave"));
+    document.title = page.title;
+    find("header-inner").querySelector("h1").replaceChildren(...page.querySelector("#header-inner h1").childNodes);
+    document.querySelectorAll("[data-messages]").forEach((one) => one.remove());
+    find("ticket-page").replaceWith(fresh);
+    inView();
+    document.dispatchEvent(new Event("desk:ticket"));
+    fresh.querySelector("[autofocus]")?.focus();
+    return true;
+  }
+  const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
+  window.deskShow = async (answer) => put(await parse(answer));
+
   async function show(wanted) {
     if (asked) asked.abort();
     asked = new AbortController();
     const { signal } = asked;
     try {
       const answer = await fetch(wanted, { signal });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = await parse(answer);
       if (signal.aborted) return;
-      const fresh = page.getElementById("ticket-page");
-      if (!answer.ok || !fresh) { location.assign(wanted); return; }
-      document.dispatchEvent(new Event("desk:leave"));
+      if (!answer.ok || !page.getElementById("ticket-page")) { location.assign(wanted); return; }
       if (location.href !== answer.url) history.pushState(null, "", answer.url);
       shown = address();
-      document.title = page.title;
-      find("header-inner").querySelector("h1").replaceChildren(...page.querySelector("#header-inner h1").childNodes);
-      document.querySelectorAll("[data-messages]").forEach((one) => one.remove());
-      find("ticket-page").replaceWith(fresh);
-      inView();
-      document.dispatchEvent(new Event("desk:ticket"));
+      put(page);
     } catch (error) {
       if (error.name !== "AbortError") location.assign(wanted);
     }
