@@ -1,15 +1,31 @@
-"""A pytest plugin: the run's end says what was skipped and why, and `--whole` lets nothing skip."""
+"""A pytest plugin: the run's end says what was skipped and why, and `--whole` lets nothing skip.
+
+Tests marked `whole` run only there: they take minutes.
+"""
 
 from collections import Counter
 
 import pytest
 
-# Reasons that `--whole` accepts: programs that no package of Debian brings.
-UNOBTAINABLE: frozenset[str] = frozenset()
+# Packages that tests fetch, and how npm says that it cannot.
+NO_REGISTRY = "npm's registry cannot be reached"
+NO_REGISTRY_SAYS = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT")
+# Reasons that `--whole` accepts: what no package of Debian brings.
+UNOBTAINABLE = frozenset({NO_REGISTRY})
+ONLY_WHOLE = "takes minutes: ./dev test --whole"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="fail when a test is skipped")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"whole: {ONLY_WHOLE}")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("whole") and not item.config.getoption("--whole"):
+        pytest.skip(ONLY_WHOLE)
 
 
 def reasons(config: pytest.Config) -> Counter[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from devtools.bootstrap import ROOT
+from devtools.pytest_skips import NO_REGISTRY, ONLY_WHOLE
 from tests.programs import packages, program
 
 SKIPS = """
@@ -47,6 +48,29 @@ def test_a_whole_run_fails_on_a_skip(tmp_path: Path, ways: list[str]) -> None:
 
 def test_a_whole_run_without_a_skip_passes(tmp_path: Path) -> None:
     assert run(tmp_path, "--whole", "-k", "test_b").returncode == 0
+
+
+def test_a_test_that_takes_minutes_runs_in_a_whole_run_only(tmp_path: Path) -> None:
+    (tmp_path / "test_long.py").write_text(
+        "import pytest\n\n@pytest.mark.whole\ndef test_c():\n    assert False\n"
+    )
+
+    ran, whole = run(tmp_path, "-k", "test_c"), run(tmp_path, "--whole", "-k", "test_c")
+
+    assert (ran.returncode, whole.returncode) == (0, 1)
+    assert f"    1  {ONLY_WHOLE}\n" in ran.stdout
+    assert "1 failed" in whole.stdout
+
+
+def test_a_whole_run_accepts_that_npm_has_no_registry(tmp_path: Path) -> None:
+    (tmp_path / "test_npm.py").write_text(
+        f"import pytest\n\ndef test_d():\n    pytest.skip({NO_REGISTRY!r})\n"
+    )
+
+    ran = run(tmp_path, "--whole", "-k", "test_d")
+
+    assert ran.returncode == 0, ran.stdout
+    assert f"    1  {NO_REGISTRY}\n" in ran.stdout
 
 
 def test_every_package_says_what_it_brings_and_what_for() -> None:
