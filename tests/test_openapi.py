@@ -161,6 +161,12 @@ def anonymous(stock: Stock, operation: Operation, *_: Any) -> Any:
     return Stock(APIClient(), stock.ids).send(operation)
 
 
+def own_delivery(
+    stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, settings: Settings
+) -> Any:
+    return stock.send(operation, **{"User-Agent": settings.DELIVERY_USER_AGENT})
+
+
 def foreign(stock: Stock, operation: Operation, *_: Any) -> Any:
     return stock.send(operation, *operation.bodies()[:1], owner="birch")
 
@@ -254,6 +260,7 @@ def expired(stock: Stock, operation: Operation, *_: Any) -> Any:
 PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], Any]] = {
     "400": wrong,
     "401": anonymous,
+    "403": own_delivery,
     "404": foreign,
     "408": late,
     "409": conflicting,
@@ -282,7 +289,7 @@ def test_refuses_as_it_tells(
 
 @pytest.mark.parametrize("operation", EVERY)
 def test_tells_of_every_refusal_that_any_endpoint_can_make(operation: Operation) -> None:
-    expected = {"401", "429", "503"}
+    expected = {"401", "403", "429", "503"}
     expected |= {"400", "408", "413", "415"} if operation.takes_body else set()
     # Who asks for a number that is unknown gets an empty list.
     expected |= {"404"} if re.search(r"{\w+_id}", operation.path) else set()

@@ -46,12 +46,14 @@ class Policy:
     """What the operator allows besides https to public hosts on the usual ports.
 
     Addresses in `allowed_networks` are exempt from the checks of addresses and of `ports`. If they
-    include loopback, so is the name localhost.
+    include loopback, so is the name localhost. Nothing is sent to `own_hosts`, the names of this
+    service: its API would be called in a circle.
     """
 
     allow_http: bool = False
     allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
     ports: frozenset[int] = frozenset({443, 8443})
+    own_hosts: frozenset[str] = frozenset()
 
     def why_forbidden(self, address: str | IPv4Address | IPv6Address) -> str | None:
         """Return why we must not connect to the address; None if we may."""
@@ -91,6 +93,8 @@ def check_target(url: str, policy: Policy) -> Target:
     host = _ascii_name(text, policy) if address is None else str(address)
     if address is not None and (reason := policy.why_forbidden(address)):
         raise BadTarget(f"The address {address} is not public ({reason}); use a public host.")
+    if host in policy.own_hosts:
+        raise BadTarget(f"{host} is this service itself; give the address of your receiver.")
     port = _port(port_text, scheme)
     exempt = is_localhost(host) if address is None else policy.exempts(address)
     if not exempt and port != DEFAULT_PORTS[scheme] and port not in policy.ports:

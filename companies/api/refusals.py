@@ -55,6 +55,11 @@ SHARED: dict[int, Messages] = {
         "not_authenticated": "Send the header Authorization: Bearer <API token>.",
         "invalid_token": "This API token is unknown, expired or revoked.",
     },
+    403: {
+        "webhook_loop": (
+            "This is a delivery of this service itself. Point the webhook at your own receiver."
+        ),
+    },
     404: {"not_found": "Not found."},
     408: {"body_timeout": "The body did not arrive in time."},
     409: {
@@ -80,6 +85,7 @@ BAD_JSON = {"invalid_json": "The body is not valid JSON: Expecting value at line
 # Where a message says less than a description should.
 MEANINGS = {
     "invalid_request": "A field is wrong; `errors` lists every wrong one.",
+    "webhook_loop": "The User-Agent is that of our own deliveries.",
     "not_found": "There is no such thing, or it belongs to another company.",
     "body_timeout": "The body did not arrive within 30 seconds.",
 }
@@ -89,7 +95,7 @@ def refusals(
     face: Face, errors: Mapping[int, Any], takes_body: bool, takes_query: bool, idempotent: bool
 ) -> dict[int, OpenApiResponse]:
     """The error responses of an operation: the common ones, those of bodies, and its own."""
-    found: dict[int, Any] = dict.fromkeys((401, 429, 503))
+    found: dict[int, Any] = dict.fromkeys((401, 403, 429, 503))
     if takes_body or takes_query:
         found[400] = None
     if takes_body:

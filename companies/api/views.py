@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NoReturn
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.cache import patch_vary_headers
 from rest_framework.exceptions import APIException
@@ -21,6 +22,7 @@ from companies.api.requests import CompanyRequest
 # An attribute of answers, for config.compression.
 MAY_COMPRESS = "may_compress"
 
+OWN_DELIVERY = "This is a delivery of this service itself. Point the webhook at your own receiver."
 TOO_MANY_REQUESTS = "Too many requests in this minute. Wait for the next one."
 
 
@@ -54,10 +56,22 @@ class LimitReached(Refusal):
         self.wait = wait
 
 
+class OwnDelivery(Refusal):
+    """The request is one of our own deliveries, so a webhook points at this service."""
+
+    status_code = 403
+
+
 class StillRunning(Conflict):
     """The first request with this Idempotency-Key is still running."""
 
     wait = 1
+
+
+def is_own_delivery(user_agent: str) -> bool:
+    """Tell our deliveries from other requests, also those of a host with another version."""
+    product = settings.DELIVERY_USER_AGENT.partition("/")[0]
+    return user_agent.startswith(f"{product}/")
 
 
 class BearerView(APIView):
@@ -70,6 +84,13 @@ class BearerView(APIView):
     compressible = False
     # GET answers the same while nothing has changed, so it has an ETag.
     conditional = True
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        # Before anything is looked up: a webhook whose URL is an address of ours, under whatever
+        # name, would have each delivery make the next.
+        if is_own_delivery(request.headers.get("User-Agent", "")):
+            raise OwnDelivery(OWN_DELIVERY, code="webhook_loop")
+        super().initial(request, *args, **kwargs)
 
     def throttled(self, request: Request, wait: float | None) -> NoReturn:
         raise LimitReached(TOO_MANY_REQUESTS, code="rate_limit", wait=wait or 1)
