@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import django
 from django.conf import settings
 from django.db import close_old_connections
 from django.utils.module_loading import import_string
@@ -39,8 +40,7 @@ from config.one_deployment import refuse_second_deployment
 from config.postgresql.answering import answer_until
 from config.startup import refuse_unsafe_settings
 
-# A client is told of a database that hangs while it still waits: within ten seconds, also where it
-# has waited for a thread before.
+# A client hears of a database that hangs within ten seconds, its wait for a thread included.
 PATIENCE_SECONDS = 9.0
 ANSWER_SECONDS = 9.5
 # The sender of a large body is looked up before it is taken in, which delays the answer.
@@ -49,8 +49,8 @@ LOOK_UP_SECONDS = 4.0
 AT_ONCE = "/healthz"
 # Of a process's threads, what one company or one stranger has at most, if its work takes long.
 SHARE = 0.25
-# Time for requests under way in a process that makes room for another.
-FAREWELL_SECONDS = 10.0
+# For requests under way in a process that makes room: each waits there for all before it.
+FAREWELL_SECONDS = 60.0
 
 
 class Worker(ThreadWorker):
@@ -70,6 +70,7 @@ class Worker(ThreadWorker):
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         become_kind("web")
         refuse_unsafe_settings()
+        django.setup()  # Django warns of questions to the database before
         refuse_second_deployment()
         logs.write_our_lines("gunicorn.error", settings.LOG_FORMAT)
         database.wait_at_most(PATIENCE_SECONDS)

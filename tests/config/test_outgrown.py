@@ -128,3 +128,23 @@ def test_a_process_that_is_too_large_answers_what_has_begun_and_ends(
         idle.close()
         door.thread.join(20)
         assert not door.thread.is_alive()
+
+
+def test_a_process_that_makes_room_answers_also_what_takes_half_a_minute(
+    application: Recorder,
+) -> None:
+    with opened(application) as door:
+        held = door.connect(HELD)
+        door.has(Stage.ANSWER)
+        door.worker.alive = False
+        while not door.worker.clients.stopping:
+            time.sleep(0.01)
+        door.later(30)
+        door.has(Stage.ANSWER)
+        time.sleep(0.3)
+        application.gate.set()
+
+        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
+        held.close()
+        door.thread.join(20)
+        assert not door.thread.is_alive()

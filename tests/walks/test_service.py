@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from faults.asking import answers
+from faults.scenarios import until
 from faults.service import Service
 
 
@@ -15,3 +19,12 @@ def test_what_has_ended_before_is_stopped_without_a_word(tmp_path: Path) -> None
 
     assert brief.returncode == 0
     assert long.returncode
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_web_process_has_nothing_to_say_when_it_starts(service: Service, tmp_path: Path) -> None:
+    service.environment["PYTHONWARNINGS"] = "default::RuntimeWarning"
+    service.start("web")
+    until(lambda: answers(service, "/healthz"))
+
+    assert (tmp_path / "web.log").read_text() == ""
