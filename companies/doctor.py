@@ -4,6 +4,8 @@ An app registers its checks in a module `doctor_checks`. A check is a function t
 found, in a line. It raises Concern for what should be seen to, anything else for what is broken.
 """
 
+import errno
+import os
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -21,6 +23,7 @@ SECONDS = 8.0
 AT_ONCE = 6
 PATIENCE_SECONDS = 1.0
 NO_SPACE = "Make room on the disk of PostgreSQL."
+NO_SPACE_ERROR = os.strerror(errno.ENOSPC)
 DATABASE_AWAY = "Start PostgreSQL, or correct DATABASE_URL."
 
 
@@ -114,7 +117,9 @@ def examine(check: Check) -> Finding:
         return Finding(check.name, Grade.WARN, first_line(concern), check.cure)
     except (OperationalError, InterfaceError) as error:
         # What is wrong is not what the check is about.
-        cure = NO_SPACE if isinstance(error.__cause__, DiskFull) else DATABASE_AWAY
+        # A server that was started without room refuses connections, with no code of its own.
+        full = isinstance(error.__cause__, DiskFull) or NO_SPACE_ERROR in str(error)
+        cure = NO_SPACE if full else DATABASE_AWAY
         return Finding(check.name, Grade.FAIL, first_line(error), cure)
     except Exception as error:  # whatever is wrong with a part is what the check is to say
         return Finding(check.name, Grade.FAIL, first_line(error), check.cure)

@@ -249,6 +249,15 @@ def test_a_database_that_does_not_hold_every_text_is_a_failure(
     assert "--encoding UTF8" in cure
 
 
+def test_a_database_that_was_started_without_room_asks_for_room() -> None:
+    def refused() -> str:
+        raise OperationalError("FATAL:  could not write init file: No space left on device")
+
+    found = doctor.examine(Check("first", refused, "Mend it.", 5))
+
+    assert (found.grade, found.cure) == (FAIL, doctor.NO_SPACE)
+
+
 @pytest.mark.parametrize("check", ["database", "indexes", "clock"])
 def test_a_database_that_is_away_is_said_with_its_own_cure(
     monkeypatch: pytest.MonkeyPatch, check: str
