@@ -275,6 +275,20 @@ CASES = [
         "One in a hundred requests takes longer than 4.6s",
     ),
     Case(
+        "ParceldeskCallersFlood",
+        # Two web processes' addresses show the same figures.
+        {
+            f'{key[:-1]},instance="{host}"}}': values
+            for host in ("web1", "web2")
+            for key, values in {
+                **rising(f'{REQUESTS}{{code="200"}}', 900, 900),
+                **rising(f'{REQUESTS}{{code="429"}}', 59, 120),
+            }.items()
+        },
+        12,
+        "2 requests a second are refused, as somebody asks without a pause",
+    ),
+    Case(
         "ParceldeskSecretsUnreadable",
         rising("parceldesk_webhooks_held_back_total", 0, 4),
         6,

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from companies import services
 from companies.models import Company, Erasure
+from deliveries.http.answers import Failure
 from deliveries.models import Replay
 from faults.asking import answers
 from faults.scenarios import until
@@ -51,6 +52,16 @@ def test_commands_have_the_options_that_a_runbook_gives_them(page: Path) -> None
         parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
         known = {option for action in parser._actions for option in action.option_strings}
         assert set(re.findall(r"(?<= )--[a-z][a-z-]*", f" {rest}")) <= known, (name, rest)
+
+
+def test_the_errors_that_a_runbook_explains_are_those_that_are_shown() -> None:
+    text = (OPERATIONS / "runbooks" / "attempts-fail.md").read_text()
+    cells = re.findall(r"^\| (`.+?) \|", text, re.MULTILINE)
+
+    words = {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
+
+    assert words
+    assert words <= {failure.value for failure in Failure}
 
 
 def put(folder: Path, name: str, text: str) -> None:
