@@ -118,23 +118,26 @@ def host() -> Iterator[Host]:
 
 def test_the_page_goes_back_to_the_second_before_a_mistake(host: Host) -> None:
     once, weekly, cleaning = blocks("Archiving WAL")
-    lists, back, promote = blocks("To a point in time")
+    lists, without, back, promote = blocks("To a point in time")
     after, anew = blocks("After a restore")
     host.run('parceldesk create_company "Acme"; parceldesk create_company "Birch"')
     archived = host.run(once)
     assert re.search(r"^ +[1-9]\d* \| +0 \|", archived, re.MULTILINE), archived
     assert "successfully verified" in host.run(weekly)
     host.run(cleaning)
-    host.run('parceldesk create_company "Kept"')
+    host.run('parceldesk create_company "Kept"; parceldesk issue_token 3')
+    erased = host.ask("SELECT max(id) FROM companies_company")
     (until,) = host.ask("SELECT clock_timestamp() + interval '1 second'").splitlines()
     host.run("sleep 2")
     # The mistake; and what the live service gave away until it was noticed.
-    host.ask("UPDATE companies_company SET name = 'ruined'")
+    host.run(f"parceldesk erase_company {erased} --confirm Kept")
     for number in range(3):
         host.run(f'parceldesk create_company "Lost {number}"')
     lost = int(host.ask("SELECT max(id) FROM companies_company"))
 
     host.run(lists)
+    host.run(without.replace(": 17,", f": {erased},"))
+    assert not (host.folder / "erased.jsonl").read_text()
     waiting = host.run(re.sub(r'UNTIL="[^"]*"', f'UNTIL="{until}"', back))
     assert re.search(r"^ t +\| paused", waiting, re.MULTILINE), waiting
     assert re.search(r"^ f$", host.run(promote), re.MULTILINE)
@@ -144,6 +147,7 @@ def test_the_page_goes_back_to_the_second_before_a_mistake(host: Host) -> None:
     warned = host.run("parceldesk doctor --only restored || true")
     assert "warn" in warned
     host.run(after)
+    assert "live" in host.run(f"parceldesk list_tokens --company {erased}")
     host.run('parceldesk create_company "Next"')
     assert int(host.ask("SELECT max(id) FROM companies_company")) > lost + 1_000
     assert "successfully verified" in host.run(anew)
