@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import requests
 from django.db import connection
@@ -34,8 +35,6 @@ def full_disk(rig: Rig, given: argparse.Namespace) -> Verdict:
             seconds=given.seconds,
             per_second=given.per_second,
         )
-        # They need their database to stop at once.
-        rig.service.stop(*rig.service.processes)
     troubles = broken(
         found,
         at_most={
@@ -71,7 +70,7 @@ def disk_is_noticed(rig: Rig, noticed: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def small_disk(rig: Rig) -> Iterator[None]:
-    """For the length of a block PostgreSQL's files lie on a disk of their own. Raises NotHere."""
+    """Keep PostgreSQL's files on a disk of their own for the length of a block. Raises NotHere."""
     data = rig.postgres.data
     away = data.with_name("postgresql.away")
     rig.postgres.stop()
@@ -88,16 +87,27 @@ def small_disk(rig: Rig) -> Iterator[None]:
         away.rename(data)
         raise NotHere(f"a disk cannot be mounted here: {mounted.stderr.strip()}")
     try:
-        subprocess.run(["cp", "-a", f"{away}/.", data], check=True)
-        os.chmod(data, 0o700)
-        if rig.place.account:
-            os.chown(data, rig.place.account.uid, rig.place.account.gid)
+        copy_whole(rig, away, data)
         rig.postgres.start_and_wait()
         yield
     finally:
         rig.postgres.stop()
-        subprocess.run(["umount", data], check=False)
-        shutil.rmtree(away, ignore_errors=True)
+        connection.close()
+        shutil.rmtree(away)
+        copy_whole(rig, data, away)
+        subprocess.run(["umount", data], check=True)
+        data.rmdir()
+        away.rename(data)
+        rig.postgres.start_and_wait()
+
+
+def copy_whole(rig: Rig, data: Path, to: Path) -> None:
+    """Copy the files of PostgreSQL, which does not run, into a folder that is its own."""
+    rig.place.give(to)
+    subprocess.run(["cp", "-a", f"{data}/.", to], check=True)
+    to.chmod(0o700)
+    if rig.place.account:
+        os.chown(to, rig.place.account.uid, rig.place.account.gid)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,14 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from faults.incidents.following import Page
+from faults.incidents.harms import caller_floods, crash_loop, database_disk_full
+from faults.incidents.mistakes import (
+    bundle_gone,
+    clock_wrong,
+    schema_behind,
+    wrong_bundle,
+    wrong_company_erased,
+)
 from faults.incidents.noticing import outage_of_ten, second_deployment
 from faults.incidents.plays import (
     Scene,
@@ -35,11 +43,19 @@ INCIDENTS = (
     Incident("second-deployment", second_deployment, None, "hosts-differ"),
     Incident("host-held", host_held_by_mistake, "ParceldeskHostHeld", "host-held"),
     Incident("disk-nearly-full", disk_nearly_full, "ParceldeskDiskFillsUp", "disk-full"),
+    Incident("database-disk-full", database_disk_full, "ParceldeskDatabaseDiskFull", "disk-full"),
     Incident("slow-database", slow_database, "ParceldeskDeliveriesLate", "database-away"),
     Incident("broker-gone", broker_gone, "ParceldeskBrokerAway", "broker-away"),
     Incident("leaked-token", leaked_token, None, "leaked-token"),
     Incident("erasure", erasure_asked_for, None, "erase-a-company"),
+    Incident("wrong-company-erased", wrong_company_erased, None, "../backups"),
     Incident("wrong-keys", wrong_field_keys, "ParceldeskSecretsUnreadable", "unreadable-secrets"),
     Incident("beat-dead", nobody_for_three_weeks, "ParceldeskPartitionsRunOut", "beat-away"),
+    Incident("crash-loop", crash_loop, "ParceldeskDeliverySetAside", "crash-loop"),
+    Incident("schema-behind", schema_behind, "ParceldeskMigrationsMissing", "migrations-missing"),
+    Incident("bundle-gone", bundle_gone, "ParceldeskCheckFails", "check-fails"),
+    Incident("wrong-bundle", wrong_bundle, "ParceldeskReceiversFail", "attempts-fail"),
+    Incident("clock-wrong", clock_wrong, "ParceldeskClockWrong", "clock-wrong"),
+    Incident("caller-floods", caller_floods, "ParceldeskCallersFlood", "caller-floods"),
     Incident("bad-release", bad_release, "ParceldeskApiErrors", "bad-release"),
 )

@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import requests
 from django.db import connection
@@ -20,17 +21,19 @@ from django.db import connection
 from companies.models import Company
 from companies.services import create_company, issue_token
 from companies.tokens import token_prefix
-from faults.asking import address
-from faults.feeding import publish_numbered, register_signed
+from faults import ledger
+from faults.asking import address, answers
+from faults.feeding import event_numbered, publish_numbered, register_signed
 from faults.incidents.following import NotMended, Page
 from faults.ports import free_port
 from faults.receiver import Receiver
 from faults.rig import Rig, link_to
 from faults.scenarios import nothing_waits, until
 from faults.service import ROOT
-from faults.verdict import NotHere
+from faults.verdict import Figures, NotHere
 from shipments.event_types.status import TRACKING_SIMPLE
 from webhooks import services
+from webhooks.models import Webhook
 
 MENDED_WITHIN_SECONDS = 60.0
 DISK_MB = 32
@@ -47,10 +50,11 @@ class Scene:
     rig: Rig
     files: Path
     told: int = 0
+    webhook: Webhook = field(init=False)
     _token: str = field(default="", repr=False)
 
     def begin(self) -> None:
-        register_signed(self.rig.company, self.rig.receiver)
+        self.webhook = register_signed(self.rig.company, self.rig.receiver)
         self.tell(10)
         until(nothing_waits, MENDED_WITHIN_SECONDS)
 
@@ -61,6 +65,13 @@ class Scene:
 
     def all_arrived(self) -> bool:
         return nothing_waits()
+
+    def summary(self) -> Figures:
+        """The ledger of our company's webhook so far."""
+        path = urlsplit(self.webhook.url).path
+        log = [each for each in list(self.rig.receiver.log) if each.path == path]
+        expected = [event_numbered(number) for number in range(self.told)]
+        return ledger.summary(log, expected, self.webhook.secret)
 
     @property
     def token(self) -> str:
@@ -76,6 +87,15 @@ class Scene:
         )
         return answer.status_code
 
+    def open_ticket(self, token: str = "") -> requests.Response:
+        """The answer to a POST of a company."""
+        return requests.post(
+            address(self.rig.service, "/company/tickets"),
+            json={"type_id": 2, "comments": "Please switch the carrier on."},
+            headers={"Authorization": f"Bearer {token or self.token}"},
+            timeout=60,
+        )
+
     def restart(self, *kinds: str) -> None:
         self.rig.service.stop(*kinds)
         for kind in kinds:
@@ -84,9 +104,10 @@ class Scene:
             until(self.web_answers, MENDED_WITHIN_SECONDS)
 
     def web_answers(self) -> bool:
-        with contextlib.suppress(requests.RequestException):
-            return requests.get(address(self.rig.service, "/healthz"), timeout=5).ok
-        return False
+        return answers(self.rig.service, "/healthz")
+
+    def is_ready(self) -> bool:
+        return answers(self.rig.service, "/readyz")
 
 
 def expect(holds: object, words: object = "it is not as the page says") -> None:
@@ -248,12 +269,7 @@ def keep_opening(scene: Scene, over: threading.Event) -> None:
     """Ask for tickets, as companies do, whatever is answered."""
     while not over.wait(0.1):
         with contextlib.suppress(requests.RequestException):
-            requests.post(
-                address(scene.rig.service, "/company/tickets"),
-                json={"type_id": 2, "comments": "Please switch the carrier on."},
-                headers={"Authorization": f"Bearer {scene.token}"},
-                timeout=60,
-            )
+            scene.open_ticket()
 
 
 def bad_release(scene: Scene, page: Page) -> Iterator[None]:

@@ -10,7 +10,7 @@ from faults.incidents.following import NotMended, Page
 from faults.incidents.plays import Scene, small_disk
 from faults.incidents.watching import Watch, patience, shortened_for
 from faults.rig import Rig
-from faults.verdict import Verdict
+from faults.verdict import Verdict, broken
 
 # Longer than any threshold that is a time, such as the two minutes of a late delivery.
 SEEN_WITHIN_SECONDS = 200.0
@@ -19,7 +19,8 @@ OVER_WITHIN_SECONDS = 120.0
 
 def incidents(rig: Rig, given: argparse.Namespace) -> Verdict:
     """Incidents from the alert to the end, by real rules, with the runbook's commands."""
-    chosen = [each for each in INCIDENTS if given.only in ("", each.name)]
+    names = given.only.split(",")
+    chosen = [each for each in INCIDENTS if not given.only or each.name in names]
     with small_disk(rig.place.files / "files") as files:
         rig.service.environment["FILES_DIR"] = str(files)
         for kind in ("worker", "beat", "web"):
@@ -28,7 +29,13 @@ def incidents(rig: Rig, given: argparse.Namespace) -> Verdict:
         target = f"127.0.0.1:{rig.service.environment['PORT']}"
         with Watch(rig.place.files, target, given.shortened) as watch:
             scene.begin()
-            played = [play(each, scene, watch, given.shortened) for each in chosen]
+            played = []
+            for each in chosen:
+                figures = play(each, scene, watch, given.shortened)
+                ended = scene.summary()
+                figures |= {name: ended[name] for name in ("expected", "lost", "repeats")}
+                figures["trouble"] = "; ".join(filter(None, [figures["trouble"], *broken(ended)]))
+                played.append(figures)
         rig.service.stop(*rig.service.processes)
     troubles = [f"{each['incident']}: {each['trouble']}" for each in played if each["trouble"]]
     return {"shortened": given.shortened, "incidents": played}, troubles
@@ -44,6 +51,7 @@ def play(incident: Incident, scene: Scene, watch: Watch, times: float) -> dict[s
         "trouble": "",
     }
     steps = incident.play(scene, page)
+    before = watch.firing() if incident.alert else set()
     begun = time.monotonic()
     try:
         next(steps)
@@ -53,6 +61,7 @@ def play(incident: Incident, scene: Scene, watch: Watch, times: float) -> dict[s
             wait = patience(incident.alert)
             waited = shortened_for(wait, times) if wait else 0
             found["seen_minutes"] = round((seen + wait - waited) / 60, 1)
+            found["firing"] = sorted(watch.firing() - before)
         began_to_mend = time.monotonic()
         next(steps, None)
         found["mended_minutes"] = round((time.monotonic() - began_to_mend) / 60, 1)
