@@ -7,9 +7,13 @@ found, in a line. It raises Concern for what should be seen to, anything else fo
 import errno
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import StrEnum
-from threading import BoundedSemaphore, Thread
+from functools import partial
+from operator import contains
+from threading import Condition, Thread
 from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, connections
@@ -18,8 +22,9 @@ from psycopg.errors import DiskFull
 Examine = Callable[[], str]
 # For whom there is no reason to take long.
 SECONDS = 8.0
-# As many begin at once, since most take a connection of the database, which may be short of them;
-# the others when one has ended, or after a second: whoever waited for one that hangs would hang.
+# As many begin at once, since most take a connection of the database, which may be short of them,
+# and a new one costs more than most checks; the others when one has ended, or after a second:
+# whoever waited for one that hangs would hang.
 AT_ONCE = 6
 PATIENCE_SECONDS = 1.0
 NO_SPACE = "Make room on the disk of PostgreSQL."
@@ -84,29 +89,44 @@ def register(
 
 
 def examine_all(chosen: Sequence[Check], at_once: int = AT_ONCE) -> list[Finding]:
-    """All at once, each in a thread of its own: what hangs holds up nobody.
+    """Examine all, a few at once, in threads that keep their connection for the next check.
 
-    What has not answered within its time counts as broken, and is left behind.
+    What hangs holds up nobody: what has not begun after a second gets a thread of its own. What has
+    not answered within its time counts as broken, and is left behind.
     """
     found: dict[str, Finding] = {}
+    waiting, news = deque(chosen), Condition()
     began = time.monotonic()
-    turns = BoundedSemaphore(at_once)
-    threads = [Thread(target=note, args=(check, found, turns), daemon=True) for check in chosen]
-    for thread in threads:
-        thread.start()
-    for check, thread in zip(chosen, threads, strict=True):
-        thread.join(max(0.0, began + check.seconds - time.monotonic()))
-    return [found.get(check.name) or silent(check) for check in chosen]
+
+    def start(threads: int) -> None:
+        for _ in range(threads):
+            Thread(target=work_through, args=(waiting, found, news), daemon=True).start()
+
+    with news:
+        start(min(at_once, len(chosen)))
+        news.wait_for(lambda: not waiting, PATIENCE_SECONDS)
+        start(len(waiting))
+        for check in chosen:
+            left = began + check.seconds - time.monotonic()
+            news.wait_for(partial(contains, found, check.name), max(0.0, left))
+        return [found.get(check.name) or silent(check) for check in chosen]
 
 
-def note(check: Check, found: dict[str, Finding], turns: BoundedSemaphore) -> None:
-    own_turn = turns.acquire(timeout=PATIENCE_SECONDS)
+def work_through(waiting: deque[Check], found: dict[str, Finding], news: Condition) -> None:
+    """Examine one after the other of those that nobody has begun with."""
     try:
-        found[check.name] = examine(check)
+        while waiting:
+            with suppress(IndexError):  # another thread may be faster
+                check = waiting.popleft()
+                finding = examine(check)
+                if finding.grade is Grade.FAIL:
+                    # The connection may be what is broken.
+                    connections.close_all()
+                with news:
+                    found[check.name] = finding
+                    news.notify_all()
     finally:
         connections.close_all()
-        if own_turn:
-            turns.release()
 
 
 def examine(check: Check) -> Finding:

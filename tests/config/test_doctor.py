@@ -150,6 +150,30 @@ def test_few_at_once_unless_some_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.grade for each in found] == [Grade.FAIL] * 20 + [Grade.OK] * 30
 
 
+@pytest.mark.django_db(transaction=True)
+def test_they_share_few_connections_and_none_that_is_broken() -> None:
+    used = set()
+
+    def own_process() -> str:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            used.add(cursor.fetchone()[0])
+        return "fine"
+
+    def cut_off() -> str:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return "still there"
+
+    sharing = [Check(f"sharing_{number}", own_process, "None.", 30) for number in range(20)]
+    found = doctor.examine_all(sharing, at_once=2)
+    assert {each.grade for each in found} == {Grade.OK}
+    assert 1 <= len(used) <= 2
+
+    found = doctor.examine_all([Check("cut_off", cut_off, "None.", 30), sharing[0]], at_once=1)
+    assert [each.grade for each in found] == [Grade.FAIL, Grade.OK]
+
+
 @pytest.mark.django_db
 def test_all_of_them_answer_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "wait_at_most", lambda seconds: None)
