@@ -17,7 +17,12 @@ from companies.texts import is_blank
 from tickets.changes import letters
 from tickets.changes.actors import SANDBOX, Actor, NotAllowed, actor_for
 from tickets.changes.agent_files import attach_agent_files, text_with_files
-from tickets.changes.appeals import accept_pending, pending_appeal, refuse_pending
+from tickets.changes.appeals import (
+    accept_pending,
+    pending_appeal,
+    refuse_own_decision,
+    refuse_pending,
+)
 from tickets.changes.decisions import UNSAID, Decision, code_of_decision
 from tickets.changes.documents import request_documents
 from tickets.changes.files import NewFile
@@ -145,12 +150,19 @@ def move_held(
 
 @telling
 def decide_appeal(
-    ticket_id: int, *, accept: bool, user: User, reason: str = "", seen: Seen | None = None
+    ticket_id: int,
+    *,
+    accept: bool,
+    user: User,
+    reason: str = "",
+    seen: Seen | None = None,
+    alone: bool = False,
 ) -> Ticket:
     """Accept an appeal, which reopens the ticket, or refuse it (decision N14).
 
-    The company reads the reason of a refusal; that of a reopening stays with agents. Raises
-    Ticket.DoesNotExist, NotAllowed, StaleTicket, NoAppeal, and MoveRefused without a reason.
+    The company reads the reason of a refusal; that of a reopening stays with agents. The only lead
+    decides on their own decision if they say that they are `alone`. Raises Ticket.DoesNotExist,
+    NotAllowed, StaleTicket, NoAppeal, OwnDecision, and MoveRefused without a reason.
     """
     actor = actor_for(user)
     if actor.by != By.LEAD:
@@ -158,6 +170,7 @@ def decide_appeal(
         raise NotAllowed(text % {"name": actor.name})
     ticket = hold_read(ticket_id, seen, user)
     pending_appeal(ticket)
+    refuse_own_decision(ticket, actor, alone=alone)
     if accept:
         move_held(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
         return ticket

@@ -102,6 +102,8 @@ class AppealForm(forms.Form):
     decision = forms.ChoiceField(choices=[("accept", "accept"), ("refuse", "refuse")])
     reason = TextField(required=False, max_length=LONGEST_TEXT)
     seen = SeenField()
+    # Said by the only lead, who has declined the ticket too.
+    alone = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
 class WriteForm(DecisionForm, RequestForm):

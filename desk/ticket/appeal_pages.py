@@ -11,7 +11,7 @@ from desk.common.requests import StaffRequest
 from desk.queue import places
 from desk.ticket.pages import TicketPages
 from tickets import working
-from tickets.changes.appeals import NoAppeal
+from tickets.changes.appeals import NoAppeal, OwnDecision
 from tickets.changes.writes import MoveRefused, StaleTicket
 
 DONE = {
@@ -48,11 +48,17 @@ class AppealPages(TicketPages):
                 user=request.user,
                 reason=form.cleaned_data["reason"],
                 seen=form.cleaned_data["seen"],
+                alone=form.cleaned_data["alone"],
             )
         except (StaleTicket, MoveRefused, NoAppeal) as error:
             fresh = self.working_on(request, ticket_id)
             return self.show(
-                request, fresh, status=409, appeal_form=form, appeal_refusal=str(error)
+                request,
+                fresh,
+                status=409,
+                appeal_form=form,
+                appeal_refusal=str(error),
+                appeal_alone=isinstance(error, OwnDecision) and error.alone,
             )
         messages.success(request, gettext(DONE[decision]))
         return places.stay(request, ticket_id)

@@ -62,6 +62,10 @@ APPEAL_DECIDED: Mapping[str, str] = {
     "accepted": gettext_noop("{actor} accepted the appeal."),
     "refused": gettext_noop("{actor} refused the appeal."),
 }
+OWN_APPEAL_DECIDED: Mapping[str, str] = {
+    "accepted": gettext_noop("{actor}, the only lead, accepted the appeal of their own decision."),
+    "refused": gettext_noop("{actor}, the only lead, refused the appeal of their own decision."),
+}
 NOT_MOVED = gettext_noop("{actor} asked for {asked}. The status stayed {now}.")
 MOVE_REFUSED: Mapping[str, str] = {
     NotMoved.NOT_ALLOWED: gettext_noop("{actor} asked for {asked}, which cannot follow {now}."),

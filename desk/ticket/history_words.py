@@ -96,7 +96,8 @@ def template(entry: HistoryEntry) -> str:
     if kind == Kind.MOVE_REFUSED:
         return words.MOVE_REFUSED.get(data.get("why", ""), words.NOT_MOVED)
     if kind == Kind.APPEAL_DECIDED:
-        return words.APPEAL_DECIDED.get(data.get("outcome", ""), words.DECIDED_APPEAL)
+        decided = words.OWN_APPEAL_DECIDED if data.get("own") else words.APPEAL_DECIDED
+        return decided.get(data.get("outcome", ""), words.DECIDED_APPEAL)
     if kind == Kind.REASSIGNED:
         return words.TAKEN_BACK if entry.by == By.SYSTEM else reassigned(data)
     # A kind of a later version, which another process runs already.

@@ -145,3 +145,72 @@ def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> Non
     assert f"Ticket {ticket.pk} has no appeal to decide." in again.content.decode()
     assert "Another reason." in again.content.decode()
     assert ticket.conversation.count() == 3
+
+
+@pytest.fixture
+def own(company: Company, lead: Client) -> Ticket:
+    """Declined by Eve, a lead, and appealed."""
+    made = build.ticket(company, status=Status.IN_REVIEW)
+    eve = Agent.objects.get(user__username="eve").user
+    working.move(made.pk, Status.DECLINED, user=eve, reason="No photo.")
+    appeals.appeal_decision(company, made.pk, COMPANY, "Look again.")
+    made.refresh_from_db()
+    return made
+
+
+@pytest.mark.parametrize("decision", ["accept", "refuse"])
+def test_a_lead_does_not_decide_the_appeal_against_herself(
+    lead: Client, own: Ticket, decision: str
+) -> None:
+    build.agent("kim", group="lead")
+    for more in ({}, {"alone": "1"}):
+        answer = decide(lead, own, decision, **more)
+        assert answer.status_code == 409
+        assert "Another lead decides its appeal." in answer.content.decode()
+        assert 'name="alone"' not in answer.content.decode()
+    assert own.appeals.get().is_pending
+
+    other = Client()
+    other.force_login(Agent.objects.get(user__username="kim").user)
+    own.refresh_from_db()
+    assert decide(other, own, decision).status_code == 302
+    assert not own.appeals.get().is_pending
+
+
+def test_nor_does_she_reopen_it_by_a_move(own: Ticket) -> None:
+    build.agent("kim", group="lead")
+    eve = Agent.objects.get(user__username="eve").user
+    with pytest.raises(appeals.OwnDecision, match="Another lead"):
+        working.move(own.pk, Status.IN_REVIEW, user=eve, reason="Again.")
+    own.refresh_from_db()
+    assert (own.status, own.appeals.get().is_pending) == (Status.DECLINED, True)
+
+
+@pytest.mark.parametrize("away", ["nobody", "inactive", "agent"])
+def test_the_only_lead_confirms_and_history_says_so(lead: Client, own: Ticket, away: str) -> None:
+    if away != "nobody":
+        user = build.agent("kim", group="agent" if away == "agent" else "lead").user
+        user.is_active = away == "agent"
+        user.save()
+    asked = decide(lead, own, "refuse")
+    assert asked.status_code == 409
+    assert "there is no other lead" in asked.content.decode()
+    assert 'name="alone" value="1"' in asked.content.decode()
+    assert own.appeals.get().is_pending
+
+    assert decide(lead, own, "refuse", alone="1").status_code == 302
+    assert not own.appeals.get().is_pending
+    said = "eve, the only lead, refused the appeal of their own decision."
+    assert said in page(lead, own)
+
+
+def test_who_declined_before_may_judge_the_next_decision(
+    lead: Client, own: Ticket, agent: Agent, company: Company
+) -> None:
+    """Only the decision that is appealed counts."""
+    kim = build.agent("kim", group="lead").user
+    working.decide_appeal(own.pk, accept=True, user=kim, reason="Look.")
+    working.move(own.pk, Status.DECLINED, user=agent.user, reason="Still no photo.")
+    appeals.appeal_decision(company, own.pk, COMPANY, "Again.")
+    own.refresh_from_db()
+    assert decide(lead, own, "refuse").status_code == 302

@@ -6,7 +6,6 @@ somebody else holds has its turn in the next run.
 
 from datetime import datetime
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from tickets.assignment import automatic
@@ -14,7 +13,7 @@ from tickets.assignment.picking import AgentLoad
 from tickets.automations import texts
 from tickets.automations.due import due
 from tickets.changes import letters
-from tickets.changes.actors import Actor
+from tickets.changes.actors import Actor, leads
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
 from tickets.changes.notifications import notify
@@ -85,7 +84,8 @@ def escalate(ticket: Ticket, one: Automation, actor: Actor) -> None:
     due_at, had = ticket.due_at, ticket.agent
     ticket.escalated_due_at = due_at
     ticket.save(update_fields=["escalated_due_at"])
-    notify(ticket, leads(), Notification.Kind.ESCALATED, by=actor)
+    told = Agent.objects.filter(user__in=leads()).values_list("pk", flat=True)
+    notify(ticket, list(told), Notification.Kind.ESCALATED, by=actor)
     record_history(ticket, actor, Kind.ESCALATED, data={"due": due_at and due_at.isoformat()})
     at_work = Agent.objects.at_work().filter(pk=ticket.agent_id or 0).exists()
     if not one.reassigns or at_work:
@@ -94,13 +94,3 @@ def escalate(ticket: Ticket, one: Automation, actor: Actor) -> None:
     if isinstance(found, AgentLoad):
         facts = {"agent": [had and str(had), found.name], "rule": Rule.LEAST_BUSY.value}
         record_history(ticket, actor, Kind.REASSIGNED, data={**facts, "loads": loads})
-
-
-def leads() -> list[int]:
-    """The ids of the agents who may give tickets to others."""
-    users = User.objects.with_perm(
-        "tickets.assign_ticket",
-        include_superusers=False,
-        backend="django.contrib.auth.backends.ModelBackend",
-    )
-    return list(Agent.objects.filter(user__in=users).values_list("pk", flat=True))

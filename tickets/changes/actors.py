@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from tickets.statuses import By
@@ -31,6 +32,15 @@ def user_named(username: str) -> User:
     if user is None:
         raise NotAllowed(gettext("There is no agent %(name)s.") % {"name": username})
     return user
+
+
+def leads() -> QuerySet[User]:
+    """The active users who lead; no superusers, who are there for the installation."""
+    return User.objects.with_perm(
+        "tickets.reopen_ticket",
+        include_superusers=False,
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
 
 
 def actor_for(user: User) -> Actor:

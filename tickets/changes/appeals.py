@@ -9,16 +9,16 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from companies.models import Company
-from tickets.changes.actors import Actor
+from tickets.changes.actors import SANDBOX, Actor, leads
 from tickets.changes.documents import fulfil
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
 from tickets.changes.text_bounds import count_text, document_texts
-from tickets.changes.writes import add_comment, save_change
+from tickets.changes.writes import MoveRefused, add_comment, save_change
 from tickets.history_codes import Kind
 from tickets.labels import status_label
 from tickets.models import Appeal, Document, HistoryEntry, Ticket
-from tickets.statuses import Status
+from tickets.statuses import By, Status
 
 
 class AppealRefused(Exception):
@@ -31,6 +31,14 @@ class AppealRefused(Exception):
 
 class NoAppeal(Exception):
     """There is no appeal to decide."""
+
+
+class OwnDecision(MoveRefused):
+    """The lead declined the ticket; with nobody else to ask, they say so and decide."""
+
+    def __init__(self, message: str, *, alone: bool) -> None:
+        super().__init__(message)
+        self.alone = alone
 
 
 @telling
@@ -121,10 +129,35 @@ def pending_appeal(ticket: Ticket) -> Appeal:
     return found
 
 
+def declined_by(ticket: Ticket, actor: Actor) -> bool:
+    """Whether the decision that stands, or stood last, is this person's own."""
+    last = ticket.history.moves().filter(now=Status.DECLINED).last()
+    return last is not None and last.by in (By.AGENT, By.LEAD) and last.actor == actor.name
+
+
+def refuse_own_decision(ticket: Ticket, actor: Actor, *, alone: bool = False) -> None:
+    """Another lead judges (decision N14). Raises OwnDecision.
+
+    The only lead decides `alone`, having been told that history says so.
+    """
+    if actor == SANDBOX or not declined_by(ticket, actor):
+        return
+    if leads().exclude(username=actor.name).exists():
+        text = gettext("You declined this ticket. Another lead decides its appeal.")
+        raise OwnDecision(text, alone=False)
+    if not alone:
+        text = gettext("You declined this ticket, and there is no other lead.")
+        raise OwnDecision(text, alone=True)
+
+
 def accept_pending(ticket: Ticket, actor: Actor) -> Appeal | None:
-    """Note that a ticket was reopened: that accepts its appeal, if it has one."""
+    """Note that a ticket was reopened: that accepts its appeal, if it has one.
+
+    Raises OwnDecision where another lead has to.
+    """
     found = ticket.appeals.filter(state=Appeal.State.PENDING).first()
     if found is not None:
+        refuse_own_decision(ticket, actor, alone=True)
         end_appeal(found, ticket, actor, Appeal.State.ACCEPTED)
     return found
 
@@ -142,6 +175,8 @@ def end_appeal(
 ) -> None:
     appeal.state, appeal.reason, appeal.decided_at = state, reason, timezone.now()
     appeal.save(update_fields=["state", "reason", "decided_at"])
-    data = {"outcome": state.value}
+    data: dict[str, Any] = {"outcome": state.value}
+    if actor != SANDBOX and declined_by(ticket, actor):
+        data["own"] = True
     record_history(ticket, actor, Kind.APPEAL_DECIDED, reason=reason, data=data)
     save_change(ticket)

@@ -37,6 +37,7 @@ FACTS = [
     "number",
     "of",
     "outcome",
+    "own",
     "rule",
     "ticket",
     "to",

@@ -5,7 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 from companies.commands import OperatorCommand, Said
 from tickets import working
 from tickets.changes.actors import NotAllowed, user_named
-from tickets.changes.appeals import NoAppeal
+from tickets.changes.appeals import NoAppeal, OwnDecision
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
 from tickets.statuses import Status
@@ -29,6 +29,11 @@ stays with agents."""
         parser.add_argument("decision", choices=OUTCOMES)
         parser.add_argument("--lead", required=True, metavar="USERNAME")
         parser.add_argument("--reason", required=True)
+        parser.add_argument(
+            "--alone",
+            action="store_true",
+            help="the lead declined the ticket, and there is no other lead",
+        )
 
     def run(
         self,
@@ -37,15 +42,19 @@ stays with agents."""
         decision: str,
         lead: str,
         reason: str,
+        alone: bool,
         **options: Any,
     ) -> Said:
         try:
             user = user_named(lead)
             ticket = working.decide_appeal(
-                ticket_id, accept=decision == "accept", user=user, reason=reason
+                ticket_id, accept=decision == "accept", user=user, reason=reason, alone=alone
             )
         except Ticket.DoesNotExist as error:
             raise CommandError(f"There is no ticket {ticket_id}.") from error
+        except OwnDecision as error:
+            advice = " Say --alone to decide nevertheless." if error.alone else ""
+            raise CommandError(f"{error}{advice}") from error
         except (NotAllowed, NoAppeal, MoveRefused) as error:
             raise CommandError(str(error)) from error
         outcome = OUTCOMES[decision]
