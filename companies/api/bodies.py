@@ -125,7 +125,7 @@ class Text(serializers.CharField):
         return text
 
 
-# The place of a row in an order, as a pattern; other cursors are the id of a row.
+# The place of a row in an order, as a pattern; other cursors are the id of a row, or sealed.
 PLACE_CURSOR = "[0-9]{1,17}-[0-9]{1,17}"
 
 

@@ -13,7 +13,7 @@ from deliveries.on_demand import advice
 from webhooks.api.shapes import TypeName
 
 FACT_ID = "0c5e2a4e-4b1a-4a5f-8a43-0a6f1f9f2b77"
-CURSOR = "4711-1767312000000000"
+CURSOR = "eZ0Yx3nq5m2oVb8T1uQ7rLk4JcWfHs9aPdGiNtEyRAM"
 
 
 class StreamedEvent(serializers.Serializer[Any]):

@@ -3,7 +3,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from companies.api.bodies import PLACE_CURSOR, Body, Cursor, Text, Word
+from companies.api.bodies import Body, Cursor, Text, Word
+from companies.api.sealed_cursors import SEALED_PATTERN
 from companies.times import read_time
 from deliveries.models import State
 
@@ -35,7 +36,7 @@ class LogQuery(Body):
     since = Moment(required=False)
     until = Moment(required=False)
     tracking_number = Text(required=False, max_length=100)
-    cursor = Cursor(PLACE_CURSOR)
+    cursor = Cursor(SEALED_PATTERN)
     limit = serializers.IntegerField(required=False, default=20, min_value=1, max_value=100)
 
     def validate_state(self, state: str) -> State:
@@ -45,5 +46,5 @@ class LogQuery(Body):
 class StreamQuery(Body):
     """The query of a webhook's events. Every value comes as text."""
 
-    after = Cursor(PLACE_CURSOR, help_text="The last answer's next_cursor.")
+    after = Cursor(SEALED_PATTERN, help_text="The last answer's next_cursor.")
     limit = serializers.IntegerField(required=False, default=100, min_value=1, max_value=100)

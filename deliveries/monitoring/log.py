@@ -1,13 +1,15 @@
 """What a company sees of its deliveries: the log, one delivery, a webhook's health."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from companies.api import sealed_cursors
 from companies.api.answer_sizes import fitting_rows
+from companies.api.sealed_cursors import ReadPlace
 from companies.models import Company
 from companies.spellings import with_numbers
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, HeldHost, State
@@ -21,7 +23,8 @@ RECENT = 1_000
 # Shown of one delivery that was asked for again and again.
 MOST_ATTEMPTS = 100
 MOST_COUNTED = 10_000
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# The kind of cursors here: those of other lists are refused.
+LOG = "log"
 
 
 class BadCursor(ValueError):
@@ -57,30 +60,21 @@ def log_page(
             created_at__in=[created_at for _, created_at in newest],
         )
     if cursor is not None:
-        time, event_id = read_cursor(cursor)
+        try:
+            event_id, time = sealed_cursors.open_place(
+                cursor, LOG, webhook.company_id, time_first=True
+            )
+        except sealed_cursors.UnreadableCursor as error:
+            raise BadCursor("This is not a valid cursor for this list.") from error
         log = log.filter(
             Q(created_at__lt=time) | Q(created_at=time, event_id__lt=event_id),
             created_at__lte=time,
         )
     found = list(log[: limit + 1])
-    more = cursor_after(found[limit - 1]) if len(found) > limit else None
-    return found[:limit], more
-
-
-def cursor_after(delivery: Delivery) -> str:
-    microseconds = (delivery.created_at - EPOCH) // timedelta(microseconds=1)
-    return f"{microseconds}-{delivery.event_id}"
-
-
-def read_cursor(cursor: str) -> tuple[datetime, int]:
-    microseconds, _, event_id = cursor.partition("-")
-    numbers = (microseconds, event_id)
-    if not all(each.isascii() and each.isdigit() and len(each) < 20 for each in numbers):
-        raise BadCursor("This is not a valid cursor for this list.")
-    try:
-        return EPOCH + timedelta(microseconds=int(microseconds)), int(event_id)
-    except OverflowError as error:
-        raise BadCursor("This is not a valid cursor for this list.") from error
+    if len(found) <= limit:
+        return found, None
+    last = ReadPlace(found[limit - 1].event_id, found[limit - 1].created_at)
+    return found[:limit], sealed_cursors.seal_place(last, LOG, webhook.company_id)
 
 
 def ticket_of(delivery: Delivery) -> int | None:

@@ -6,13 +6,15 @@ for long, the newest of anybody: as long as that event is stored, nothing behind
 and the database has not been set back to before it.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from django.utils import timezone
 
+from companies.api import sealed_cursors
 from companies.api.answer_sizes import MOST_OF_ROWS
+from companies.api.sealed_cursors import EPOCH, ReadPlace
 from companies.encryption import UnreadableSecret
 from deliveries import publishing, statements
 from deliveries.engine.loans import Headers
@@ -21,7 +23,8 @@ from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# The kind of cursors here: those of other lists are refused.
+STREAM = "stream"
 # A cursor that is used moves up after so long, so that it expires only where nobody uses it.
 CURSOR_AGE = timedelta(days=1)
 
@@ -82,20 +85,10 @@ class CannotSign(Exception):
     """The headers cannot be made: our own fault. The message says what to do."""
 
 
-class Position(NamedTuple):
-    """Where a reader stands: behind this event, stored at this time."""
-
-    number: int
-    time: datetime
-
-    def __str__(self) -> str:
-        return f"{self.number}-{(self.time - EPOCH) // timedelta(microseconds=1)}"
-
-
 class ToldEvent(NamedTuple):
     """An event as the webhook's company is told of it. `id`: its X-Webhook-Id."""
 
-    place: Position
+    place: ReadPlace
     id: str
     fact_id: str
     sequence: int
@@ -103,7 +96,7 @@ class ToldEvent(NamedTuple):
     now: datetime
 
 
-BEGINNING = Position(0, EPOCH)
+BEGINNING = ReadPlace(0, EPOCH)
 
 
 def read_events(
@@ -113,28 +106,25 @@ def read_events(
 
     Raises UnknownCursor, ExpiredCursor and CannotSign.
     """
-    place = position_of(after) if after else BEGINNING
+    company_id = webhook.company_id
+    place = place_in(after, company_id) if after else BEGINNING
     if place is not BEGINNING and not ask(IS_STORED, list(place)):
         raise ExpiredCursor
     begin = max(place.number, webhook.begins_after)
     used_lately = timezone.now() - place.time < CURSOR_AGE
     if used_lately and not ask(HAS_NEWS, {**which(webhook), "after": begin}):
-        return [], str(place)
+        return [], sealed_cursors.seal_place(place, STREAM, company_id)
     settled = publishing.settled_number()
     events = events_behind(webhook, begin, settled, limit, at_first=place is BEGINNING)
     end = events[-1].place if events else max(place, newest_place(settled))
-    return rows(webhook, events), str(end)
+    return rows(webhook, events), sealed_cursors.seal_place(end, STREAM, company_id)
 
 
-def position_of(text: str) -> Position:
-    number, _, microseconds = text.partition("-")
-    if not all(
-        each.isascii() and each.isdigit() and len(each) < 19 for each in (number, microseconds)
-    ):
-        raise UnknownCursor
+def place_in(cursor: str, company_id: int) -> ReadPlace:
+    """Return the place of a cursor. Raises UnknownCursor."""
     try:
-        place = Position(int(number), EPOCH + timedelta(microseconds=int(microseconds)))
-    except OverflowError as error:
+        place = sealed_cursors.open_place(cursor, STREAM, company_id)
+    except sealed_cursors.UnreadableCursor as error:
         raise UnknownCursor from error
     return BEGINNING if place == BEGINNING else place
 
@@ -173,7 +163,7 @@ def told(
     now: datetime,
 ) -> ToldEvent:
     id = delivery_id or str(uuid5(UUID(fact_id), f"{webhook.pk}.{number}"))
-    return ToldEvent(Position(number, time), id, fact_id, sequence, bytes(body), now)
+    return ToldEvent(ReadPlace(number, time), id, fact_id, sequence, bytes(body), now)
 
 
 def rows(webhook: Webhook, events: list[ToldEvent]) -> list[dict[str, Any]]:
@@ -222,12 +212,12 @@ def headers(
     return found
 
 
-def newest_place(settled: int) -> Position:
+def newest_place(settled: int) -> ReadPlace:
     """Behind the newest event of anybody, of those that are settled."""
     with statements.cursor() as cursor:
         cursor.execute(NEWEST, [settled])
         row = cursor.fetchone()
-    return Position(*row) if row else BEGINNING
+    return ReadPlace(*row) if row else BEGINNING
 
 
 def which(webhook: Webhook) -> dict[str, int]:

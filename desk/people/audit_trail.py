@@ -15,9 +15,10 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from companies.api.sealed_cursors import EPOCH
 from companies.models import ApiToken, AuditEntry, Company
 from companies.tokens import PREFIX_LENGTH
-from deliveries.monitoring.log import EPOCH, BadCursor
+from deliveries.monitoring.log import BadCursor
 
 PLACE = re.compile(r"([0-9]{1,17})-([01])-([0-9]{1,18})", re.ASCII)
 VERBS = {ADDITION: "add", CHANGE: "change", DELETION: "delete"}
