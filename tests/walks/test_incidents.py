@@ -21,7 +21,7 @@ LEAKED_TOKEN = next(each for each in INCIDENTS if each.name == "leaked-token")
 
 def test_each_has_its_page() -> None:
     assert [each.page for each in INCIDENTS if not (RUNBOOKS / f"{each.page}.md").exists()] == []
-    assert len(INCIDENTS) == 19
+    assert len(INCIDENTS) == 20
 
 
 @pytest.mark.django_db(transaction=True)
