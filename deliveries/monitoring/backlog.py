@@ -19,7 +19,7 @@ WITH RECURSIVE lane AS (
 )"""
 
 # The first due row, first attempt or retry, of each webhook that a loop works on or that has woken
-# up. Nothing is due of any other.
+# up. Nothing is due of any other. What a rest has kept back is due since the end of the rest.
 OLDEST_DUE = """
 WITH woken AS (
   SELECT webhook_id FROM deliveries_lane
@@ -31,8 +31,8 @@ WITH woken AS (
        AND (SELECT active FROM companies_company WHERE id = own.company_id))
    ORDER BY due_at LIMIT %(most)s)
 )
-SELECT min(first.due_at) FILTER (WHERE turn.again = 0),
-  min(first.due_at) FILTER (WHERE turn.again = 1)
+SELECT min(greatest(first.due_at, resting_until)) FILTER (WHERE turn.again = 0),
+  min(greatest(first.due_at, resting_until)) FILTER (WHERE turn.again = 1)
 FROM woken
 CROSS JOIN LATERAL (
   SELECT 1 FROM webhooks_webhook AS own

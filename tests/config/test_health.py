@@ -14,7 +14,7 @@ from companies.models import Company, PlatformToken
 from config import health
 from deliveries import publishing
 from deliveries.engine import leases
-from deliveries.models import Delivery, Pulse
+from deliveries.models import Delivery, Health, Pulse
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions
 from deliveries.upkeep.partitions import PartitionState
@@ -165,6 +165,20 @@ def test_is_not_ready_when_deliveries_pile_up(
 
     check = client.get("/readyz").json()["checks"]["oldest_due_delivery"]
     assert check == {"ok": False, "detail": "due for 180 s: the workers cannot keep up"}
+
+
+def test_what_a_rest_kept_back_is_due_since_the_end_of_the_rest(
+    client: Client, company: Company, now: datetime
+) -> None:
+    webhook = build.webhook(company)
+    publishing.publish([build.news(company)])
+    Delivery.objects.update(due_at=now - timedelta(minutes=9))
+    rested = now - timedelta(seconds=30)
+    Health.objects.create(webhook=webhook, failures=3, failing_since=now, resting_until=rested)
+
+    check = client.get("/readyz").json()["checks"]["oldest_due_delivery"]
+
+    assert check == {"ok": True, "detail": "due for 30.0 s"}
 
 
 def test_probes_the_disk_of_the_database_by_writing_a_file(db: None) -> None:
