@@ -78,6 +78,10 @@ def test_holds_the_tickets_of_the_list(lead: Client, company: Company, agent: Ag
         ("\n=1", "'\n'=1"),
         ("  =1", "'  =1"),
         ("Hola;=1+1;adios", "Hola;'=1+1;adios"),
+        ("a;@SUM(A1)|=2\t+3", "a;'@SUM(A1)|'=2\t'+3"),
+        ("a; \u00a0-1", "a;' \u00a0-1"),
+        ('=1+1"', "'=1+1\""),
+        ("\uff1d1", "'\uff1d1"),
     ],
 )
 def test_is_no_formula_whatever_a_company_writes(lead: Client, evil: str, cell: str) -> None:
