@@ -6,6 +6,33 @@ import re
 from collections import Counter
 from typing import Any, NoReturn
 
+# By the parser's own message.
+CAUSES = {
+    "Expecting value": "a value should stand",
+    "Expecting ',' delimiter": "a comma or a closing bracket should stand",
+    "Expecting ':' delimiter": "a colon should stand",
+    "Expecting property name enclosed in double quotes": "a name in double quotes should stand",
+    "Illegal trailing comma before end of object": "a comma has nothing behind it",
+    "Illegal trailing comma before end of array": "a comma has nothing behind it",
+    "Extra data": "there is more behind the end of the value",
+    "Invalid control character at": "a control character in a text has to be escaped",
+    "Unterminated string starting at": "a text has no closing quotation mark: it begins",
+    "Invalid \\escape": "there is an escape that JSON does not have",
+    "Invalid \\escape: ": "there is an escape that JSON does not have",
+    "Invalid \\uXXXX escape": "\\u has to be followed by four hexadecimal digits",
+}
+MISSING = frozenset(name for name in CAUSES if name.startswith("Expecting"))
+# What programs and word processors put where JSON has nothing of the kind.
+SIGNS = {
+    "\ufeff": "a byte order mark (U+FEFF)",
+    "\u00a0": "a no-break space (U+00A0)",
+    "\u200b": "a zero-width space (U+200B)",
+    "\u2028": "a line separator (U+2028)",
+    "\u201c": "a typographic quotation mark (U+201C) instead of a straight one",
+    "\u201d": "a typographic quotation mark (U+201D) instead of a straight one",
+    "'": "a single quotation mark instead of a double one",
+}
+
 
 class BadJSON(ValueError):
     """The text is not JSON that this service accepts; the message says why."""
@@ -27,7 +54,10 @@ def load_json(text: str, *, deepest: int, most_values: float = math.inf) -> Any:
     except RecursionError as error:
         raise BadJSON(f"it is nested deeper than {deepest} levels") from error
     except json.JSONDecodeError as error:
-        raise BadJSON(f"{error.msg} at line {error.lineno} column {error.colno}") from error
+        if not text.strip():
+            raise BadJSON("it is empty") from error
+        place = f"line {error.lineno} column {error.colno}"
+        raise BadJSON(f"{cause_of(error)} at {place}") from error
     except BadJSON:
         raise
     except ValueError as error:  # Python refuses to read integers of thousands of digits.
@@ -36,6 +66,16 @@ def load_json(text: str, *, deepest: int, most_values: float = math.inf) -> Any:
     if "\\u" in text or text.count("{") + text.count("[") > deepest:
         check_tree(value, deepest)
     return value
+
+
+def cause_of(error: json.JSONDecodeError) -> str:
+    """Name the cause of a syntax error in words that do not come from Python."""
+    sign = error.doc[error.pos : error.pos + 1]
+    if sign in SIGNS:
+        return f"there is {SIGNS[sign]}"
+    if error.pos >= len(error.doc) and error.msg in MISSING:
+        return f"it ends where {CAUSES[error.msg]}"
+    return CAUSES.get(error.msg, "it cannot be read")
 
 
 def has_more_values(text: str, most: float) -> bool:

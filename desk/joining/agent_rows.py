@@ -2,9 +2,12 @@
 
 import csv
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import NamedTuple
 
 from django.utils.translation import gettext
+
+from companies.texts import tidy
 
 MOST_BYTES = 256 * 1024
 MOST_ROWS = 500
@@ -84,7 +87,8 @@ def read_rows(text: str, known: Sequence[str] = COLUMNS) -> list[AgentRow]:
     """
     if "\x00" in text:
         raise BadFile(gettext("The file is no CSV file."))
-    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
+    # Only these end a line: U+2028 and its like are part of a cell.
+    lines = [*StringIO(text.removeprefix("\ufeff"), newline=None)]
     first = next((line for line in lines if line.strip()), "")
     reader = csv.reader(lines, delimiter=";" if first.count(";") > first.count(",") else ",")
     try:
@@ -108,8 +112,8 @@ def read_rows(text: str, known: Sequence[str] = COLUMNS) -> list[AgentRow]:
 def numbered(reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
     """Rows that say something, with the line on which each ends."""
     for cells in reader:
-        if any(cell.strip() for cell in cells):
-            yield getattr(reader, "line_num", 0), [cell.strip() for cell in cells]
+        if any(map(tidy, cells)):
+            yield getattr(reader, "line_num", 0), [tidy(cell) for cell in cells]
 
 
 def cells_by_column(columns: list[str], line: int, cells: list[str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Reads a stream of bytes as numbered lines of the feed, in constant memory."""
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from io import BufferedIOBase
@@ -12,6 +13,8 @@ CHUNK_BYTES = 256 * 1024
 LONGEST_LINE_BYTES = 64 * 1024
 # A valid line has at most three levels: the line, a shipment's order, and its fields.
 DEEPEST = 10
+CARRIAGE_RETURNS = "lines end with carriage returns alone; end each with a line feed (U+000A)"
+OBJECTS = re.compile(rb"\}\s*\r\s*\{")
 
 
 def groups(stream: BufferedIOBase, size: int) -> Iterator[list[tuple[int, bytes]]]:
@@ -38,10 +41,14 @@ def read(number: int, raw: bytes) -> Line | None:
     if not raw:
         return None
     if len(raw) > LONGEST_LINE_BYTES:
+        if OBJECTS.search(raw):
+            raise BadLine(CARRIAGE_RETURNS)
         raise BadLine(f"the line is longer than {LONGEST_LINE_BYTES // 1024} KiB")
     try:
         return parsing.parse(strict_json.load_json(raw.decode(), deepest=DEEPEST))
     except UnicodeDecodeError as error:
         raise BadLine(f"the line is not UTF-8 (byte {error.start + 1})") from error
     except strict_json.BadJSON as error:
+        if OBJECTS.search(raw):
+            raise BadLine(CARRIAGE_RETURNS) from error
         raise BadLine(f"the line is not valid JSON: {error}") from error

@@ -96,6 +96,20 @@ def test_a_file_is_shown_before_anybody_is_added(lead: Client) -> None:
     }
 
 
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+def test_a_file_may_have_the_line_ends_of_any_program(lead: Client, end: str) -> None:
+    lead.post(PAGE, {"step": "add", "text": GOOD.replace("\n", end)})
+
+    assert new_logins() == ["juan", "maria"]
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\u00a0"])
+def test_a_sign_that_ends_no_line_is_a_blank_in_its_cell(lead: Client, sign: str) -> None:
+    lead.post(PAGE, {"step": "add", "text": GOOD.replace("María", f"Ana{sign}María")})
+
+    assert User.objects.get(username="maria").first_name == "Ana María"
+
+
 def test_one_bad_line_and_nobody_is_added_and_each_fault_is_named(lead: Client) -> None:
     bad = (
         HEADER

@@ -22,13 +22,35 @@ from tests.shipments.feeding import (
 
 Feed = Callable[..., Fed]
 
+CARRIAGE_RETURNS = "lines end with carriage returns alone; end each with a line feed (U+000A)"
 NOT_JSON = "the line is not valid JSON: "
 ID = "send an integer from 1 to 2^63-1"
 TIME = "send an ISO 8601 time such as 2026-01-02T15:04:05Z"
 WHEN = "send a time from 2000-01-01 to a day from now"
 BAD_BYTES = [
-    (b"{", f"{NOT_JSON}Expecting property name enclosed in double quotes at line 1 column 2"),
-    (b'{"kind":"tracking"', f"{NOT_JSON}Expecting ',' delimiter at line 1 column 19"),
+    (b"{", f"{NOT_JSON}it ends where a name in double quotes should stand at line 1 column 2"),
+    (
+        b'{"kind":"tracking"',
+        f"{NOT_JSON}it ends where a comma or a closing bracket should stand at line 1 column 19",
+    ),
+    (b'{"a":1}\xef\xbb\xbf', f"{NOT_JSON}there is a byte order mark (U+FEFF) at line 1 column 8"),
+    (
+        b'\xef\xbb\xbf{"a":1}',
+        f"{NOT_JSON}it begins with a byte order mark, at line 1 column 1; send it without one",
+    ),
+    (b'{"a":1}\r{"a":2}\r', CARRIAGE_RETURNS),
+    (b'{"a":1}\r' * 20_000, CARRIAGE_RETURNS),
+    (
+        "{\u201ca\u201d:1}".encode(),
+        f"{NOT_JSON}there is a typographic quotation mark (U+201C) instead of a straight one at"
+        " line 1 column 2",
+    ),
+    (
+        b"{'a':1}",
+        f"{NOT_JSON}there is a single quotation mark instead of a double one at line 1 column 2",
+    ),
+    (b'{"a":tru}', f"{NOT_JSON}a value should stand at line 1 column 6"),
+    (b'{"a":"x', f"{NOT_JSON}a text has no closing quotation mark: it begins at line 1 column 6"),
     (b"\xff\xfe", "the line is not UTF-8 (byte 1)"),
     (b'{"kind":"tracking","kind":"tracking"}', f"{NOT_JSON}the key 'kind' appears twice"),
     (b'{"a":NaN}', f"{NOT_JSON}NaN is not a JSON number"),
