@@ -20,8 +20,19 @@ COURTESY = frozenset(
         "saludos so sure tardes thank thanks thx ty u vale very welcome you"
     )
 )
-# They say no or complain, where a raised thumb is thanks.
-DISLIKES = frozenset("\U0001f44e\u274c\u274e\u2716\U0001f645\U0001f620\U0001f621")
+# Of what one thanks for; alone they may ask for it, as "help" does.
+THANKS = frozenset({"gracias", "thank", "thanks", "thx"})
+THANKED_FOR = COURTESY | frozenset(
+    WORD.findall(
+        "and apoyo atencion ayuda el everything for help la much quick reply respuesta "
+        "rapida response su support the todo tu y your"
+    )
+)
+# They say no, complain or weep, where a raised thumb is thanks.
+DISLIKES = frozenset(
+    "\U0001f44e\u274c\u274e\u2716\U0001f645\U0001f620\U0001f621\U0001f624\U0001f92c\U0001f62d\U0001f622"
+    "\U0001f494\u2639\U0001f641\U0001f61e"
+)
 # Courtesies that are answers where something was asked: "listo" says that it is done.
 ANSWERS = frozenset({"listo", "sure"})
 
@@ -37,8 +48,13 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
         variables.parse_variables(data), variables.parse_variables(ticket.data)
     ):
         return True
-    words = WORD.findall(without_accents(text))
-    if not DISLIKES.isdisjoint(text) or any(word not in COURTESY for word in words):
+    plain = without_accents(text)
+    words = WORD.findall(plain)
+    usual = COURTESY if THANKS.isdisjoint(words) else THANKED_FOR
+    if not DISLIKES.isdisjoint(text) or any(word not in usual for word in words):
+        return True
+    if words and "?" in plain:
+        # "Hello?" and "ok?" wait for an answer.
         return True
     return not ANSWERS.isdisjoint(words) and waits_for_answer(ticket)
 

@@ -6,7 +6,10 @@ import unicodedata
 # File systems take no more of one name.
 MOST_BYTES = 255
 LONGEST_ENDING = 10
-FORBIDDEN = re.compile(r'[<>:"|?*/\\\x00-\x1f\x7f]')
+# Also what turns a name around, or breaks its line, where it is shown.
+FORBIDDEN = re.compile(
+    r'[<>:"|?*/\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]'
+)
 JOINED = frozenset({"Mn", "Me", "Mc"})
 ZERO_WIDTH_JOINER = "\u200d"
 SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))

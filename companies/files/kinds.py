@@ -7,7 +7,7 @@ from typing import NamedTuple
 import puremagic
 
 from companies.files.refusals import FileRefused
-from companies.files.refused_kinds import TEXT, is_text, refused_kind
+from companies.files.refused_kinds import BURIED_PDF, TEXT, is_text, refused_kind
 from companies.texts import is_blank
 
 MOST_BYTES = 10 * 1024 * 1024
@@ -15,6 +15,7 @@ TOO_LARGE = f"A file has at most {MOST_BYTES // 1024**2} MiB; send a smaller one
 OTHER_TYPE = "Send a JPEG, PNG, WebP or PDF file."
 # Viewers look for it so far: printers, mail gateways and scripts write lines before it.
 BEGIN_OF_PDF, SEARCHED_FOR_PDF = b"%PDF-", 1024
+END_OF_PDF = b"%%EOF"
 LONGEST_NAME = 150
 # What is looked at of a name, however long it is.
 READ_OF_NAME = 1000
@@ -55,6 +56,8 @@ def media_type_of(content: bytes) -> str:
     other = refused_kind(content)
     if other is None and BEGIN_OF_PDF in content[:SEARCHED_FOR_PDF]:
         return "application/pdf"
+    if other is None and BEGIN_OF_PDF in content and END_OF_PDF in content:
+        other = BURIED_PDF
     if other is None and is_text(content):
         other = TEXT
     text = OTHER_TYPE if other is None else f"This is {other.name}. {OTHER_TYPE} {other.advice}"

@@ -120,3 +120,7 @@ def is_text(content: bytes) -> bool:
 
 
 TEXT = RefusedKind("a text file", AS_PDF)
+# No viewer looks for the beginning so far behind.
+BURIED_PDF = RefusedKind(
+    "a PDF with something else before it", "Open it where it came from, and save it as a PDF again."
+)

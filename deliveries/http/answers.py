@@ -17,6 +17,7 @@ MAX_DETAIL = 300
 MAX_RETRY_AFTER = 86_400
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] +([1-9][0-9]{2})[ \r\n]")
+LEAP_SECOND = re.compile(r"(?<=:[0-9]{2}):60\b")
 _SECONDS = re.compile(r"[0-9]+")
 _UNPRINTABLE = re.compile(r"[^ -~]")
 
@@ -176,7 +177,8 @@ def retry_after(value: str, now: datetime) -> int | None:
     if _SECONDS.fullmatch(value):
         return min(int(value[:12]), MAX_RETRY_AFTER) or None
     try:
-        date = parsedate_to_datetime(value)
+        # HTTP has a second 60 for leap seconds, Python has none.
+        date = parsedate_to_datetime(LEAP_SECOND.sub(":59", value))
         if date.tzinfo is None and value[-1:].isdigit():
             # The form of C's asctime names no zone: a date of HTTP is in UTC.
             date = date.replace(tzinfo=UTC)

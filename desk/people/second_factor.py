@@ -9,7 +9,6 @@ import logging
 import math
 import secrets
 from datetime import timedelta
-from unicodedata import normalize
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -20,6 +19,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.util import random_hex
 
 from companies.encryption import UnreadableSecret
+from companies.spellings import plain_digits
 from desk.common import sessions
 from tickets.models import Phone, PhoneKey
 
@@ -157,4 +157,4 @@ def code_digest(code: str) -> str:
 
 def normalise_code(code: str) -> str:
     """Drop blanks and dashes of every kind: people copy codes from paper and phones paste them."""
-    return "".join(one for one in normalize("NFKC", code).lower() if one.isalnum())
+    return "".join(one for one in plain_digits(code).lower() if one.isalnum())

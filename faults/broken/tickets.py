@@ -200,7 +200,7 @@ TICKETS = (
     Mutant(
         "thanks-reopens",
         "tickets/relevance.py",
-        "any(word not in COURTESY for word in words)",
+        "any(word not in usual for word in words)",
         "bool(words)",
         "Every thank-you comes back to an agent.",
     ),

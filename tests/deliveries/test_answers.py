@@ -28,6 +28,10 @@ NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
         ("Fri Jan  2 12:05:00 2026", 300),
         ("Friday, 02-Jan-26 12:05:00 GMT", 300),
         ("fri, 02 jan 2026 12:05:00 gmt", 300),
+        ("Friday, 02-Jan-2026 12:05:00 GMT", 300),
+        ("Fri, 02 Jan 2026 12:04:60 GMT", 299),
+        ("Fri, 02 Jan 2026 06:05:00 -0600", 300),
+        ("0030", 30),
     ],
 )
 def test_takes_seconds_or_a_date(value: str, seconds: int) -> None:

@@ -243,11 +243,12 @@ def test_blanks_and_dashes_of_a_recovery_code_do_no_harm(codes: list[str], typed
     assert inside(client)
 
 
-def test_a_code_may_be_typed_in_full_width_digits(codes: list[str]) -> None:
+@pytest.mark.parametrize("zero", [0xFF10, 0x0660, 0x0966])
+def test_a_code_may_be_typed_in_digits_of_any_script(codes: list[str], zero: int) -> None:
     client = sign_in()
     code = code_of(Phone.objects.get())
 
-    client.post(STEP, {"code": "".join(chr(ord(one) + 0xFEE0) for one in code)})
+    client.post(STEP, {"code": "".join(chr(int(one) + zero) for one in code)})
 
     assert inside(client)
 

@@ -117,8 +117,24 @@ ON_AND_OFF = b"/AP<</N<</On 5 0 R/Off 6 0 R>>>>"
         (b"/FT/Btn/V/Off/AS/Off", ON_AND_OFF, False),
         (b"/FT/Sig/V<</Type/Sig/Filter/Adobe.PPKLite>>", b"", True),
         (b"/FT/Ch/V(black)/Opt[(black)]/Ff 131072", b"", True),
+        (b"/FT/Btn/Ff 49152/V/On/AS/On", ON_AND_OFF, True),
+        (b"/FT/Btn/Ff 49152/V/Off/AS/Off", ON_AND_OFF, False),
+        (b"/FT/Ch/V[(black)]/Opt[(black)(white)]/I[0]", b"", True),
+        (b"/FT/Tx/V(black)/Ff 4096/MK<</R 90>>", b"", True),
+        (b"/FT/Tx/V(black)/F 2", b"", False),
     ],
-    ids=["text", "ticked", "not ticked", "signature", "choice"],
+    ids=[
+        "text",
+        "ticked",
+        "not ticked",
+        "signature",
+        "choice",
+        "chosen of several",
+        "not chosen of several",
+        "list",
+        "turned",
+        "hidden",
+    ],
 )
 def test_the_fields_of_a_form_are_drawn(field: bytes, looks: bytes, drawn: bool) -> None:
     content = pdfs.form_pdf(field, looks)

@@ -121,6 +121,33 @@ def test_a_photo_in_adobe_rgb_is_converted(api: APIClient, ticket: Ticket) -> No
     assert near(kept, (105, 151, 86)), kept
 
 
+def test_a_photo_for_printing_keeps_its_colours(api: APIClient, ticket: Ticket) -> None:
+    """Four colours without a profile, as scanners and agencies send them."""
+    image = Image.new("CMYK", (16, 16), (0, 200, 200, 0))
+
+    kept = stored(api, ticket, encoded(image, "JPEG"))
+
+    assert (kept.mode, near(pixel(kept), (255, 55, 55))) == ("RGB", True)
+
+
+@pytest.mark.parametrize(
+    ("image", "clear", "expected"),
+    [
+        (Image.new("L", (4, 4), 7), 7, (7, 7, 7, 0)),
+        (Image.new("RGB", (4, 4), (1, 2, 3)), (1, 2, 3), (1, 2, 3, 0)),
+        (Image.new("1", (4, 4), 0), 0, (0, 0, 0, 0)),
+        (Image.new("RGB", (4, 4), (180, 90, 60)).quantize(), b"\x40", (180, 90, 60, 64)),
+    ],
+    ids=["grey", "RGB", "black and white", "palette"],
+)
+def test_a_transparent_shade_stays_transparent(
+    api: APIClient, ticket: Ticket, image: Image.Image, clear: Any, expected: Any
+) -> None:
+    kept = stored(api, ticket, encoded(image, transparency=clear))
+
+    assert near(pixel(kept, "RGBA"), expected, by=1)
+
+
 def test_pure_red_of_a_phone_stays_pure_red(api: APIClient, ticket: Ticket) -> None:
     image = Image.new("RGB", (16, 16), (250, 0, 0))
 

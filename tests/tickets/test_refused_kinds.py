@@ -67,6 +67,8 @@ def avif() -> bytes:
         (files.EXE, "a program", "Send a JPEG, PNG, WebP or PDF file."),
         ("Guten Tag, grüße\r\n".encode(), "a text file", "PDF"),
         (b"a;b\r\n1;2\r\n", "a text file", "PDF"),
+        (b"Date: today\r\n" * 200 + files.pdf(), "a PDF with something else before it", "again"),
+        (bytes(2_000) + files.pdf(), "a PDF with something else before it", "again"),
     ],
 )
 def test_a_wrong_kind_is_named_with_what_to_do(

@@ -25,6 +25,10 @@ COURTESY += [
     "de nada",
     "--\n",
     "Thanks a lot",
+    "Gracias por su ayuda.",
+    "Muchas gracias por la atención y el apoyo",
+    "Thank you very much for your quick reply!",
+    "THANKS \u2764\ufe0f",
 ]
 CONTENT = ["no", "The box was wet", "12", "yes, it came", "thanks, but it is not here", "请看附件"]
 CONTENT += [
@@ -34,6 +38,14 @@ CONTENT += [
     "\U0001f44e",
     "\U0001f44e\U0001f3fd",
     "ok \u274c",
+    "help",
+    "Ayuda, por favor",
+    "thanks for nothing",
+    "Hello?",
+    "\u00bfListo?",
+    "ok\uff1f",
+    "\U0001f62d",
+    "gracias \U0001f494",
 ]
 
 
