@@ -15,6 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from companies.reading_order import ReadingOrder
 from companies.texts import legible, show_controls
 
 IN_BYTES = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
@@ -50,8 +51,9 @@ def foreign_column(name: str) -> Callable[[Any, Any], SafeString | str]:
     """A method of an admin page for a field of its rows that holds text from outside."""
 
     words = name.replace("_", " ")
+    ordering = ReadingOrder(name) if name == "name" else name
 
-    @admin.display(description=gettext_lazy(words), ordering=name)
+    @admin.display(description=gettext_lazy(words), ordering=ordering)
     def column(page: Any, row: Any) -> SafeString | str:
         return isolated(getattr(row, name))
 

@@ -176,7 +176,7 @@ class AssignForm(forms.Form):
 
     def __init__(self, *args: Any, excluding: Agent | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        agents = Agent.objects.filter(user__is_active=True).order_by("user__username")
+        agents = Agent.objects.filter(user__is_active=True).by_name()
         if excluding is not None:
             agents = agents.exclude(pk=excluding.pk)
         field = cast(AgentChoice, self.fields["to"])

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from companies.reading_order import ReadingOrder
 from desk.common import sessions
 from desk.joining.adding import COLUMN_OF, ROLES, add_agents, repeated, wrong_texts
 from desk.joining.agent_rows import COLUMNS, AgentRow, RowProblem
@@ -169,5 +170,7 @@ def all_agents() -> list[dict[str, str]]:
     users = User.objects.filter(agent__isnull=False).select_related("agent", "preferences")
     return [
         as_values(user)
-        for user in users.prefetch_related("groups", "agent__skills").order_by("username")
+        for user in users.prefetch_related("groups", "agent__skills").order_by(
+            ReadingOrder("username")
+        )
     ]

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q, Value
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
+from companies.reading_order import ReadingOrder
 from tickets.models import Ticket, TicketType
 
 # What a macro's text may name in braces.
@@ -55,7 +56,7 @@ class Macro(models.Model):
     active = models.BooleanField(default=True)
 
     class Meta:
-        ordering = ["name"]
+        ordering = [ReadingOrder("name")]
 
     def __str__(self) -> str:
         return self.name
@@ -196,7 +197,7 @@ class SavedView(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["name"]
+        ordering = [ReadingOrder("name")]
         permissions = [("share_view", "Can share saved views")]
         constraints = [
             models.UniqueConstraint(fields=["owner", "name"], name="one_view_of_a_name_per_person"),

@@ -5,6 +5,7 @@ from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.models import Company
+from companies.reading_order import ReadingOrder
 from companies.spellings import plain_digits, same_text, typed_id
 from shipments.models import Shipment
 
@@ -20,7 +21,7 @@ def find_company(text: str) -> Company:
     if len(found) == 1:
         return require_active(found[0])
     alike = Company.objects.filter(name__icontains=plain_digits(name), active=True)
-    likely = found or alike.order_by("name")
+    likely = found or alike.order_by(ReadingOrder("name"))
     offered = ", ".join(f"{one.name} ({one.pk})" for one in likely[:MOST_OFFERED])
     if not offered:
         raise ValidationError(

@@ -20,6 +20,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from companies.failing_rows import do_each
+from companies.reading_order import ReadingOrder
 from desk.common import sessions
 from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
 from desk.common.requests import StaffRequest, staff
@@ -76,6 +77,7 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_display = ("username", "email", "is_staff", "is_active", "is_superuser", "last_login")
+    ordering = (ReadingOrder("username"),)
     list_filter = ("is_staff", "is_active", "groups")
     search_fields = ("username__istartswith", "email__istartswith")
     filter_horizontal = ()

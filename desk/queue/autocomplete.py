@@ -5,6 +5,7 @@ from django.db import connection
 from django.http import Http404, HttpRequest, JsonResponse
 from django.urls import URLPattern, path
 
+from companies.reading_order import reading_key
 from desk.common.admin_base import ModelAdmin
 from desk.queue.search_names import agents_like, companies_like
 
@@ -21,10 +22,12 @@ WITH RECURSIVE name AS (
 )
 SELECT carrier_name FROM name WHERE carrier_name IS NOT NULL LIMIT %s
 """
-FIRST_COMPANIES = "SELECT name FROM companies_company ORDER BY name LIMIT %s"
+FIRST_COMPANIES = """
+SELECT name FROM companies_company ORDER BY reading_order(name) COLLATE "C" LIMIT %s
+"""
 FIRST_AGENTS = """
 SELECT person.username FROM tickets_agent agent JOIN auth_user person ON person.id = agent.user_id
-ORDER BY person.username LIMIT %s
+ORDER BY reading_order(person.username) COLLATE "C" LIMIT %s
 """
 
 
@@ -35,7 +38,7 @@ def fetch_names(statement: str, *given: str | int) -> list[str]:
 
 
 def carrier_names(begin: str) -> list[str]:
-    return fetch_names(CARRIERS, begin, MOST)
+    return sorted(fetch_names(CARRIERS, begin, MOST), key=reading_key)
 
 
 def company_names(begin: str) -> list[str]:

@@ -28,7 +28,8 @@ CROSS JOIN LATERAL (
   SELECT ' ' || translate(found.words, %(plain_from)s, %(plain_to)s) AS words
 ) plain
 WHERE plain.words LIKE ALL(%(patterns)s)
-ORDER BY plain.words NOT LIKE %(first)s, company.name, company.id LIMIT %(most)s
+ORDER BY plain.words NOT LIKE %(first)s, reading_order(company.name) COLLATE "C",
+  company.id LIMIT %(most)s
 """
 NEAR_COMPANIES = """
 SELECT company.id, company.name, found.words FROM companies_searchname found
@@ -39,7 +40,7 @@ AGENTS = """
 SELECT agent.id, person.username, btrim(concat_ws(' ', person.first_name, person.last_name)),
   search_words(concat_ws(' ', person.first_name, person.last_name, person.username))
 FROM tickets_agent agent JOIN auth_user person ON person.id = agent.user_id
-ORDER BY person.username
+ORDER BY reading_order(person.username) COLLATE "C"
 """
 
 

@@ -66,7 +66,7 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
         "zone": settings.DESK_TIME_ZONE,
         "storms": storms.active_storms(),
         "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
-        "agents": Agent.objects.order_by("user__username").values_list("pk", "user__username"),
+        "agents": Agent.objects.by_name().values_list("pk", "user__username"),
         "asked": request.GET.urlencode(),
         "leavers": Agent.objects.filter(user__is_active=False).holding().select_related("user"),
     }

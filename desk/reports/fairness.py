@@ -58,7 +58,7 @@ def report(days: int, now: datetime | None = None) -> Report:
     agents = Agent.objects.filter(
         Q(available=True, user__is_active=True) | Q(user__username__in=received)
     )
-    rows = list(agents.order_by("user__username").values_list("pk", "user__username", "capacity"))
+    rows = list(agents.by_name().values_list("pk", "user__username", "capacity"))
     all_received = sum(received[name] for _, name, _ in rows) or 1
     all_capacity = sum(capacity for *_, capacity in rows) or 1
     shares = [

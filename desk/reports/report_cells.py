@@ -12,7 +12,7 @@ from companies.currencies import exact_amount
 from companies.money import money_number
 from desk.reports import charts
 from desk.reports.measures import name_in_address
-from desk.reports.report import Narrowed
+from desk.reports.report import Money, Narrowed
 
 
 class Cell(NamedTuple):
@@ -81,3 +81,10 @@ def change_cell(now: int | Decimal, before: int | Decimal) -> Cell:
 
 def amount_cell(value: Decimal, currency: str) -> Cell:
     return Cell(money_number(value, currency), exact_amount(value, currency))
+
+
+def recovered(money: Money) -> Cell:
+    if not money.claimed:
+        return Cell("", "")
+    part = 100 * money.paid / money.claimed
+    return Cell(f"{number_format(round(part, 1), 1)} %", round(float(part), 1))

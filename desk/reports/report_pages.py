@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext
 
 from companies.models import Company
+from companies.reading_order import reading_key
 from companies.spellings import same_text, typed_id
 from desk.common import csv_files
 from desk.reports import report_tables
@@ -102,7 +103,7 @@ def report_page(request: HttpRequest) -> HttpResponse:
         "question": question,
         "period": question.asked.period,
         "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
-        "carriers": sorted(found.groups["carrier_name"]),
+        "carriers": sorted(found.groups["carrier_name"], key=reading_key),
         "periods": quick_periods(),
         "narrowed": "".join(f"&{urlencode({name: value})}" for name, value in kept.items()),
         "asked": request.GET.urlencode(),

@@ -4,19 +4,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.apps import apps
-from django.utils.formats import number_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
+from companies.reading_order import reading_key
 from desk.reports import charts
 from desk.reports.measures import HAS_MONEY, MEASURES
-from desk.reports.report import Money, PeriodReport
+from desk.reports.report import PeriodReport
 from desk.reports.report_cells import (
-    Cell,
     FigureTable,
     LinkedFigures,
     amount_cell,
     change_cell,
+    recovered,
     share_cell,
     text_cell,
 )
@@ -141,7 +141,9 @@ def group_table(
     most: int | None,
 ) -> FigureTable:
     """A row for each; those with the most decided come first."""
-    order = sorted(names, key=lambda key: (-numbers[key].get("decided", 0), names[key][0]))
+    order = sorted(
+        names, key=lambda key: (-numbers[key].get("decided", 0), reading_key(names[key][0]))
+    )
     rows = []
     for key in order[:most]:
         name, narrowed = names[key]
@@ -208,13 +210,6 @@ def money_tables(report: PeriodReport, most: int | None) -> list[FigureTable]:
     )
     more = len(report.money) - len(rows)
     return [FigureTable("money", gettext("Money recovered"), columns, rows, more=more)]
-
-
-def recovered(money: Money) -> Cell:
-    if not money.claimed:
-        return Cell("", "")
-    part = 100 * money.paid / money.claimed
-    return Cell(f"{number_format(round(part, 1), 1)} %", round(float(part), 1))
 
 
 def reason_tables(report: PeriodReport, linked: LinkedFigures) -> list[FigureTable]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, gettext_lazy, pgettext, pgettext_lazy
 
+from companies.reading_order import reading_key
 from desk.reports import charts
 from desk.reports.counting import CountedFigures
 from desk.reports.fairness import Report
@@ -94,7 +95,7 @@ def dashboard(counted: CountedFigures) -> Dashboard:
         ),
         (gettext("Resolution, median"), duration(counted.decisions.get(None, Times()).median)),
     ]
-    return Dashboard(tiles, tables, sorted(filter(None, by_carrier)), counted.at)
+    return Dashboard(tiles, tables, sorted(filter(None, by_carrier), key=reading_key), counted.at)
 
 
 def volume(
@@ -153,14 +154,12 @@ def per_type(types: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Ta
 def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
     """Those with the most open first. Opened are those of the time that they hold now."""
     order = sorted(
-        numbers, key=lambda key: (key is not None, -numbers[key].open, names.get(key, ""))
+        numbers,
+        key=lambda key: (key is not None, -numbers[key].open, reading_key(names.get(key, ""))),
     )
-    nobody = gettext("nobody")
-    rows = [(names.get(key, nobody), *numbers[key]) for key in order]
-    charted = [
-        (names.get(key, nobody), (numbers[key].open, numbers[key].overdue))
-        for key in order[:MOST_CHARTED]
-    ]
+    named = [(names.get(key, gettext("nobody")), numbers[key]) for key in order]
+    rows = [(name, *counts) for name, counts in named]
+    charted = [(name, (counts.open, counts.overdue)) for name, counts in named[:MOST_CHARTED]]
     series = (pgettext("tickets", "open"), pgettext("tickets", "overdue"))
     chart = charts.columns(gettext("Open tickets by agent"), series, charted)
     columns = group_columns(gettext("Agent"))
@@ -168,7 +167,7 @@ def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> T
 
 
 def per_carrier(numbers: Mapping[str, GroupCounts]) -> Table:
-    order = sorted(numbers, key=lambda name: (-numbers[name].opened, name))
+    order = sorted(numbers, key=lambda name: (-numbers[name].opened, reading_key(name)))
     rows, charted = [], []
     for name in order:
         counts = numbers[name]

@@ -12,6 +12,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from companies.currencies import CURRENCIES
 from companies.money import money_number
+from companies.reading_order import ReadingOrder
 from desk.common.admin_base import ModelAdmin
 from desk.common.generics import ModelForm
 from tickets.models import ApprovalLimit, ReasonCode
@@ -109,6 +110,6 @@ class ApprovalLimitAdmin(ModelAdmin):
     def shown_amount(self, limit: ApprovalLimit) -> str:
         return money_number(limit.amount, limit.currency)
 
-    @admin.display(description=_("agent"), ordering="agent__user__username")
+    @admin.display(description=_("agent"), ordering=ReadingOrder("agent__user__username"))
     def whose(self, limit: ApprovalLimit) -> str:
         return str(limit.agent) if limit.agent else gettext("all agents")

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from companies.reading_order import ReadingOrder
 from companies.texts import is_blank
 from desk.common.admin_base import ModelAdmin
 from desk.common.controls import isolated
@@ -54,6 +55,6 @@ class RequiredDocumentAdmin(ModelAdmin):
     def about(self, document: RequiredDocument) -> str:
         return str(document.type) if document.type else gettext("any")
 
-    @admin.display(description=_("carrier"), ordering="carrier_name")
+    @admin.display(description=_("carrier"), ordering=ReadingOrder("carrier_name"))
     def carrier(self, document: RequiredDocument) -> str:
         return isolated(document.carrier_name) or gettext("any")

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
+from companies.reading_order import ReadingOrder
 from desk.common.admin_base import ModelAdmin, NamedInline
 from desk.common.controls import isolated
 from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
@@ -99,6 +100,6 @@ class FilingRuleAdmin(RulesAdmin):
     search_fields = ("carrier_name",)
     fields = (("carrier_name", "type"), "days", "counts_from_delivery")
 
-    @admin.display(description=gettext_lazy("carrier"), ordering="carrier_name")
+    @admin.display(description=gettext_lazy("carrier"), ordering=ReadingOrder("carrier_name"))
     def carrier(self, rule: FilingRule) -> str:
         return isolated(rule.carrier_name) or gettext("any")

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
+from companies.reading_order import ReadingOrder
 from desk.ticket.conversation import Line
 from desk.ticket.timeline import TimelineMark
 from tickets.assignment.handing_over import may_hand_over
@@ -99,7 +100,7 @@ def mark_mentions(lines: Iterable[Line], user: User) -> None:
 
 
 def together_context(ticket: Ticket, user: User, *, may_work: bool) -> dict[str, Any]:
-    watching = Watch.objects.filter(ticket=ticket).order_by("agent__user__username")
+    watching = Watch.objects.filter(ticket=ticket).order_by(ReadingOrder("agent__user__username"))
     names = dict(watching.values_list("agent__user", "agent__user__username"))
     return {
         "watchers": list(names.values()),

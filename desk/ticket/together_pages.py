@@ -167,7 +167,7 @@ def offered(begin: str) -> list[dict[str, str]]:
         if mentions.fold(one.username).startswith(begun)
         or mentions.fold(one.first_name).startswith(begun)
     ][:MOST_OFFERED]
-    agents = Agent.objects.filter(pk__in=found).order_by("user__username").select_related("user")
+    agents = Agent.objects.filter(pk__in=found).by_name().select_related("user")
     seen = cast("Iterable[WithAnnotations[Agent, Workload]]", agents.with_loads().with_presence())
     return [
         {

@@ -9,6 +9,7 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from companies.reading_order import ReadingOrder
 from desk.models import Visit
 
 GONE_AFTER = timedelta(seconds=45)
@@ -60,7 +61,7 @@ def record_visit(ticket_id: int, user: User, *, writing: bool = False) -> dateti
 def others(ticket_id: int, user: User) -> list[Present]:
     """Who else is there, by name; writers first."""
     there = Visit.objects.filter(ticket=ticket_id, alive_at__gte=timezone.now() - GONE_AFTER)
-    found = there.exclude(user=user).order_by("-writing", "user__username")
+    found = there.exclude(user=user).order_by("-writing", ReadingOrder("user__username"))
     return [Present(*row) for row in found.values_list("user__username", "writing")[:10]]
 
 

@@ -58,7 +58,7 @@ def names_in(text: str) -> list[str]:
 
 
 def colleagues() -> list[Colleague]:
-    active = Agent.objects.filter(user__is_active=True).order_by("user__username")
+    active = Agent.objects.filter(user__is_active=True).by_name()
     return [
         Colleague(*row) for row in active.values_list("pk", "user__username", "user__first_name")
     ]

@@ -8,6 +8,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext, gettext_lazy
 
+from companies.reading_order import ReadingOrder
 from tickets.local_time import check_zone, instant, time_there, weekday_there
 from tickets.models.clocks import WEEKDAYS, weekday_hours
 from tickets.models.tickets import Ticket, TicketQuerySet
@@ -32,6 +33,9 @@ def left_behind() -> TicketQuerySet:
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
+    def by_name(self) -> "AgentQuerySet":
+        return self.order_by(ReadingOrder("user__username"))
+
     def at_work(self, at: datetime | None = None) -> "AgentQuerySet":
         """Those who may be given a ticket: available, on shift, not absent.
 

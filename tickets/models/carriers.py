@@ -2,6 +2,7 @@
 
 from django.db import connection
 
+from companies.reading_order import reading_key
 from shipments.carriers import carrier_key
 
 # Looks at one entry of the index for each.
@@ -29,4 +30,4 @@ def some_carriers(most: int) -> list[str]:
     """Names of carriers that tickets have, in the order of the alphabet."""
     with connection.cursor() as cursor:
         cursor.execute(f"{SPELLINGS} AND carrier_name <> '' LIMIT %s", [most])
-        return [name for (name,) in cursor.fetchall()]
+        return sorted((name for (name,) in cursor.fetchall()), key=reading_key)

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils.dates import WEEKDAYS as DAYS
 from django.utils.translation import gettext, gettext_lazy
 
+from companies.reading_order import ReadingOrder
 from tickets.models.types import TicketType
 
 # Django's, in its translations.
@@ -28,7 +29,7 @@ class Calendar(models.Model):
     )
 
     class Meta:
-        ordering = ["name"]
+        ordering = [ReadingOrder("name")]
 
     def __str__(self) -> str:
         return self.name
@@ -111,7 +112,7 @@ class FilingRule(models.Model):
     counts_from_delivery = models.BooleanField(default=False)
 
     class Meta:
-        ordering = ["carrier_name", "type"]
+        ordering = [ReadingOrder("carrier_name"), "type"]
         constraints = [
             models.UniqueConstraint(
                 fields=["carrier_name", "type"], name="one_filing_rule_per_carrier_and_type"

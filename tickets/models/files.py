@@ -3,6 +3,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
+from companies.reading_order import ReadingOrder
 from tickets.models.tickets import Ticket
 from tickets.models.types import TicketType
 from tickets.statuses import By
@@ -60,7 +61,7 @@ class RequiredDocument(models.Model):
     )
 
     class Meta:
-        ordering = ["type", "carrier_name", "id"]
+        ordering = ["type", ReadingOrder("carrier_name"), "id"]
         verbose_name = _("required document")
         verbose_name_plural = _("required documents")
         constraints = [

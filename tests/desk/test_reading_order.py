@@ -1,0 +1,117 @@
+"""Names in lists stand as readers look for them, whatever the collation of the database."""
+
+import unicodedata
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from companies.models import Company
+from companies.reading_order import ReadingOrder, reading_key
+from desk.models import Macro, SavedView
+from desk.queue.autocomplete import agent_logins, carrier_names, company_names
+from desk.queue.search_names import companies_like
+from desk.reports import tables
+from desk.reports.groups import NO_TICKETS
+from desk.ticket.macros import macros_for
+from tests import builders as build
+from tests.plans import offer_only
+from tickets.changes import mentions
+from tickets.models import Agent, Calendar, FilingRule, RequiredDocument
+from tickets.models.carriers import some_carriers
+
+# As readers of Spanish and English expect them.
+IN_ORDER = [
+    "Álamo",
+    "alfa",
+    "Beta",
+    "beta dos",
+    "Côte",
+    "Łódź",
+    "naranja",
+    "nzuri",
+    "Ñandú",
+    "ñu",
+    "Ørsted",
+    "Oslo",
+    "straße",
+    "Strasse B",
+    "Újpest",
+    "zeta",
+    "ΑΘΗΝΑΣ",
+    "東京",
+]
+# Sorted by code point, as a database without a collation would.
+MIXED = sorted(IN_ORDER)
+LOGINS = ["álamo", "Alfa", "beta", "Ñandú", "zeta"]
+
+
+def named(rows: Any) -> list[str]:
+    return [row.name for row in rows]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_python_and_the_database_sort_alike(db: None, form: str) -> None:
+    written = [unicodedata.normalize(form, name) for name in IN_ORDER]  # type: ignore[arg-type]
+    for name in sorted(written):
+        Macro.objects.create(name=name, text="x")
+
+    assert sorted(written, key=reading_key) == written
+    assert named(Macro.objects.order_by(ReadingOrder("name"))) == written
+
+
+def test_companies_stand_in_reading_order(operator: Client) -> None:
+    for name in MIXED:
+        build.company(name)
+
+    assert company_names("") == IN_ORDER[:10]
+    assert [one.name for one in companies_like("a")] == ["Álamo", "alfa"]
+    answer = operator.get("/admin/companies/company/", {"o": "0"})
+    assert [one.name for one in answer.context_data["cl"].result_list] == IN_ORDER
+
+
+def test_sorting_companies_by_name_takes_an_index(company: Company) -> None:
+    offer_only("company_by_name")
+
+    plan = Company.objects.order_by(ReadingOrder("name"))[:10].explain()
+
+    assert "company_by_name" in plan
+    assert "Sort" not in plan
+
+
+def test_agents_stand_in_reading_order(db: None, company: Company) -> None:
+    for login in sorted(LOGINS):
+        build.agent(login)
+    counts = {one.pk: NO_TICKETS for one in Agent.objects.all()}
+    names = dict(Agent.objects.values_list("pk", "user__username"))
+
+    assert agent_logins("") == LOGINS
+    assert [one.username for one in mentions.colleagues()] == LOGINS
+    assert [row[0] for row in tables.per_agent(names, counts).rows] == LOGINS
+
+
+def test_macros_views_calendars_and_rules_stand_in_reading_order(company: Company) -> None:
+    user = build.agent("ada").user
+    ticket = build.ticket(company)
+    for name in MIXED:
+        Macro.objects.create(name=name, text="x")
+        SavedView.objects.create(name=name, owner=user, query="")
+        Calendar.objects.create(name=f"{name} 2")
+        FilingRule.objects.create(carrier_name=name, type_id=5, days=3)
+        RequiredDocument.objects.create(carrier_name=name, type_id=5, name="x")
+
+    assert named(Macro.objects.all()) == named(macros_for(ticket)) == IN_ORDER
+    assert named(SavedView.objects.all()) == IN_ORDER
+    assert named(Calendar.objects.filter(name__endswith=" 2")) == [f"{one} 2" for one in IN_ORDER]
+    for rows in (FilingRule.objects.filter(days=3), RequiredDocument.objects.filter(name="x")):
+        assert [one.carrier_name for one in rows] == IN_ORDER
+
+
+def test_carriers_stand_in_reading_order(company: Company) -> None:
+    carriers = ["Álamo", "alfa", "Beta", "Ñandú", "zeta"]
+    for name in sorted(carriers):
+        build.ticket(company, carrier_name=name)
+    counts = {one: NO_TICKETS for one in sorted(carriers)}
+
+    assert carrier_names("") == some_carriers(10) == carriers
+    assert [row[0] for row in tables.per_carrier(counts).rows] == carriers
