@@ -307,7 +307,7 @@ def test_groups_of_the_provider_give_and_take_roles(
     assert "None of your groups" in refusal(provider)
 
 
-@pytest.mark.parametrize("groups", [5, True, 1.5, {"Ops": True}])
+@pytest.mark.parametrize("groups", [5, True, 1.5, {"Ops": True}, [5], [{"name": "Ops"}], [["Ops"]]])
 def test_claims_of_a_wrong_type_are_refused_in_words(
     provider: FakeProvider, settings: Settings, ada: User, groups: object
 ) -> None:
@@ -316,6 +316,31 @@ def test_claims_of_a_wrong_type_are_refused_in_words(
     assert "cannot read" in refusal(provider, groups=groups)
 
     assert AuditEntry.objects.order_by("-pk")[0].outcome == "refused: bad_claims (groups)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "value"),
+    [("sub", "a\0b"), ("email", "a\0@desk.example"), ("email", "x" * 300)],
+)
+def test_claims_that_cannot_be_stored_are_refused_in_words(
+    provider: FakeProvider, ada: User, claim: str, value: str
+) -> None:
+    assert "cannot read" in refusal(provider, **{claim: value})
+
+    assert AuditEntry.objects.order_by("-pk")[0].outcome == f"refused: bad_claims ({claim})"
+
+
+def test_a_name_of_any_length_and_signs_is_stored_as_far_as_it_goes(
+    provider: FakeProvider, settings: Settings
+) -> None:
+    settings.OIDC_CREATE_USERS = True
+    settings.OIDC_GROUPS_CLAIM, settings.OIDC_ROLES = "groups", [("desk", "agent")]
+    eve = {"sub": "eve", "email": "eve@desk.example", "given_name": "E\0ve", "family_name": 5}
+
+    sign_on(provider, **eve, groups=["desk"])
+
+    user = User.objects.get(username="eve@desk.example")
+    assert (user.first_name, user.last_name) == ("Eve", "")
 
 
 def test_groups_that_are_too_many_to_be_sent_are_told_apart_from_none(

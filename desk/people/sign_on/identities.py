@@ -89,12 +89,15 @@ def identity_in(claims: Mapping[str, Any]) -> Identity:
     email = claims.get("email")
     verified = claims.get(settings.OIDC_VERIFIED_CLAIM) in TRUE
     names = (claims.get("given_name"), claims.get("family_name"))
+    for name, said in (("sub", claims["sub"]), ("email", email or "")):
+        if "\x00" in str(said) or len(str(said)) > 255:
+            raise SignOnRefused("bad_claims", claim=name)
     if not isinstance(claims["sub"], str) or not claims["sub"]:
         raise SignOnRefused("bad_claims", claim="sub")
     return Identity(
         claims["sub"],
         email if verified and isinstance(email, str) else "",
-        tuple(name[:150] if isinstance(name, str) else "" for name in names),  # type: ignore[arg-type]
+        tuple(name.replace("\x00", "")[:150] if isinstance(name, str) else "" for name in names),  # type: ignore[arg-type]
         roles_in(claims) if settings.OIDC_GROUPS_CLAIM else None,
     )
 
@@ -110,11 +113,10 @@ def roles_in(claims: Mapping[str, Any]) -> frozenset[str]:
         raise SignOnRefused("groups_left_out", claim=name)
     if not isinstance(groups, str | list | None):
         raise SignOnRefused("bad_claims", claim=name)
-    held = (
-        {groups}
-        if isinstance(groups, str)
-        else {one for one in groups or () if isinstance(one, str)}
-    )
+    listed = [groups] if isinstance(groups, str) else groups or []
+    held = {one for one in listed if isinstance(one, str)}
+    if listed and not held:
+        raise SignOnRefused("bad_claims", claim=name)
     return frozenset(role for value, role in settings.OIDC_ROLES if value in held)
 
 
