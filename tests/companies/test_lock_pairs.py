@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from companies import erasing, locks, plain_secrets, reencryption, restoring, services
 from companies.api import bundles
-from companies.models import KeptAnswer, KeptBundle
+from companies.models import Erasure, KeptAnswer, KeptBundle
 from shipments.locks import hold_shipment
 from tests import builders as build
 from tests.conftest import signed_in
@@ -71,7 +71,13 @@ def hold_the_same_shipment() -> Pair:
 
 @shows("companies/erasing.py::begin_erasure")
 def erase_the_same_company() -> Pair:
-    return twice(partial(erasing.begin_erasure, build.company().pk))
+    company = build.company()
+
+    def count_begun() -> int:
+        erasing.begin_erasure(company.pk)
+        return Erasure.objects.count()
+
+    return twice(count_begun, gives=1)
 
 
 @shows("companies/plain_secrets.py::encrypt_answers")

@@ -9,15 +9,28 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from deliveries import mailing, publishing
+from deliveries import publishing
 from deliveries.engine import claiming, lanes, leases
 from deliveries.models import Delivery, Replay
 from deliveries.on_demand import sample_delivery
 from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, rest_rows
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from tests import builders as build
-from tests.locks import MakePair, Pair, made_in, play, shows, twice
+from tests.locks import MakePair, Pair, made_in, play, shown_elsewhere, shows, twice
 from webhooks.models import Webhook
+
+shown_elsewhere(
+    "deliveries/engine/leases.py::join",
+    "tests/deliveries/test_turns.py::test_two_that_join_at_once_do_not_both_get_the_last_place",
+)
+shown_elsewhere(
+    "deliveries/mailing.py::CLAIM",
+    "tests/deliveries/test_mailing.py::test_two_tasks_never_claim_the_same_email",
+)
+shown_elsewhere(
+    "deliveries/upkeep/replaying.py::step_replay",
+    "tests/deliveries/test_replaying.py::test_two_workers_take_one_step_between_them",
+)
 
 
 def waiting_webhook() -> Webhook:
@@ -72,20 +85,12 @@ def give_to_a_loop_that_leaves() -> Pair:
     )
 
 
-@shows("deliveries/engine/leases.py::join")
-def join_in_the_last_place() -> Pair:
-    return twice(partial(leases.join, 1), gives=None)
-
-
-@shows("deliveries/mailing.py::CLAIM")
-def claim_the_same_email() -> Pair:
-    mailing.keep_mail("dev@acme.example", "Hello", "Text")
-    return twice(mailing.claim_mail, gives=None, waits=False)
-
-
 @shows("deliveries/on_demand/sample_delivery.py::take_place")
-def take_a_place_for_a_test() -> Pair:
-    return twice(partial(sample_delivery.take_place, build.company().pk))
+def take_the_last_place_for_a_test() -> Pair:
+    take = partial(sample_delivery.take_place, build.company().pk)
+    for _ in range(sample_delivery.PER_COMPANY - 1):
+        take()
+    return twice(take, sample_delivery.TooManyTestSends)
 
 
 @shows("deliveries/publishing.py::PUBLISH")
@@ -128,11 +133,6 @@ def run_of_one() -> Replay:
     run = replaying.send_chosen(choice, ChosenCount(deliveries=1), by="root", rate=1)
     assert isinstance(run, Replay)
     return run
-
-
-@shows("deliveries/upkeep/replaying.py::step_replay")
-def step_the_same_run() -> Pair:
-    return twice(partial(replaying.step_replay, run_of_one().pk))
 
 
 @shows("deliveries/upkeep/replaying.py::stop_replay")

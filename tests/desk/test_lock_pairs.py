@@ -6,11 +6,12 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from desk.first_run.hours import HoursForm, set_hours
 from desk.joining import agent_files, invitations
-from desk.models import Invitation, SignOn, Storm, StormReply
+from desk.models import Invitation, SavedView, SignOn, Storm, StormReply
 from desk.people import leavers, resets, second_factor
 from desk.people.sign_on import identities
 from desk.queue import views
@@ -18,7 +19,7 @@ from desk.storms import replies, services
 from tests import builders as build
 from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
 from tickets import plain_secrets
-from tickets.models import PhoneKey
+from tickets.models import Phone, PhoneKey
 
 ADDRESS = "ada@desk.example"
 IDENTITY = identities.Identity("subject", ADDRESS, ("Ada", "L."), None)
@@ -66,8 +67,17 @@ def forget_the_same_person() -> Pair:
 
 
 @shows("desk/people/resets.py::ask_reset")
-def ask_for_a_link() -> Pair:
-    return twice(partial(resets.ask_reset, "nobody", address=None, url="https://desk.example"))
+def ask_for_the_last_link() -> Pair:
+    ask = partial(
+        resets.ask_reset,
+        "nobody",
+        address="192.0.2.1",
+        device_of=lambda name: None,
+        url="https://desk.example",
+    )
+    for _ in range(resets.OF_A_NAME - 1):
+        ask()
+    return twice(ask, resets.TooManyResets)
 
 
 @shows("desk/people/resets.py::set_by_link")
@@ -80,7 +90,13 @@ def use_the_same_link() -> Pair:
 
 @shows("desk/people/second_factor.py::begin_setup")
 def begin_the_same_setup() -> Pair:
-    return twice(partial(second_factor.begin_setup, ada()))
+    user = ada()
+
+    def count_begun() -> int:
+        second_factor.begin_setup(user)
+        return Phone.objects.count()
+
+    return twice(count_begun, gives=1)
 
 
 @shows("desk/people/second_factor.py::confirm_setup")
@@ -139,9 +155,14 @@ def unbind_the_same_user() -> Pair:
 
 
 @shows("desk/queue/views.py::save_view")
-def save_two_views() -> Pair:
-    save = partial(views.save_view, ada(), query="", shared=False)
-    return Pair(first=partial(save, name="One"), second=partial(save, name="Other"))
+def save_the_last_view() -> Pair:
+    user = ada()
+    others = [SavedView(owner=user, name=str(number)) for number in range(1, views.MOST_OWN)]
+    SavedView.objects.bulk_create(others)
+    save = partial(views.save_view, user, query="", shared=False)
+    return Pair(
+        first=partial(save, name="One"), second=partial(save, name="Other"), gives=ValidationError
+    )
 
 
 def storm(state: Storm.State = Storm.State.OPEN) -> Storm:
@@ -155,7 +176,13 @@ def storm(state: Storm.State = Storm.State.OPEN) -> Storm:
 
 @shows("desk/storms/replies.py::start_reply")
 def send_the_same_reply() -> Pair:
-    return twice(partial(replies.start_reply, storm().pk, "Hello.", user=eve(), key=uuid4()))
+    send = partial(replies.start_reply, storm().pk, "Hello.", user=eve(), key=uuid4())
+
+    def count_sent() -> int:
+        send()
+        return StormReply.objects.count()
+
+    return twice(count_sent, gives=1)
 
 
 @shows("desk/storms/replies.py::answer_batch")

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from companies import erasing
 from companies.failing_rows import FailingRows
+from companies.files.refusals import FileRefused
 from companies.models import Company
 from tests import builders as build
 from tests.locks import (
@@ -21,7 +22,7 @@ from tests.locks import (
     shows,
     twice,
 )
-from tickets import plain_secrets, updating
+from tickets import plain_secrets
 from tickets.assignment import automatic, loads, taking
 from tickets.changes import (
     anonymising,
@@ -38,6 +39,10 @@ from tickets.sla import policy, recalculation
 from tickets.statuses import By, Status
 
 CALLER = Actor(By.COMPANY, "test")
+shown_elsewhere(
+    "tickets/models/tickets.py::TicketQuerySet.hold",
+    "tests/desk/test_races.py::test_one_of_two_contrary_decisions_falls",
+)
 # Its transaction is nobody's but its own.
 shown_elsewhere(
     "tickets/assignment/automatic.py::assign_waiting",
@@ -53,19 +58,14 @@ def ticket(status: Status = Status.PENDING) -> Ticket:
     return build.ticket(build.company(), status=status, decided_at=timezone.now())
 
 
-@shows("tickets/models/tickets.py::TicketQuerySet.hold")
-def comment_on_the_same_ticket() -> Pair:
-    one = ticket()
-    return twice(partial(updating.comment, one.company, one.pk, CALLER, "Hello."))
-
-
 @shows("tickets/assignment/automatic.py::candidates_query")
-def assign_two_tickets() -> Pair:
-    build.agent("ada")
+def assign_two_tickets_to_whoever_has_room_for_one() -> Pair:
+    build.agent("ada", capacity=1)
     one, other = ticket(), ticket()
     return Pair(
         first=in_transaction(partial(automatic.assign, one)),
         second=in_transaction(partial(automatic.assign, other)),
+        gives=False,
     )
 
 
@@ -126,8 +126,10 @@ def attach_the_same_file_to_two_tickets() -> Pair:
 
 
 @shows("tickets/changes/files.py::keep_unattached")
-def keep_two_unattached_files() -> Pair:
+def keep_the_last_unattached_file() -> Pair:
     company = build.company()
+    for _ in range(files.MOST_UNATTACHED - 1):
+        build.file(company)
 
     def keep(name: str, company: Company = company) -> object:
         UnfinishedFile.objects.get_or_create(name=name, created_at=timezone.now())
@@ -142,7 +144,7 @@ def keep_two_unattached_files() -> Pair:
         )
         return files.keep_unattached(company, new)
 
-    return Pair(first=partial(keep, "one"), second=partial(keep, "other"))
+    return Pair(first=partial(keep, "one"), second=partial(keep, "other"), gives=FileRefused)
 
 
 @shows("tickets/changes/kept_files.py::let_go_unattached")
