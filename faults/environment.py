@@ -25,6 +25,8 @@ def environment(*, database: str, broker: str, cache: str, folder: Path) -> dict
         "WEBHOOK_ALLOW_HTTP": "true",
         "DELIVERY_CA_BUNDLE": str(folder / "ca.pem"),
         "DATA_DIR": str(folder),
+        # The pool of a killed worker leaves a folder there; it goes with ours.
+        "TMPDIR": str(folder),
         "BIND": "127.0.0.1",
         "ALLOWED_HOSTS": "127.0.0.1",
         # As root, which one may be in a container, Celery would warn at every start.

@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from faults import playing
 from faults.book import BOOK
 from faults.book.fault import Fault
 from faults.catalogue import SCENARIOS
+from faults.environment import environment
 from faults.hostile.names import COMPANY_ATTACKS, STRANGER_ATTACKS
 from faults.plays import SEEDED, SIZES, TESTS, Played, read_report
 from tests.test_architecture import LINE, ROOT, sources
@@ -139,3 +142,16 @@ def test_no_task_is_sent_for_later() -> None:
     found = [path for app in LINE for path in sources(app) if later.search(path.read_text())]
 
     assert found == []
+
+
+def test_what_a_killed_program_leaves_behind_lies_in_the_folder_of_the_run(tmp_path: Path) -> None:
+    """Celery's pool makes a folder, which nobody removes once its worker was killed."""
+    made = subprocess.run(
+        [sys.executable, "-c", "import tempfile; print(tempfile.mkdtemp())"],
+        env=environment(database="", broker="", cache="", folder=tmp_path),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert Path(made.stdout.strip()).parent == tmp_path
