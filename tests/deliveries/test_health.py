@@ -5,15 +5,19 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from companies.models import Company
 from deliveries.engine import judging, recording
 from deliveries.engine.judging import Sent
 from deliveries.engine.pace import Pace
 from deliveries.engine.rooms import Flight, Host, Lane
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Health
+from deliveries.monitoring import needs_attention
+from tests import builders as build
 from tests.deliveries.test_recording import failed, result
 from tests.deliveries.worlds import World
 from tests.sending import claim, on_loan
+from webhooks.models import Webhook
 
 
 def test_a_burst_of_timeouts_is_one_rest(world: World) -> None:
@@ -104,3 +108,19 @@ def test_retry_after_counts_of_429_and_503(status: int, wait: float, rest: float
     judged = judging.judge(sent, Reply(sent, status, None, "", b"", 1, 900), 0.0)
 
     assert (judged.wait, judged.rest) == (wait, rest)
+
+
+def test_deleted_webhooks_hide_none_that_needs_attention(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    *gone, present = (build.webhook(company) for _ in range(4))
+    for age, webhook in enumerate([present, *gone]):
+        since = now - timedelta(days=age)
+        Health.objects.create(webhook=webhook, failures=3, failing_since=since)
+    Webhook.objects.filter(pk__in=[each.pk for each in gone]).update(deleted_at=now)
+    monkeypatch.setattr(needs_attention, "MOST_SHOWN", 2)
+
+    found = needs_attention.needing_attention(now)
+
+    assert [each.webhook for each in found] == [present]

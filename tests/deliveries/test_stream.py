@@ -71,6 +71,20 @@ def test_a_url_that_is_left_out_or_empty_is_still_refused(api: APIClient) -> Non
         assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "url")
 
 
+def test_cursor_of_an_older_webhook_shows_a_newer_one_nothing_from_before_it(
+    api: APIClient, company: Company
+) -> None:
+    older = Webhook.objects.get(pk=api.post("/webhooks", {"url": None}).json()["data"]["id"])
+    publish(company, "one", type=older.type_id)
+    _, cursor = read_on(api, older)
+    publish(company, "two", type=older.type_id)
+    newer = Webhook.objects.get(pk=api.post("/webhooks", {"url": None}).json()["data"]["id"])
+    publish(company, "three", type=older.type_id)
+
+    assert read_on(api, older, cursor)[0] == ["two", "three"]
+    assert read_on(api, newer, cursor)[0] == read_on(api, newer)[0] == ["three"]
+
+
 def test_several_of_a_type_are_fetched_and_each_counts(api: APIClient, settings: Any) -> None:
     settings.WEBHOOKS_PER_COMPANY = 2
 

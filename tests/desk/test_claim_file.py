@@ -20,12 +20,14 @@ from companies.files import storage
 from companies.files.pdf import has_active_parts
 from companies.models import Company
 from deliveries import publishing
-from desk.claim_file import making
+from deliveries.models import Event
+from desk.claim_file import contents, making
 from tests import builders as build
 from tests import files, pdfs
 from tests.desk.test_queues import LIST
 from tickets import working
 from tickets.changes.decisions import Decision
+from tickets.changes.ticket_updated import TICKET_UPDATED
 from tickets.history_codes import Kind
 from tickets.models import Agent, HistoryEntry, Ticket, TicketFile
 from tickets.money import Amounts
@@ -82,6 +84,17 @@ def text_of(pdf: bytes) -> tuple[str, int]:
     document = pypdfium2.PdfDocument(pdf)
     pages = [page.get_textpage().get_text_range() for page in document]
     return " ".join("\n".join(pages).split()), len(pages)
+
+
+def test_lists_what_was_sent_of_the_parcel_and_not_of_its_tickets(ticket: Ticket) -> None:
+    company, number = ticket.company, Event.objects.get().tracking_number
+    build.webhook(company, TICKET_UPDATED.id)
+    about = {"type": TICKET_UPDATED.id, "ticket_id": ticket.pk, "tracking_number": number}
+    publishing.publish([build.news(company, 4101, **about)])
+
+    told = contents.read_claim(ticket).deliveries
+
+    assert [row[1] for row in told] == ["tracking.simple"]
 
 
 def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, ticket: Ticket) -> None:

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from companies.models import Company, FailedRow
 from desk import tasks
@@ -61,6 +62,25 @@ def test_counts_a_day_s_tickets_by_the_day_they_were_opened_and_decided(company:
     assert rows[0] == ("2026-03-12", 1, 0)
     assert rows[-2:] == [("2026-03-17", 0, 1), ("2026-03-18", 1, 0)]
     assert len(table("volume", Scope(28))) == 28
+
+
+@pytest.mark.parametrize(
+    ("zone", "days"),
+    [
+        ("Asia/Tokyo", [("2026-03-18", 2, 2), ("2026-03-19", 0, 0)]),
+        ("America/Mexico_City", [("2026-03-17", 2, 2), ("2026-03-18", 0, 0)]),
+        ("UTC", [("2026-03-17", 1, 1), ("2026-03-18", 1, 1)]),
+    ],
+)
+def test_days_are_those_of_the_deployment_s_zone(
+    company: Company, settings: Settings, zone: str, days: list[tuple[str, int, int]]
+) -> None:
+    settings.DESK_TIME_ZONE = zone
+    for at in (NOW - 19 * HOUR, NOW - 12 * HOUR):
+        build.ticket(company, created_at=at)
+        decided(company, at=at, after=30 * DAY)
+
+    assert table("volume")[-2:] == days
 
 
 def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:

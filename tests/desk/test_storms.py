@@ -1,6 +1,7 @@
 """A storm from the first heap of tickets to the last reply."""
 
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -64,6 +65,17 @@ def test_proposes_a_storm_and_no_second_one_beside_it(company: Company) -> None:
     assert (proposed.usual, proposed.hour) == (1.0, NOON - HOUR)
     assert services.watch(NOON + HOUR / 4) == []
     assert not proposed.tickets.exists()
+
+
+def test_what_a_lead_has_just_opened_is_not_taken_back(company: Company, eve: Agent) -> None:
+    heap(company, 12)
+    (proposed,) = services.watch(NOON)
+    services.decide(proposed.pk, OPEN, user=eve.user, title="Strike")
+
+    # The watch read it while it was proposed.
+    services.withdraw_if_over(proposed, Counter(), NOON + 2 * HOUR)
+
+    assert Storm.objects.get().state == OPEN
 
 
 def test_takes_spellings_in_another_case_for_the_same_carrier(company: Company, eve: Agent) -> None:

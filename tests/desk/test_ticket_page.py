@@ -468,6 +468,19 @@ def test_shows_no_delivery_of_another_company_s_parcel_of_the_same_number(
     assert "to webhook" not in shown(desk, ticket)
 
 
+def test_shows_no_delivery_of_another_parcel_of_the_same_number(
+    desk: Client, company: Company, ticket: Ticket
+) -> None:
+    shipment, other = build.shipment(company, 4101), build.shipment(company, 4102)
+    Shipment.objects.filter(pk=other.pk).update(tracking_number=shipment.tracking_number)
+    build.webhook(company)
+    publishing.publish([build.news(company, 4102, tracking_number=shipment.tracking_number)])
+    assert "to webhook" not in shown(desk, ticket)
+
+    publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
+    assert shown(desk, ticket).count("to webhook") == 1
+
+
 def test_explains_an_assignment_by_the_loads_of_then(desk: Client, ticket: Ticket) -> None:
     HistoryEntry.objects.create(
         ticket=ticket,

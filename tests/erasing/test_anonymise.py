@@ -182,6 +182,17 @@ def test_all_that_is_known_of_a_parcel_goes(parcels: tuple[Ticket, Ticket]) -> N
     }
 
 
+def test_parcel_of_another_company_with_the_same_number_stays(
+    parcels: tuple[Ticket, Ticket],
+) -> None:
+    Event.objects.filter(company=parcels[1].company).update(tracking_number=ONE.upper())
+    before = places_of(OTHER)
+
+    run(*BY_NUMBER)
+
+    assert places_of(OTHER) == before
+
+
 def test_what_is_told_of_a_parcel_meanwhile_goes_too(
     parcels: tuple[Ticket, Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from tests.files import as_json, picture
 from tickets import working
 from tickets.changes import appeals, letters
 from tickets.changes.actors import Actor
-from tickets.models import Agent, FilingRule, Ticket
+from tickets.models import Agent, Automation, FilingRule, Ticket
 from tickets.statuses import By, Status
 from tickets.working import AgentReply
 
@@ -203,6 +203,20 @@ def test_a_deadline_that_has_passed_is_none(ticket: Ticket, eve: User) -> None:
     incomplete(ticket, eve)
 
     assert "There is no deadline" in Mail.objects.get().text
+
+
+@pytest.mark.parametrize(
+    ("type_id", "says"),
+    [(5, "the ticket is declined after a last reminder"), (4, "There is no deadline")],
+)
+def test_it_says_what_happens_without_an_answer_to_tickets_of_its_type(
+    ticket: Ticket, eve: User, type_id: int, says: str
+) -> None:
+    Automation.objects.create(kind=Automation.Kind.CLOSE, type_id=type_id, active=True)
+
+    incomplete(ticket, eve)
+
+    assert says in " ".join(Mail.objects.get().text.split())
 
 
 @pytest.mark.parametrize(

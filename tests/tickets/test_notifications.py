@@ -171,6 +171,18 @@ def test_an_agent_hears_once_that_a_ticket_is_about_to_be_late(
     assert tasks.notify_of_late_tickets() == 2
 
 
+def test_whoever_gets_a_ticket_that_is_about_to_be_late_is_notified_as_well(
+    ticket: Ticket, agent: Agent, ben: Agent
+) -> None:
+    Ticket.objects.update(due_at=timezone.now() + timedelta(minutes=30))
+    assert tasks.notify_of_late_tickets() == 1
+
+    Ticket.objects.update(agent=ben)
+
+    assert tasks.notify_of_late_tickets() == 1
+    assert told(agent) == told(ben) == [(ticket.pk, "late", "")]
+
+
 def test_a_refused_move_notifies_nobody(ticket: Ticket, agent: Agent, ben: Agent) -> None:
     start_watching(ticket.pk, user=ben.user)
 

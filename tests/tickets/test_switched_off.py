@@ -12,6 +12,7 @@ from companies import doorbell
 from companies.models import Company
 from tests import builders as build
 from tickets import tasks
+from tickets.assignment import automatic
 from tickets.models import Agent, Ticket, TicketType
 from tickets.statuses import Status
 
@@ -42,6 +43,22 @@ def test_what_waits_for_us_goes_to_others_and_history_says_why(
     page = desk_of(bob).get(f"/admin/tickets/ticket/{ours.pk}/change/").content.decode()
     assert "Taken back from ada, who is no longer active." in page
     assert "Assigned automatically to bob (least busy)." in page
+
+
+def test_what_changed_since_the_sweep_looked_is_left_as_it_is(
+    company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob, decided = build.agent("bob"), Status.ACCEPTED
+    back, answered = build.ticket(company, agent=bob), build.ticket(company, agent=agent)
+    Ticket.objects.filter(pk=answered.pk).update(status=decided)
+    switch_off(agent)
+    monkeypatch.setattr(automatic, "left_behind", Ticket.objects.all)
+
+    assert tasks.assign_waiting() == 0
+
+    agents = Ticket.objects.order_by("pk").values_list("agent", flat=True)
+    assert list(agents) == [bob.pk, agent.pk]
+    assert not back.history.exists()
 
 
 def test_what_waits_for_the_company_goes_when_it_answers(
