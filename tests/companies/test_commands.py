@@ -8,7 +8,7 @@ from django.db import OperationalError, connection
 
 from companies.commands import Said
 from companies.management.commands import issue_token
-from companies.models import ApiToken, Company, PlatformToken
+from companies.models import ApiToken, AuditEntry, Company, PlatformToken
 
 
 def run(*arguments: str) -> str:
@@ -167,3 +167,17 @@ def test_a_database_of_another_version_is_said_in_a_sentence(company: Company) -
 
     with pytest.raises(CommandError, match=r"Run manage\.py migrate"):
         run("issue_token", str(company.pk))
+
+
+def test_prefix_that_tokens_of_two_companies_have_is_nobody_s(
+    company: Company, birch: Company
+) -> None:
+    for number, owner in enumerate((company, birch)):
+        digest = f"{number:064}"
+        ApiToken.objects.create(company=owner, prefix="test_same", digest=digest)
+
+    with pytest.raises(CommandError, match="There are several tokens"):
+        run("revoke_token", "test_same")
+
+    assert ApiToken.objects.filter(revoked_at=None).count() == 2
+    assert AuditEntry.objects.get(act="revoke_token").company_id is None

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail
 from django.db import OperationalError, connection
 from django.test import Client
@@ -26,7 +27,8 @@ from companies.measures.counting import Series, pending
 from companies.models import Company, PlatformToken, Sum
 from config import command_settings
 from deliveries import mailing, publishing, tasks
-from deliveries.models import Health, Pulse
+from deliveries.engine import holding
+from deliveries.models import Health, HeldHost, Pulse
 from deliveries.on_demand import sample_delivery
 from faults.receiver import Answer, Receiver
 from tests import builders as build
@@ -36,6 +38,7 @@ from tests.shipments import feeding
 from tests.shipments.feeding import Fed
 from tests.waiting import wait_until
 from tickets.assignment import automatic
+from tickets.statuses import Status
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 
@@ -147,6 +150,32 @@ def test_ten_thousand_webhooks_are_no_series_more(client: Client, db: None) -> N
     assert (of(found, "deliveries_waiting") or 0) >= 10_000
     assert set(found) == before
     assert len(before) < 500
+
+
+def test_gauges_leave_out_what_does_not_count(
+    client: Client, company: Company, birch: Company
+) -> None:
+    ada, gone = build.agent("ada"), build.agent("gone")
+    for agent in (ada, gone, None):
+        for status in (Status.PENDING, Status.ACCEPTED, Status.INCOMPLETE):
+            build.ticket(company, agent=agent, status=status)
+    User.objects.filter(pk=gone.user_id).update(is_active=False)
+    for owner in (company, birch):
+        build.webhook(owner)
+        build.webhook(owner, url="")
+        build.webhook(owner, active=False)
+        build.webhook(owner, deleted_at=timezone.now())
+    for hours, host in enumerate(("one.example.com", "two.example.com", "over.example.com")):
+        holding.hold_host(host, by="root")
+        HeldHost.objects.filter(pk=host).update(held_at=timezone.now() - timedelta(hours=hours + 1))
+    HeldHost.objects.filter(pk="over.example.com").update(held_until=timezone.now())
+
+    found = figures(client)
+
+    assert of(found, "tickets_running") == 3
+    assert of(found, "tickets_unassigned") == 2
+    assert of(found, "webhooks") == 2
+    assert (of(found, "host_held_seconds") or 0) // 3600 == 2
 
 
 def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: Company) -> None:

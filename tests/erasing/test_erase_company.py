@@ -179,6 +179,20 @@ def test_the_desk_shows_what_is_left(companies: tuple[Company, Company], operato
     assert (one.name, one.active) == (f"erased company {one.pk}", False)
 
 
+def test_of_two_who_erase_a_company_at_once_one_is_told(company: Company) -> None:
+    part, other = erasing.all_parts()[:2]
+    one, another = (erasing.begin_erasure(company.pk) for _ in range(2))
+    erasing.move_on(one, part, None, {})
+    with pytest.raises(erasing.Overtaken):
+        erasing.move_on(another, other, None, {})
+
+    one, another = (erasing.begin_erasure(company.pk) for _ in range(2))
+    erasing.move_on(one, part, [7], {})
+
+    with pytest.raises(erasing.Overtaken):
+        erasing.move_on(another, part, [7], {})
+
+
 class Killed(BaseException):
     pass
 
