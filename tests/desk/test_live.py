@@ -272,9 +272,11 @@ def test_asking_again_costs_no_query_and_many_pages_no_more_than_one(
     updating.comment(company, ticket.pk, ACME, "Where is it?")
     clock.now += 1
     with CaptureQueriesContext(connection) as busy:
-        for _ in range(5):
-            desk.get(LIVE, {"since": page.since, "ticket": ticket.pk})
+        answers = [
+            desk.get(LIVE, {"since": page.since, "ticket": ticket.pk}).json() for _ in range(5)
+        ]
 
+    assert [len(answer["changed"]) for answer in answers] == [1] * 5
     assert len(quiet) == 0
     assert len(busy) <= 7
 

@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from companies.models import Company
 from tests import builders as build
@@ -88,7 +89,11 @@ def test_escapes_whatever_companies_wrote(desk: Client, company: Company) -> Non
     Comment.objects.create(ticket=ticket, by="company", text=EVIL, status=1, created_at=now)
 
     for address in (LIST, f"{LIST}{ticket.pk}/change/", f"{LIST}move/3/?ticket={ticket.pk}"):
-        assert EVIL not in desk.get(address).content.decode()
+        answer = desk.get(address)
+        assert answer.status_code == 200
+        assert EVIL not in answer.content.decode()
+    page = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+    assert page.count(escape(EVIL)) >= 4
 
 
 def test_has_no_way_to_add_change_or_delete_a_ticket(operator: Client, company: Company) -> None:

@@ -340,9 +340,9 @@ def test_takes_the_newest_when_too_many_have_a_word_and_says_so(
 
 def test_asks_for_ids_as_they_are_and_for_no_part_of_a_text(desk: Client, company: Company) -> None:
     """Trap: the admin's own search casts ids to text and upper-cases columns."""
-    build.ticket(company)
+    ticket = build.ticket(company, comments="4101 is lost")
     with CaptureQueriesContext(connection) as asked:
-        listed(desk, q="4101 lost")
+        assert listed(desk, q="4101 lost") == [ticket.pk]
         listed(desk, q="4101", status="")
 
     statements = " ".join(query["sql"] for query in asked.captured_queries)
@@ -354,9 +354,9 @@ def test_asks_for_ids_as_they_are_and_for_no_part_of_a_text(desk: Client, compan
 
 def test_asks_for_what_it_has_found_in_the_order_of_ids(desk: Client, company: Company) -> None:
     """Trap: in the order of time, PostgreSQL may walk over all tickets to find those."""
-    build.ticket(company, comments="late")
+    ticket = build.ticket(company, comments="late")
     with CaptureQueriesContext(connection) as asked:
-        listed(desk, q="late")
+        assert listed(desk, q="late") == [ticket.pk]
 
     assert not any('"created_at" DESC' in query["sql"] for query in asked.captured_queries)
 

@@ -314,12 +314,15 @@ def test_a_name_that_is_given_later_makes_no_chip_of_an_old_note(
     write(desk, ticket, "Ask @zoe.")
     build.agent("zoe")
 
-    assert "desk-mention" not in page(desk, ticket)
+    html = page(desk, ticket)
+    assert "Ask @zoe." in html
+    assert "desk-mention" not in html
 
 
 def test_who_names_themselves_is_not_made_to_watch(desk: Client, ticket: Ticket) -> None:
     write(desk, ticket, "I, @ada, will see to it.")
 
+    assert Comment.objects.filter(ticket=ticket).count() == 1
     assert watchers(ticket) == []
 
 

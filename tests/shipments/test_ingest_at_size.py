@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from companies.models import Company
 from shipments.feed import parsing, recording
-from shipments.models import TrackingUpdate
+from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tests import builders as build
 from tests.shipments import feeding
 from tests.shipments.feeding import (
@@ -55,6 +55,8 @@ def test_a_batch_takes_as_many_statements_with_ten_times_the_lines(company: Comp
     assert len(first) <= 16
     assert len(statements(many)) <= len(first) + 2
     assert len(statements(many)) <= 10
+    assert (Shipment.objects.count(), TrackingUpdate.objects.count()) == (80, 160)
+    assert (Surcharge.objects.count(), Incidence.objects.count()) == (80, 80)
 
 
 def test_a_batch_about_one_thing_asks_about_nothing_else(company: Company) -> None:

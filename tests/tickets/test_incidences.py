@@ -111,10 +111,13 @@ def test_links_nothing_of_another_company(
     api: APIClient, birch_api: APIClient, shipment: Shipment
 ) -> None:
     reported(shipment, 1, incidence_kind="lost")
-    opened(birch_api, type_id=4, shipment_id=shipment.pk)
+    theirs = opened(birch_api, type_id=4, shipment_id=shipment.pk)
     reported(shipment, 2, incidence_kind="lost")
-
     assert links() == set()
+
+    mine = opened(api, type_id=4, shipment_id=shipment.pk)
+    assert mine != theirs
+    assert links() == {(mine, 1), (mine, 2)}
 
 
 def test_links_nothing_to_a_ticket_without_a_shipment(api: APIClient, shipment: Shipment) -> None:
