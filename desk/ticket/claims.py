@@ -7,12 +7,17 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext
 
-from companies.currencies import plain_number
+from companies.currencies import CURRENCIES, plain_number
 from companies.money import money_text
+from desk.ticket import values
+from shipments.models import Surcharge
 from tickets.changes.required_documents import required_of
 from tickets.models import HistoryEntry, ReasonCode, Ticket
 from tickets.money import Amounts
 from tickets.statuses import ASKING, TERMINAL, By, Status, allows
+
+# What companies call it in their variables.
+CURRENCY_KEYS = ("currency", "currency_code", "moneda", "divisa")
 
 
 def required_context(ticket: Ticket, *, may_work: bool) -> dict[str, Any]:
@@ -63,7 +68,22 @@ def amount_values(ticket: Ticket, form: forms.Form | None) -> dict[str, str]:
         }
     amounts = ticket.amounts
     numbers = {name: "" if one is None else plain_number(one) for name, one in amounts}
-    return {**numbers, "currency": amounts.currency}
+    return {**numbers, "currency": amounts.currency or likely_currency(ticket)}
+
+
+def likely_currency(ticket: Ticket) -> str:
+    """The one that the ticket's variables name, else that of the parcel's charges, else nothing."""
+    named = [
+        row.text.strip().upper()
+        for row in values.variables(ticket.data).rows
+        if row.key.strip().lower() in CURRENCY_KEYS
+    ]
+    if found := [code for code in named if code in CURRENCIES]:
+        return found[0]
+    charges = Surcharge.objects.filter(
+        shipment=ticket.shipment_id, shipment__company=ticket.company_id
+    )
+    return charges.order_by("-pk").values_list("currency", flat=True).first() or ""
 
 
 def amount_lines(amounts: Amounts) -> list[tuple[str, str]]:

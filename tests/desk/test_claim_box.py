@@ -167,3 +167,31 @@ def test_other_is_always_there(lead: Client) -> None:
 
     assert "stays active" in answer.content.decode()
     assert lead.post(f"{change}delete/", {"post": "yes"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("data", "charged", "currency"),
+    [
+        ('{"value": 10, "currency": "mxn"}', "USD", "MXN"),
+        ('{"pedido": {"Moneda": "COP"}}', "", "COP"),
+        ('{"currency": "pesos"}', "USD", "USD"),
+        ("no json", "", ""),
+        ('{"size": "TOP"}', "", ""),
+    ],
+)
+def test_the_currency_is_known_from_the_ticket(
+    desk: Client, company: Company, data: str, charged: str, currency: str
+) -> None:
+    parcel = build.shipment(company, 4101)
+    if charged:
+        charge = {"surcharge_id": 1, "shipment_id": parcel.pk, "surcharge_type": "Remote area"}
+        money = {"amount": 4, "currency": charged, "transaction_type": "surcharge"}
+        build.fact("surcharge", **charge, **money, reason="Far away")
+    made = build.ticket(company, status=Status.IN_REVIEW, shipment_id=4101, data=data)
+
+    html = page(desk, made)
+    assert f'placeholder="for example EUR" value="{currency}"' in html
+    # Nothing is kept of it until somebody enters an amount.
+    save(desk, made, claimed="", offered="", currency=currency)
+    made.refresh_from_db()
+    assert made.currency == ""

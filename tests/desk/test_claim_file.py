@@ -116,8 +116,8 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
     assert pages == 1 + 1 + 1 + 2
     for said in (
         "Žluťoučký Ñandú Ω",
-        "120 EUR",
-        "80 EUR",
+        "120.00 EUR",
+        "80.00 EUR",
         "Damage confirmed",
         "It is crushed. [U+7BB1]",
         "Paid.",

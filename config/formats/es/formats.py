@@ -1,7 +1,11 @@
-"""How the desk writes a time in Spanish."""
+"""How the desk writes times and numbers in Spanish, as in Mexico."""
 
 DATE_FORMAT = "d/m/Y"
 TIME_FORMAT = "H:i"
 DATETIME_FORMAT = "d/m/Y H:i"
 SHORT_DATE_FORMAT = DATE_FORMAT
 SHORT_DATETIME_FORMAT = DATETIME_FORMAT
+# Mexico's, where this Spanish is written: 4,850.50.
+DECIMAL_SEPARATOR = "."
+THOUSAND_SEPARATOR = ","
+NUMBER_GROUPING = 3
