@@ -112,6 +112,29 @@ CAUSES = (
         },
         "ParceldeskDatabaseDiskFull",
     ),
+    Cause(
+        "a worker's clock is an hour ahead",
+        {
+            "parceldesk_check{check='clock',host='a'}": "2",
+            "parceldesk_check{check='beat'}": "2",
+            "parceldesk_check{check='periodic_tasks'}": "2",
+        },
+        "ParceldeskClockWrong",
+    ),
+    Cause(
+        "the answers of a receiver end the worker",
+        {
+            "parceldesk_engine_loops_lost_total": "0+1",
+            "parceldesk_deliveries_finished_total{outcome='set_aside'}": "0+1",
+            "parceldesk_check{check='engine_restarts'}": "1",
+        },
+        "ParceldeskLoopsCrash",
+    ),
+    Cause(
+        "a company asks without a pause",
+        {"parceldesk_api_requests_total{code='429'}": "0+120"},
+        "ParceldeskCallersFlood",
+    ),
 )
 
 
