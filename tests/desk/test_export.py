@@ -94,7 +94,7 @@ def test_is_no_formula_whatever_a_company_writes(lead: Client, evil: str, cell: 
 
 
 def test_leaves_other_text_alone(lead: Client, company: Company) -> None:
-    for text in ("It's 5 - 3 = 2", "Ünïcode ✓", "'quoted", "12-3"):
+    for text in ("It's 5 - 3 = 2", "Ünïcode ✓", "'quoted", "12-3", "a\u2028b", "a\rb\r\nc\x85d"):
         Ticket.objects.all().delete()
         build.ticket(company, comments=text)
         assert exported(lead)[0]["text"] == text

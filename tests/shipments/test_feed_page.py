@@ -65,7 +65,7 @@ def good_and_bad(value: str) -> tuple[list[Any], list[Any]]:
     if value == "`surcharge` or `refund`":
         return ["surcharge", "refund"], ["other", 1]
     if value.startswith("three capital letters"):
-        return ["MXN"], ["mxn", "MXNN", 1]
+        return ["MXN", "JPY"], ["mxn", "MXNN", "MXM", 1]
     names = re.findall(r"`(\w+)`", value)
     whole = dict.fromkeys(names)
     (longest,) = map(int, re.findall(r"at most (\d+)", value))
