@@ -13,8 +13,11 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tests.described import description, operation
+from tests.described import Operation, description, operation, operations
 from tests.files import picture
+from tests.test_openapi import Stock, stock
+
+__all__ = ["stock"]
 
 A_URL = "https://hooks.example.com/in?a=b"
 ID = "9" * 18
@@ -36,6 +39,9 @@ QUERIES: list[tuple[str, str, str, bool]] = [
     ("listDeliveries", "cursor", "1-1", True),
     ("listEvents", "after", "1", False),
     ("listEvents", "after", "0-0", True),
+    ("listTickets", "updated_since", "2026-01-02T00:00:00+16:00", False),
+    ("listTickets", "updated_since", "2026-01-02T00:00:00.5-15:59", True),
+    ("listDeliveries", "until", "2026-01-02T00:00:00Z", True),
 ]
 BODIES: list[tuple[str, dict[str, Any], bool]] = [
     ("changeWebhook", {}, False),
@@ -66,6 +72,8 @@ BODIES: list[tuple[str, dict[str, Any], bool]] = [
     ("openTicket", {"type_id": 2, "documents": [{"field_id": "a"}] * 101}, False),
     ("addFile", {"name": "a.png", "content_base64": "é"}, False),
     ("addFile", {"name": "a.png", "content_base64": "abcde"}, False),
+    ("addFile", {"name": "a.png", "content_base64": " \n"}, False),
+    ("attachEvidence", {"files": [1], "requested_document": 2**63}, False),
     (
         "addFile",
         {"name": "a.png", "content_base64": f"{IMAGE[:40]}\r\n{IMAGE[40:]}"},
@@ -108,6 +116,16 @@ def test_a_body_is_taken_if_the_description_allows_it(
 
     assert allows(schema, body) is allowed
     assert (answer.status_code == 200) is allowed, answer.json()
+
+
+@pytest.mark.parametrize(
+    "asked", [pytest.param(each, id=str(each)) for each in operations() if each.takes_body]
+)
+def test_a_body_is_needed_if_the_description_says_so(stock: Stock, asked: Operation) -> None:
+    answer = stock.send(asked)
+
+    needed = asked.told["requestBody"].get("required", False)
+    assert (answer.status_code in (400, 415)) is needed, answer.json()
 
 
 def test_every_pattern_is_one_of_javascript_too() -> None:

@@ -1,13 +1,15 @@
 """Every operation, asked what its description allows and what it does not: see ./dev schemathesis.
 
 Requests are made up from GET /schema, so operations that are new are asked too. Nothing that they
-write stays, and nothing leaves the machine.
+write stays, and nothing leaves the machine. What is refused though it is allowed must be in
+docs/schema-limits.md.
 """
 
 import gzip
 import os
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 import schemathesis
@@ -18,18 +20,22 @@ from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as examples
 from pytest_django import Settings
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
 from schemathesis.core.transport import Response
 from schemathesis.generation import GenerationMode
 from schemathesis.generation.case import Case
 from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
+    negative_data_rejection,
+    positive_data_acceptance,
     response_headers_conformance,
     response_schema_conformance,
     status_code_conformance,
 )
 
 from tests.described import Operation, operations
+from tests.schema_limits import limits, unlisted
 from tests.test_openapi import Stock, stock
 
 __all__ = ["stock"]
@@ -40,17 +46,23 @@ CHECKS = [
     content_type_conformance,
     response_headers_conformance,
     response_schema_conformance,
+    negative_data_rejection,
 ]
 # Of each operation, mode and kind of ids.
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "2"))
 SEED = int(os.environ.get("SCHEMATHESIS_SEED", "1"))
-FEW = examples(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+# With these ./dev test --whole asks so many of each.
+SEEDS, WHOLE_EXAMPLES = (7101, 20261125, 31337, 88001, 555), 6
+
+
+def several(most: int) -> Any:
+    return examples(
+        max_examples=most,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 @cache
@@ -80,8 +92,44 @@ def unpack(response: Response) -> None:
         response.content = gzip.decompress(response.content)
 
 
-@pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])
+def refused_in_vain(operation: Operation, case: Case, response: Response) -> set[str]:
+    """Return the codes of a refusal of what is allowed, unless they are listed."""
+    try:
+        case.validate_response(response, checks=[positive_data_acceptance])
+    except FailureGroup:
+        return unlisted(str(operation), response.status_code, response.json())
+    return set()
+
+
+EVERY = pytest.mark.parametrize(
+    "operation", [pytest.param(each, id=str(each)) for each in operations()]
+)
+
+
+@EVERY
 def test_no_request_finds_a_fault(stock: Stock, operation: Operation, settings: Settings) -> None:
+    ask_with_seed(SEED, EXAMPLES, stock, operation, settings)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("seed_number", SEEDS)
+@EVERY
+def test_no_seed_finds_a_fault(
+    stock: Stock, operation: Operation, settings: Settings, seed_number: int
+) -> None:
+    ask_with_seed(seed_number, WHOLE_EXAMPLES, stock, operation, settings)
+
+
+def test_the_page_names_operations_that_there_are() -> None:
+    named = {operation for limit in limits() for operation in limit.operations}
+
+    assert limits()
+    assert named <= {str(each) for each in operations()}
+
+
+def ask_with_seed(
+    number: int, most: int, stock: Stock, operation: Operation, settings: Settings
+) -> None:
     settings.RATE_LIMITS = dict.fromkeys(settings.RATE_LIMITS, 10**9)
     # Where an operation sends something, it reaches nobody.
     settings.DELIVERY_TIMEOUT_SECONDS = 0.01
@@ -90,6 +138,7 @@ def test_no_request_finds_a_fault(stock: Stock, operation: Operation, settings: 
     owned = stock.ids["acme"] | stock.ids["acme"].get(str(operation), {})
     names = {one.name for one in asked.path_parameters}
     ids = {name: str(owned[name]) for name in names & owned.keys()}
+    vain: dict[tuple[int, str], str] = {}
 
     def ask(case: Case) -> None:
         headers = {"Authorization": token}
@@ -102,9 +151,12 @@ def test_no_request_finds_a_fault(stock: Stock, operation: Operation, settings: 
             transaction.set_rollback(True)
         unpack(response)
         case.validate_response(response, checks=CHECKS, headers=headers)
+        for code in refused_in_vain(operation, case, response):
+            vain[response.status_code, code] = case.as_curl_command()
 
     for mode in GenerationMode.POSITIVE, GenerationMode.NEGATIVE:
         # With ids that are made up, and with those that there are.
         for known in ({}, ids) if ids else ({},):
             cases = asked.as_strategy(mode, **({"path_parameters": known} if known else {}))
-            seed(SEED)(FEW(given(case=cases)(ask)))()
+            seed(number)(several(most)(given(case=cases)(ask)))()
+    assert vain == {}

@@ -166,6 +166,18 @@ def without_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+def with_needed_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Say that a body is needed where it has several shapes, or may not be empty."""
+    schemas = result["components"]["schemas"]
+    for methods in result["paths"].values():
+        for body in (each["requestBody"] for each in methods.values() if "requestBody" in each):
+            for content in body["content"].values():
+                name = content["schema"].get("$ref", "").rpartition("/")[2]
+                if {"oneOf", "minProperties"} & schemas.get(name, {}).keys():
+                    body["required"] = True
+    return result
+
+
 def with_open_choices(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """List the values of what we send as examples, where there may be more one day.
 

@@ -18,6 +18,7 @@ from companies.api.bodies import UNKNOWN_FIELD, Body, Integer, Text, WrongField
 from companies.api.negotiation import check_content
 from companies.api.parsers import BodyTooLarge, parse_json
 from companies.api.requests import CompanyRequest
+from companies.ids import LARGEST_ID
 
 TYPES = ("application/json", "multipart/form-data")
 TAKEN = f"Send {' or '.join(TYPES)}, not compressed."
@@ -26,8 +27,8 @@ LONGEST_DESCRIPTION = 2000
 SPACE = dict.fromkeys(map(ord, " \t\r\n"))
 
 
-# Four signs for three bytes, with white space anywhere.
-BASE64 = "^{s}({c}{{4}})*({c}{{2}}(={s}){{2}}|{c}{{3}}={s})?$".format(
+# Four signs for three bytes, at least one byte, and white space anywhere.
+BASE64 = "^{s}({c}{{4}})*({c}{{4}}|{c}{{2}}(={s}){{2}}|{c}{{3}}={s})$".format(
     s=r"[ \t\r\n]*", c=r"([A-Za-z0-9+/][ \t\r\n]*)"
 )
 
@@ -51,7 +52,10 @@ class Base64Text(serializers.CharField):
         return data
 
 
-@extend_schema_field({"oneOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]})
+AN_ID = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
+
+
+@extend_schema_field({"oneOf": [AN_ID, {"type": "string"}]})
 class IdOrName(Text):
     """An id as an integer, or a name."""
 

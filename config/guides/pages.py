@@ -23,6 +23,7 @@ GUIDES = {
     "operations/feed.md": "The fields of the platform's feed, which the sandbox takes too.",
     "receiving.md": "Payloads, signatures, retries, and what to do when nothing arrives.",
     "errors.md": "Every code that a refusal can have, and what to do.",
+    "schema-limits.md": "What is refused although the schema allows it, and why.",
     "guides/order.md": "What comes in which order, and what may come twice.",
     "guides/limits.md": "Every bound, and what happens beyond it.",
     "guides/addresses.md": "Where our requests come from, and how to let them in.",

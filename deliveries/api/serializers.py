@@ -11,7 +11,11 @@ from deliveries.models import State
 STATES = {state.label: state for state in State}
 
 
-@extend_schema_field({"type": "string", "format": "date-time"})
+# An offset of 16 hours or more is of no place on Earth, and refused.
+OFFSET = "([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9])$"
+
+
+@extend_schema_field({"type": "string", "format": "date-time", "pattern": OFFSET})
 class Moment(Text):
     """A time in ISO 8601, given in UTC; one without an offset is taken to be in UTC."""
 
