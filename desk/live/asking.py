@@ -1,8 +1,9 @@
 """What open pages ask again and again: what is new for me?
 
 Who asked within the last minute is known by their session's cookie and gets the answer at once,
-from memory, without a session or a user being read. That answer has numbers alone: whatever is
-shown is asked for from pages that look at the session each time.
+from memory, without a session or a user being read: one statement with each reading of news tells
+whose sessions have ended, for all of them. That answer has numbers alone: whatever is shown is
+asked for from pages that look at the session each time.
 """
 
 from collections import OrderedDict
@@ -17,7 +18,9 @@ from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 
+from companies import statements
 from companies.known_callers import CALLERS
+from desk.common.session_store import stored_key
 from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues
 from tickets.models import Agent
@@ -27,6 +30,15 @@ VIEW = "tickets.view_ticket"
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
 MOST_ROWS = 200
+# Of those who are known, whose session still opens the desk.
+STILL_IN = """
+SELECT known.session
+FROM unnest(%(sessions)s::text[], %(users)s::integer[], %(passwords)s::text[])
+  AS known (session, user_id, password)
+JOIN django_session ON session_key = known.session AND expire_date > clock_timestamp()
+JOIN auth_user ON id = known.user_id AND is_active AND is_staff
+  AND auth_user.password = known.password
+"""
 
 
 class Asker(NamedTuple):
@@ -36,6 +48,8 @@ class Asker(NamedTuple):
     agent_id: int | None
     leads: bool
     until: float
+    # As it is stored: another one ends the session.
+    password: str
 
 
 class Askers:
@@ -44,6 +58,23 @@ class Askers:
     def __init__(self) -> None:
         self.lock = Lock()
         self.known: OrderedDict[str, Asker] = OrderedDict()
+        self.checked_at = 0.0
+
+    def drop_ended(self, at: float) -> None:
+        """Forget those who were signed out or switched off, once for each reading of news."""
+        if at == self.checked_at:
+            return
+        self.checked_at = at
+        known = {key: one for key, one in list(self.known.items()) if one.until > monotonic()}
+        stored = {stored_key(key): key for key in known}
+        values = {
+            "sessions": list(stored),
+            "users": [one.user_id for one in known.values()],
+            "passwords": [one.password for one in known.values()],
+        }
+        still = {session for (session,) in statements.fetch_rows(STILL_IN, values)}
+        for session in stored.keys() - still:
+            self.forget(stored[session])
 
     def find(self, session: str | None) -> Asker | None:
         found = self.known.get(session) if session else None
@@ -79,9 +110,12 @@ class LiveAnswers:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info == ADDRESS and request.method == "GET":
-            asker = ASKERS.find(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
-            if asker is not None:
-                return live_answer(asker, request.GET)
+            session = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+            if ASKERS.find(session) is not None:
+                now = WATCHER.current()
+                ASKERS.drop_ended(now.at)
+                if (asker := ASKERS.find(session)) is not None:
+                    return live_answer(asker, request.GET, now)
         return self.get_response(request)
 
 
@@ -94,19 +128,20 @@ def forget_asker(sender: Any, request: HttpRequest, **_: Any) -> None:
 def live_page(request: HttpRequest) -> HttpResponse:
     """Answers who is signed in and remembers them; 401 for everybody else."""
     user = request.user
-    if not (admin.site.has_permission(request) and user.has_perm(VIEW)):
+    allowed = admin.site.has_permission(request) and user.has_perm(VIEW)
+    if not user.is_authenticated or not allowed:
         return HttpResponse(status=401)
     me = Agent.objects.filter(user=user.pk).values_list("pk", flat=True).first()
     leads = user.has_perm("tickets.assign_ticket")
-    asker = Asker(user.pk or 0, me, leads, monotonic() + KNOWN_SECONDS)
+    asker = Asker(user.pk, me, leads, monotonic() + KNOWN_SECONDS, user.password)
     if request.session.session_key:
         ASKERS.keep(request.session.session_key, asker)
         CALLERS.remember("session", request.session.session_key, f"user {user.pk}")
-    return live_answer(asker, request.GET)
+    return live_answer(asker, request.GET, WATCHER.current())
 
 
-def live_answer(asker: Asker, asked: QueryDict) -> HttpResponse:
-    news = news_for(asker, asked, WATCHER.current())
+def live_answer(asker: Asker, asked: QueryDict, now: Snapshot) -> HttpResponse:
+    news = news_for(asker, asked, now)
     response = JsonResponse({**news, "waits": Server.keeps_requests})
     response["Cache-Control"] = "no-store"
     # The middleware that would say so comes after ours.

@@ -33,6 +33,7 @@ def asker_of(request: Any) -> Asker | None:
 def have_news(requests: Sequence[Any]) -> list[bool]:
     """For each whether it is to be answered now: there is news, or somebody is not known now."""
     now = WATCHER.current()
+    ASKERS.drop_ended(now.at)
     told = []
     for request in requests:
         asker = asker_of(request)

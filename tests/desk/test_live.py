@@ -1,6 +1,7 @@
 """Pages that are open learn what happens: which tickets changed, what somebody is told of."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from companies.models import Company
 from desk.live import asking, changes, places, waiting
+from desk.people import session_list
 from tests import builders as build
 from tickets import updating, working
 from tickets.assignment import reassigning
@@ -361,3 +363,41 @@ def test_what_another_process_found_a_moment_before_is_still_told() -> None:
     snapshot = changes.Snapshot(at=100, changes=found)
 
     assert [one.ticket_id for one in snapshot.since(100)] == [98, 99, 100]
+
+
+def switch_off(user: User) -> None:
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+def end_their_sessions(user: User) -> None:
+    session_list.end_everywhere(user)
+
+
+def change_password(user: User) -> None:
+    user.set_password("another")
+    user.save()
+
+
+@pytest.mark.parametrize(
+    "end", [switch_off, end_their_sessions, change_password], ids=lambda each: each.__name__
+)
+def test_the_numbers_end_with_the_session(
+    desk: Client, clock: Clock, ticket: Ticket, agent: Agent, end: Callable[[User], None]
+) -> None:
+    page = Page(desk, clock, ticket=ticket.pk)
+    page.ask()
+    cookie = ("COOKIE", f"sessionid={desk.cookies['sessionid'].value}")
+    waits = AsSent(urlencode({**page.asking(), "wait": 1}), [cookie])
+    assert waiting.may_wait(waits)
+    assert waiting.have_news([waits]) == [False]
+    colleague = Client()
+    colleague.force_login(build.agent("eve").user)
+    Page(colleague, clock).ask()
+
+    end(agent.user)
+    clock.now += 1
+
+    assert waiting.have_news([waits]) == [True], "it is answered now, and not by its time"
+    assert desk.get(LIVE).status_code in (302, 401)
+    assert not waiting.may_wait(waits)
+    assert colleague.get(LIVE).status_code == 200
