@@ -28,7 +28,7 @@ from companies.models import Company, PlatformToken, Sum
 from config import command_settings
 from deliveries import mailing, publishing, tasks
 from deliveries.engine import holding
-from deliveries.models import Health, HeldHost, Pulse
+from deliveries.models import Drain, Health, HeldHost, Mail, Pulse, Replay, State
 from deliveries.on_demand import sample_delivery
 from faults.receiver import Answer, Receiver
 from tests import builders as build
@@ -176,6 +176,29 @@ def test_gauges_leave_out_what_does_not_count(
     assert of(found, "tickets_unassigned") == 2
     assert of(found, "webhooks") == 2
     assert (of(found, "host_held_seconds") or 0) // 3600 == 2
+
+
+def test_gauges_of_runs_and_emails_wait_for_whoever_is_to_act(client: Client) -> None:
+    long_ago = timezone.now() - timedelta(hours=2)
+    for number in range(2):
+        mailing.keep_mail("dev@acme.example", f"Hello {number}", "Text")
+    Mail.objects.filter(subject="Hello 0").update(created_at=long_ago)
+    for moved_at in (long_ago, timezone.now()):
+        values = {"by": "root", "until": timezone.now(), "state": State.GIVEN_UP}
+        run = Replay.objects.create(**values, total=9, rate=1)
+        Replay.objects.filter(pk=run.pk).update(moved_at=moved_at)
+
+    found = figures(client)
+    assert (of(found, "mail_oldest_due_seconds") or 0) // 3600 == 2
+    assert (of(found, "replay_still_seconds") or 0) // 3600 == 2
+    assert of(found, "draining_seconds") == 0
+
+    holding.drain_loops(by="root")
+    Drain.objects.update(since=long_ago)
+
+    found = figures(client)
+    assert of(found, "replay_still_seconds") == 0
+    assert (of(found, "draining_seconds") or 0) // 3600 == 2
 
 
 def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: Company) -> None:

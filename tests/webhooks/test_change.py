@@ -1,12 +1,15 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries.models import Health
 from tests import builders as build
+from tests.keys import lose_keys
 from webhooks import services
 from webhooks.models import Webhook
 
@@ -142,6 +145,49 @@ def test_a_rotated_secret_signs_later(api: APIClient, company: Company) -> None:
     now = timezone.now()
     assert webhook.signing_secret(now) == old
     assert webhook.signing_secret(now + timedelta(seconds=61)) == new != old
+
+
+def test_new_secret_signs_from_its_instant_on(company: Company) -> None:
+    now = timezone.now()
+    webhook = build.webhook(company, next_secret="6e" * 32, next_secret_at=now)
+
+    assert webhook.signing_secret(now - timedelta(microseconds=1)) == "5e" * 32
+    assert webhook.signing_secret(now) == "6e" * 32
+
+
+def test_new_secret_signs_at_once_where_no_key_opens_the_old_one(
+    api: APIClient, company: Company, settings: Settings
+) -> None:
+    webhook = build.webhook(company)
+    lose_keys(settings)
+
+    made = api.post(f"/webhooks/{webhook.pk}/secret", {"activates_in": 86400}).json()["data"]
+
+    webhook.refresh_from_db()
+    assert webhook.signing_secret(timezone.now()) == webhook.secret == made["secret"]
+
+
+@pytest.mark.parametrize("lost", [{"auth_token": "hush-hush", "type_id": 1}, {"auth_token": None}])
+def test_webhook_is_readable_if_its_keys_open_token_and_secret(
+    company: Company, settings: Settings, lost: dict[str, Any]
+) -> None:
+    webhook, now = build.webhook(company, **lost), timezone.now()
+    assert webhook.is_readable(now)
+
+    lose_keys(settings)
+
+    assert not Webhook.objects.get(pk=webhook.pk).is_readable(now)
+
+
+def test_deleted_webhook_is_inactive_and_another_is_not(api: APIClient, company: Company) -> None:
+    webhook, other = (build.webhook(company) for _ in range(2))
+
+    assert api.delete(f"/webhooks/{webhook.pk}").status_code == 200
+
+    webhook.refresh_from_db()
+    other.refresh_from_db()
+    assert (webhook.active, webhook.deleted_at is None) == (False, False)
+    assert (other.active, other.deleted_at) == (True, None)
 
 
 def test_a_secret_rotated_at_once_signs_at_once(api: APIClient, company: Company) -> None:

@@ -5,6 +5,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from deliveries import publishing
+from tests import builders as build
 from webhooks.models import Webhook
 
 URL = "https://hooks.example.com/in"
@@ -82,3 +84,15 @@ def test_lists_the_catalogue(api: APIClient) -> None:
         (6, "ticket.updated"),
     ]
     assert all(set(each) == {"id", "name", "description"} for each in types)
+
+
+def test_stream_of_a_new_webhook_begins_after_what_was_before_it(
+    api: APIClient, company: Company, birch: Company
+) -> None:
+    build.webhook(birch)
+    publishing.publish([build.news(birch)])
+    before = publishing.newest_number()
+
+    api.post("/webhooks", {"url": URL})
+
+    assert Webhook.objects.get(company=company).begins_after == before > 0
