@@ -248,11 +248,17 @@ def test_pages_may_run_no_foreign_code(client: Client, db: None) -> None:
     assert settings.SESSION_COOKIE_HTTPONLY
 
 
-@pytest.mark.parametrize(("issuer", "loaded"), [("", "False"), ("https://sign-on.example", "True")])
-def test_sign_on_takes_memory_only_where_it_is_set(issuer: str, loaded: str) -> None:
-    program = (
-        "import django, sys; django.setup(); import config.urls; print('authlib' in sys.modules)"
-    )
+PAGES = "import config.urls"
+# A worker forks a process for them each minute.
+CHECKS = "from config.examining import all_checks; all_checks()"
+
+
+@pytest.mark.parametrize(
+    ("issuer", "use", "loaded"),
+    [("", PAGES, "False"), ("https://sign-on.example", PAGES, "True"), ("", CHECKS, "False")],
+)
+def test_sign_on_takes_memory_only_where_it_is_set(issuer: str, use: str, loaded: str) -> None:
+    program = f"import django, sys; django.setup(); {use}; print('authlib' in sys.modules)"
     read = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,

@@ -20,11 +20,12 @@ from authlib.integrations.requests_client import OAuth2Session
 from django.conf import settings
 from joserfc.errors import JoseError
 
+from desk.people.sign_on import TIMEOUT_SECONDS
+
 logger = logging.getLogger(__name__)
 
 # HTTPS_PROXY and REQUESTS_CA_BUNDLE hold for these calls, as requests reads them.
-# Of a connection and of each read.
-TIMEOUT_SECONDS = 5
+
 # Threads of a process that may wait for the provider; the others are for everybody else.
 AT_ONCE = 2
 KEPT_SECONDS = 3600
