@@ -12,11 +12,11 @@ from desk.queue import queues, views
 
 VIEW = "tickets.view_ticket"
 LIST = "admin:tickets_ticket_changelist"
-# Title, icon, page and the permission to see it.
+# Title, icon, page and whose permission puts it there; agents come to some from a ticket alone.
 OTHERS = (
     (gettext_noop("New ticket"), "add_circle", "admin:tickets_ticket_new", "tickets.add_ticket"),
     (gettext_noop("Overview"), "monitoring", "admin:index", VIEW),
-    (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
+    (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.answer_storm"),
     (gettext_noop("Reports"), "summarize", "desk_report", "desk.view_figures"),
     (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
     (gettext_noop("Automations"), "autorenew", "desk_automations", "tickets.view_automation"),
@@ -74,7 +74,7 @@ OTHERS = (
         gettext_noop("Webhooks"),
         "webhook",
         "admin:webhooks_webhook_changelist",
-        "webhooks.view_webhook",
+        "webhooks.pause_webhook",
     ),
     (
         gettext_noop("Sending"),
@@ -86,7 +86,7 @@ OTHERS = (
         gettext_noop("Missing events"),
         "troubleshoot",
         "admin:tickets_ticket_events",
-        "deliveries.view_delivery",
+        "webhooks.pause_webhook",
     ),
     (
         gettext_noop("Replays"),

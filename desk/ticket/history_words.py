@@ -48,16 +48,19 @@ class HistoryLine(NamedTuple):
         return kind_of(self.row) in QUIET
 
 
-def line(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> HistoryLine:
-    """`codes` names the reason codes of decisions."""
+def line(
+    entry: HistoryEntry, codes: Mapping[str, str] | None = None, *, traces: bool = True
+) -> HistoryLine:
+    """`codes` names the reason codes of decisions; without `traces` no token is named."""
     kind = kind_of(entry)
+    token = [] if traces else token_used(entry)
     return HistoryLine(
         entry,
         actor_named(entry) or gettext(words.ROLES[entry.by]),
         gettext(words.ROLES[entry.by]),
         sentence(entry),
         reason(entry),
-        details(entry, codes),
+        [detail for detail in details(entry, codes) if detail not in token],
         load_lines(entry.data),
         kind in (Kind.OPENED, Kind.MOVED) and not together_words.together_sentence(entry),
     )

@@ -100,11 +100,16 @@ def page_context(
     shipment, others = timeline.shipment_of_ticket(ticket), together.other_tickets(ticket)
     appeal = latest_appeal(ticket, history)
     code_names = claims.code_names(ticket, history)
+    # Requests and tokens are for those who follow them up.
+    traces = user.has_perm("companies.view_failedrow")
     return {
         "ticket": ticket,
         "thread": thread,
         "opened_by": opened_by(history),
-        "history": [history_words.line(entry, code_names) for entry in reversed(history)],
+        "history": [
+            history_words.line(entry, code_names, traces=traces) for entry in reversed(history)
+        ],
+        "traces": traces,
         "reason_code": code_names.get(ticket.reason_code),
         "amount_lines": claims.amount_lines(ticket.amounts),
         "amounts": claims.amount_values(ticket, None),

@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from companies import request_ids
 from companies.models import Company
 from deliveries import publishing
 from desk.models import Storm
@@ -617,8 +618,8 @@ def test_shows_much_in_as_many_queries_as_little(
     # Session, user, two for permissions; ticket; visit and who else is there; history, comments;
     # shipment, what was told of it, other tickets and links to them, events, deliveries; documents,
     # those that were requested, files, those that are required; watchers; macros; reason codes;
-    # whether there are webhooks; the list around it.
-    with django_assert_num_queries(27):
+    # whether there are webhooks; the currency of its charges; the list around it.
+    with django_assert_num_queries(28):
         shown(desk, ticket)
 
     for number in range(30):
@@ -636,7 +637,7 @@ def test_shows_much_in_as_many_queries_as_little(
     )
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)] * 30)
 
-    with django_assert_num_queries(27):
+    with django_assert_num_queries(28):
         shown(desk, ticket)
 
 
@@ -760,3 +761,27 @@ def test_a_script_whose_session_has_ended_is_sent_to_sign_in(ticket: Ticket) -> 
     answer = write(Client(), ticket, "Hello.", headers={"Desk-Page": "1"})
     assert answer.status_code == 302
     assert answer.headers["Location"].startswith("/admin/login/?")
+
+
+def test_an_agent_s_page_has_no_traces_and_no_empty_boxes(desk: Client, company: Company) -> None:
+    bare = build.ticket(company, status=Status.IN_REVIEW)
+    with request_ids.named("9148ef1b8df1"):
+        updating.update_ticket(
+            company, bare.pk, Actor(By.COMPANY, "tok_1"), to=Status.FOLLOW_UP, text="The label."
+        )
+    html = shown(desk, bare)
+    for words in ("tok_1", "9148ef1b8df1", "Claim file", "Show what was sent", "Related tickets"):
+        assert words not in html, words
+
+    lead = Client()
+    lead.force_login(build.agent("eve", group="lead").user)
+    html = shown(lead, bare)
+    assert "9148ef1b8df1" in html
+    bar = "".join(
+        item["title"]
+        for group in desk.get(LIST).context["sidebar_navigation"]
+        for item in group["items"]
+    )
+    for title in ("Webhooks", "Missing events", "Storms"):
+        assert title not in bar
+        assert f">{title}<" in lead.get(LIST).content.decode().replace("\n", "").replace("  ", "")
