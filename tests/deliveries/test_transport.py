@@ -1,7 +1,8 @@
 import socket
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.deliveries.hostile import (
     silent,
 )
 from tests.deliveries.name_server import name_server
+from tests.waiting import PATIENCE_SECONDS, wait_until
 from webhooks.targets import Policy
 
 
@@ -109,11 +111,23 @@ def test_what_fails_at_once_holds_up_nobody() -> None:
 
 
 def test_closes_with_requests_in_flight() -> None:
-    with receiver(silent) as running:
+    asked, left = Event(), Event()
+
+    def waiting(visitor: Visitor) -> None:
+        visitor.read_request()
+        asked.set()
+        with suppress(ConnectionError):
+            visitor.read_request()
+        left.set()
+
+    with receiver(waiting) as running:
         transport = Transport(LOOPBACK)
         transport.start(Request(running.url, b"{}", HEADERS))
-        assert transport.wait(0.05) == []
+        wait_until(lambda: transport.wait(0.01) or asked.is_set(), "the request")
+
         transport.close()
+
+        assert left.wait(PATIENCE_SECONDS)
 
 
 def test_delivers_where_the_receiver_has_closed_the_connection_meanwhile() -> None:
