@@ -109,7 +109,7 @@ def test_has_no_way_to_add_change_or_delete_a_ticket(operator: Client, company: 
 @pytest.mark.parametrize("address", ["99999999999999999999", "x", "0"])
 def test_survives_the_address_of_no_ticket(desk: Client, address: str) -> None:
     assert desk.get(f"{LIST}{address}/change/").status_code == 302
-    assert desk.post(f"{LIST}{address}/write/", {"text": "x"}).status_code in (404, 405, 302)
+    assert desk.post(f"{LIST}{address}/write/", {"text": "x"}).status_code == 302
 
 
 NUMBER = "9" * 5000
