@@ -16,7 +16,7 @@ MOST_KNOWN = 10_000
 
 
 class KnownCallers:
-    """Owners of tokens, sessions and devices, by the digest of what they send.
+    """Owners of tokens and sessions, by the digest of what they send.
 
     Threads remember, the event loop asks. The caller that was seen first is forgotten first.
     """

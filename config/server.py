@@ -30,7 +30,7 @@ from companies.request_ids import named
 from config import database, logs
 from config.door.connections import Connection
 from config.door.crowd import Crowd
-from config.door.fair_queue import FairQueue, ThreadTurn
+from config.door.fair_queue import HASHING, FairQueue, ThreadTurn
 from config.door.front import FrontDoor
 from config.door.outgrown import MIB, OneAtATime, Outgrown
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
@@ -56,7 +56,6 @@ FAREWELL_SECONDS = 60.0
 class Worker(ThreadWorker):
     clients: FrontDoor
     queue: FairQueue
-    row_name: Callable[..., str]
     are_known: Callable[[Iterable[tuple[str, str]], str], bool]
     patient: PatientRequests
     have_news: Callable[[Sequence[Any]], list[bool]]
@@ -86,7 +85,8 @@ class Worker(ThreadWorker):
         self.aside = ThreadPoolExecutor(1, "aside")
         self.sums = SumsWriter(self.aside)
         # These modules cannot be imported before the settings are there.
-        self.row_name = import_string("config.door.askers.row_name")
+        self.row_for = import_string("config.door.askers.row_for")
+        self.after_waiting = import_string("desk.people.hashing.after_waiting")
         self.are_known = import_string("config.door.credentials.are_known")
         self.have_news = import_string("desk.live.waiting.have_news")
         import_string("desk.live.waiting.begin_waiting")()
@@ -95,14 +95,11 @@ class Worker(ThreadWorker):
             lambda waiting: self.aside.submit(self.look_for_news, waiting),
             partial(self.in_turn, self.serve),
         )
-        crowd = Crowd(
-            self.cfg.worker_connections,
-            settings.CONNECTIONS_PER_ADDRESS,
-            settings.PROXY_ADDRESSES,
-        )
-        self.queue = FairQueue(
-            self.cfg.threads, max(1, int(self.cfg.threads * SHARE)), self.tpool.submit
-        )
+        limits = (self.cfg.worker_connections, settings.CONNECTIONS_PER_ADDRESS)
+        crowd = Crowd(*limits, settings.PROXY_ADDRESSES)
+        most, share = self.cfg.threads, max(1, int(self.cfg.threads * SHARE))
+        hashing = import_string("desk.people.hashing.STRANGERS_AT_ONCE")
+        self.queue = FairQueue(most, share, self.tpool.submit, hashing=hashing)
         self.outgrown = Outgrown(settings.WEB_MEMORY_MIB, self.going or OneAtATime())
         self.clients = FrontDoor(self.cfg, self.poller, crowd, self.begin, self.ask, self.fail)
         queue: Any = self.method_queue
@@ -185,8 +182,8 @@ class Worker(ThreadWorker):
     def in_turn(
         self, work: Callable[[Connection, Any], None], connection: Connection, request: Any
     ) -> None:
-        peer = connection.client[0] if isinstance(connection.client, tuple) else ""
-        who = self.row_name(request.headers, peer, proxy=self.clients.crowd.is_trusted(connection))
+        proxy = self.clients.crowd.is_trusted(connection)
+        who = self.row_for(request, connection.client, proxy=proxy)
         self.queue.come(who, partial(self.work, time.monotonic(), work, connection, request))
 
     def work(
@@ -201,9 +198,11 @@ class Worker(ThreadWorker):
         began = time.monotonic()
         counting.count_time(catalogue.THREAD_WAIT, began - came)
         serves = work == self.serve
-        due = came + (ANSWER_SECONDS if serves else LOOK_UP_SECONDS)
+        # Whoever waits for a hash waits for those of others, and not for the database.
+        waited = began - came if turn.who.startswith(HASHING) else 0.0
+        due = came + waited + (ANSWER_SECONDS if serves else LOOK_UP_SECONDS)
         try:
-            with answer_until(due, strict=not serves):
+            with answer_until(due, strict=not serves), self.after_waiting(waited):
                 work(connection, request)
         finally:
             counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - began)

@@ -1,10 +1,12 @@
 """Names of the rows in which requests wait (decision page web-companies-take-turns).
 
 No name is text that the caller chose: each is an owner that this process has authenticated lately,
-or an address.
+a device whose cookie is genuine, or an address. A stranger who signs in waits in another row than
+with all else, so that hashes of passwords are shared out by address, and no page waits behind them.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.conf import settings
 from django.http import parse_cookie
@@ -12,9 +14,23 @@ from django.http import parse_cookie
 from companies.addresses import client_network
 from companies.known_callers import CALLERS
 from companies.tokens import shown_token
-from desk.people.known_devices import COOKIE_PREFIX
+from config.door.fair_queue import HASHING
+from desk.people.known_devices import COOKIE_PREFIX, marked_device
 
 Headers = Iterable[tuple[str, str]]
+# Whoever sends a form there has a password hashed, and need not be signed in.
+HASH_A_PASSWORD = ("/admin/login/", "/admin/password-reset/", "/admin/invitation/")
+STRANGER = "address "
+# Accounts that share a browser.
+MOST_DEVICE_COOKIES = 10
+
+
+def row_for(request: Any, client: Any, *, proxy: bool) -> str:
+    """Name the row of a request of gunicorn's, by who asks and whether a hash is asked for."""
+    peer = client[0] if isinstance(client, tuple) else ""
+    who = row_name(request.headers, peer, proxy=proxy)
+    hashes = request.method == "POST" and request.path.startswith(HASH_A_PASSWORD)
+    return HASHING + who if hashes and who.startswith(STRANGER) else who
 
 
 def row_name(headers: Headers, peer: str, *, proxy: bool) -> str:
@@ -34,14 +50,15 @@ def row_name(headers: Headers, peer: str, *, proxy: bool) -> str:
     if owner:
         return owner
     proxies = settings.PROXY_COUNT if proxy else 0
-    return f"address {client_network(peer, sent.get('X-FORWARDED-FOR', ''), proxies)}"
+    return f"{STRANGER}{client_network(peer, sent.get('X-FORWARDED-FOR', ''), proxies)}"
 
 
 def known_device_owner(cookies: dict[str, str]) -> str | None:
-    for name, value in cookies.items():
-        if name.startswith(COOKIE_PREFIX) and (owner := CALLERS.owner("device", value)):
-            return owner
-    return None
+    """Name the device if one of its first cookies is genuine; the event loop looks at no more."""
+    shown = [name for name in cookies if name.startswith(COOKIE_PREFIX)][:MOST_DEVICE_COOKIES]
+    devices = (marked_device(name, cookies[name]) for name in shown)
+    found = next(filter(None, devices), None)
+    return found and f"device {found}"
 
 
 def join_headers(headers: Headers) -> dict[str, str]:

@@ -12,6 +12,8 @@ LONG_SECONDS = 0.25
 # a second. Others at the same address wait as long for their turn.
 REST_SECONDS = 0.1
 STOP_ASKING = frozenset({401, 429, 503})
+# Rows of strangers whose request costs a hash begin so. They take turns among themselves too.
+HASHING = "hashes for "
 
 
 class ThreadTurn(NamedTuple):
@@ -30,7 +32,7 @@ class FairQueue:
     `start` gives work to a thread, with the turn to hand to `done`. At most `threads` have some at
     once. A row has one of them, also while nobody else asks: who comes next finds a thread that is
     free, and a processor. It gets another, up to `share`, beside work that takes long. A row that
-    was told to stop asking rests.
+    was told to stop asking rests. Of rows that begin with HASHING, `hashing` at most have work.
     All of it happens in the event loop, which calls `go_on` from time to time while some wait.
     """
 
@@ -40,8 +42,10 @@ class FairQueue:
         share: int,
         start: Callable[[Work, ThreadTurn], object],
         clock: Callable[[], float] = time.monotonic,
+        hashing: int = 1,
     ) -> None:
         self.free = threads
+        self.hashing = hashing
         self.share = share
         self.start = start
         self.clock = clock
@@ -88,8 +92,9 @@ class FairQueue:
         now = self.clock()
         while self.resting and (first := next(iter(self.resting.items())))[1] <= now:
             del self.resting[first[0]]
+        may_hash = sum(who.startswith(HASHING) for who in self.at_work) < self.hashing
         for who in self.waiting:
-            if who in self.resting:
+            if who in self.resting or (who.startswith(HASHING) and not may_hash):
                 continue
             begun = self.at_work.get(who, ())
             if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):

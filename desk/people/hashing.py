@@ -1,14 +1,16 @@
-"""Passwords are hashed one at a time in a process, and few wait for that.
+"""Passwords are hashed one at a time in a process, and few threads wait for that.
 
 A hash takes half a second of a core, and a sign-in needs one before anybody knows who asks. Threads
-that hash leave the others too little of the processor, and threads that wait serve nobody.
+that hash leave the others too little of the processor, and threads that wait serve nobody: the web
+server lets strangers wait without one, and take turns by address (config.door).
 Why: decision page desk-signing-in.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore, Event, Lock
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
@@ -17,12 +19,42 @@ AT_ONCE = 3
 # Strangers leave the last place to devices that have signed in before, and to whoever is signed in.
 STRANGERS_AT_ONCE = AT_ONCE - 1
 RETRY_AFTER_SECONDS = 2
+# Whoever has waited for longer in the web server is put off: proxies wait no longer than a minute.
+MOST_WAITED_SECONDS = 25.0
+
+
+class FirstComeLock:
+    """A lock that goes to whoever has waited for it longest."""
+
+    def __init__(self) -> None:
+        self.guard = Lock()
+        self.taken = False
+        self.row: deque[Event] = deque()
+
+    def __enter__(self) -> None:
+        with self.guard:
+            if not self.taken:
+                self.taken = True
+                return
+            mine = Event()
+            self.row.append(mine)
+        mine.wait()
+
+    def __exit__(self, *_: object) -> None:
+        with self.guard:
+            if self.row:
+                self.row.popleft().set()
+            else:
+                self.taken = False
+
 
 places = BoundedSemaphore(AT_ONCE)
 strangers = BoundedSemaphore(STRANGERS_AT_ONCE)
-turn = Lock()
+turn = FirstComeLock()
 # Asked before a hash: whether the request at work comes from somebody known.
 is_known: ContextVar[Callable[[], bool]] = ContextVar("is_known", default=lambda: False)
+# For how long the request at work has waited in the web server to have a password hashed.
+waited_seconds: ContextVar[float] = ContextVar("waited_seconds", default=0.0)
 
 
 class TooManySignIns(Exception):
@@ -37,6 +69,16 @@ def on_behalf_of(known: Callable[[], bool]) -> Iterator[None]:
         yield
     finally:
         is_known.reset(before)
+
+
+@contextmanager
+def after_waiting(seconds: float) -> Iterator[None]:
+    """Have hashes within know for how long their request has waited for its turn."""
+    before = waited_seconds.set(seconds)
+    try:
+        yield
+    finally:
+        waited_seconds.reset(before)
 
 
 @contextmanager
@@ -57,8 +99,14 @@ def place_for(known: bool) -> Iterator[None]:
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Wait for the turn; raises TooManySignIns at once where too many wait already."""
-    with place_for(is_known.get()()), turn:
+    """Wait for the turn; raises TooManySignIns at once where too many wait already.
+
+    A stranger whose turn came too late is put off as well: their client may be gone.
+    """
+    known = is_known.get()()
+    if not known and waited_seconds.get() > MOST_WAITED_SECONDS:
+        raise TooManySignIns
+    with place_for(known), turn:
         yield
 
 

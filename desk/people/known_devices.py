@@ -1,7 +1,8 @@
 """Devices on which an account has signed in before: a signed cookie for each account.
 
 It opens nothing. It says whose failures are counted, so that nobody who guesses at a name elsewhere
-locks its owner out. Why: decision page desk-signing-in.
+locks its owner out. The name of the device carries a mark by which the web server, which does not
+know the account yet, tells that the cookie is ours. Why: decision page desk-signing-in.
 """
 
 import hashlib
@@ -9,8 +10,7 @@ import secrets
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-
-from companies.known_callers import CALLERS
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 A_YEAR = 365 * 86400
 COOKIE_PREFIX = "device_"
@@ -18,19 +18,33 @@ COOKIE_PREFIX = "device_"
 
 def known_device(request: HttpRequest, username: str) -> str | None:
     """The name of this device, if this account has signed in on it within a year."""
-    device: str | None = request.get_signed_cookie(
+    marked: str | None = request.get_signed_cookie(
         cookie_name(username), default=None, salt=salt(username), max_age=A_YEAR
     )
-    if device:
-        CALLERS.remember("device", request.COOKIES[cookie_name(username)], f"device {device}")
-    return device
+    return marked and marked.partition(".")[0]
+
+
+def marked_device(cookie: str, value: str) -> str | None:
+    """Return the name of the device if a cookie of this name and value was made here, if ever.
+
+    Older cookies have no mark before the next sign-in.
+    """
+    device, _, mark = value.partition(":")[0].partition(".")
+    return device if constant_time_compare(mark, mark_of(cookie, device)) else None
+
+
+def mark_of(cookie: str, device: str) -> str:
+    text = f"{cookie} {device}"
+    return salted_hmac("desk.people.known_devices", text, algorithm="sha256").hexdigest()[:32]
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, username: str) -> None:
     """For another year; it keeps its name, under which its own failures are counted."""
+    cookie = cookie_name(username)
+    device = known_device(request, username) or secrets.token_hex(16)
     response.set_signed_cookie(
-        cookie_name(username),
-        known_device(request, username) or secrets.token_hex(16),
+        cookie,
+        f"{device}.{mark_of(cookie, device)}",
         salt=salt(username),
         max_age=A_YEAR,
         path="/admin/",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
+from typing import NamedTuple
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +14,8 @@ from rest_framework.test import APIClient
 from companies import known_callers, services
 from companies.known_callers import CALLERS, KnownCallers
 from companies.models import Company
-from config.door.askers import row_name
+from config.door.askers import row_for, row_name
+from config.door.fair_queue import HASHING
 from desk.people.known_devices import known_device, remember_device
 
 STRANGER = "address 198.51.100.7"
@@ -85,19 +87,46 @@ def test_sessions_of_a_user_have_one_row(admin_user: User) -> None:
     assert name(cookie) == STRANGER
 
 
-def test_a_device_has_its_row_once_its_cookie_was_found_good(rf: RequestFactory) -> None:
+class AsSent(NamedTuple):
+    """A request as gunicorn has read it."""
+
+    method: str
+    path: str
+    headers: list[tuple[str, str]]
+
+
+def device_cookie(rf: RequestFactory, username: str = "ada") -> tuple[str, str]:
     answer = HttpResponse()
-    remember_device(rf.get("/"), answer, "ada")
-    cookies = SimpleCookie(answer.cookies.output(attrs=[], header="", sep=";"))
-    ((cookie, morsel),) = cookies.items()
-    assert name(("COOKIE", f"{cookie}={morsel.value}")) == STRANGER
+    remember_device(rf.get("/"), answer, username)
+    ((cookie, morsel),) = SimpleCookie(answer.cookies.output(attrs=[], header="", sep=";")).items()
+    return cookie, morsel.value
 
+
+def test_a_device_has_its_row_in_every_process_from_the_first_request(rf: RequestFactory) -> None:
+    cookie, value = device_cookie(rf)
     request = rf.get("/")
-    request.COOKIES[cookie] = morsel.value
-    device = known_device(request, "ada")
+    request.COOKIES[cookie] = value
 
-    assert device
-    assert name(("COOKIE", f"{cookie}={morsel.value}")) == f"device {device}"
+    row = row_for(
+        AsSent("POST", "/admin/login/", [("COOKIE", f"{cookie}={value}")]), "", proxy=True
+    )
+
+    assert row == f"device {known_device(request, 'ada')}"
+
+
+def test_a_device_cookie_that_was_changed_or_renamed_names_no_row(rf: RequestFactory) -> None:
+    cookie, value = device_cookie(rf)
+    other, _ = device_cookie(rf, "eve")
+
+    for changed in (
+        f"{other}={value}",
+        f"{cookie}=0{value[1:]}0",
+        f"{cookie}={value.partition('.')[0]}",
+        f"{cookie}=.",
+        f"{cookie}=\xe9.\xe9",
+        "; ".join([*(f"device_{number}=x.y" for number in range(10)), f"{cookie}={value}"]),
+    ):
+        assert name(("COOKIE", changed)) == STRANGER
 
 
 @pytest.mark.parametrize(
@@ -138,3 +167,24 @@ def test_callers_are_forgotten_in_time_and_beyond_a_number(
     assert callers.owner("session", "t4") is None
     now += known_callers.KNOWN_SECONDS
     assert callers.owner("token", "t4") is None
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "waits"),
+    [
+        ("POST", "/admin/login/", True),
+        ("POST", "/admin/password-reset/MQ/set-password/", True),
+        ("POST", "/admin/invitation/MQ/set-password/", True),
+        ("GET", "/admin/login/", False),
+        ("POST", "/admin/tickets/ticket/", False),
+        ("POST", "/webhooks", False),
+    ],
+)
+def test_a_stranger_who_signs_in_waits_apart_from_the_pages_of_the_address(
+    method: str, path: str, waits: bool
+) -> None:
+    row = row_for(
+        AsSent(method, path, [("AUTHORIZATION", "made up")]), ("198.51.100.7", 1), proxy=False
+    )
+
+    assert row == (HASHING if waits else "") + STRANGER

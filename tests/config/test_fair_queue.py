@@ -2,14 +2,14 @@
 
 import pytest
 
-from config.door.fair_queue import REST_SECONDS, FairQueue, ThreadTurn, Work
+from config.door.fair_queue import HASHING, REST_SECONDS, FairQueue, ThreadTurn, Work
 
 
 class Threads:
     """Take work and end it when told to, at a time that is told too."""
 
     def __init__(self, threads: int, share: int) -> None:
-        self.queue = FairQueue(threads, share, self.start, lambda: self.now)
+        self.queue = FairQueue(threads, share, self.start, lambda: self.now, hashing=2)
         self.at_work: list[ThreadTurn] = []
         self.begun: list[str] = []
         self.now = 1000.0
@@ -122,3 +122,31 @@ def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
     assert threads.queue.free == 3
     assert not threads.queue.at_work
     assert not threads.queue.waiting
+
+
+def test_strangers_who_sign_in_have_few_threads_and_pages_do_not_wait_behind_them() -> None:
+    threads = Threads(8, 2)
+    threads.come(*[f"{HASHING}address {number}" for number in range(50)])
+
+    threads.come("acme", "address 49")
+
+    assert len(threads.names) == 4
+    assert threads.names[2:] == ["acme", "address 49"]
+    threads.wait(9)
+    assert sum(name.startswith(HASHING) for name in threads.names) == 2
+
+
+def test_each_address_has_its_turn_to_sign_in_however_often_others_try() -> None:
+    threads = Threads(8, 2)
+    many = f"{HASHING}address 1"
+    threads.come(*[many] * 100, *[f"{HASHING}address {number}" for number in range(2, 12)])
+    threads.come(f"{HASHING}address 99")
+
+    for _ in range(11):
+        threads.end()
+
+    assert f"{HASHING}address 99" in threads.begun
+    assert threads.begun.count(many) <= 3
+    while threads.at_work:
+        threads.end()
+    assert threads.queue.is_empty()

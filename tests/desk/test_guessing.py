@@ -299,6 +299,46 @@ def test_tries_that_are_put_off_count_anew_after_the_lock(strangers_at_it: ExitS
     assert [attempt("secret").status_code for _ in range(2)] == [503, 503]
 
 
+def test_whose_turn_came_too_late_is_put_off_but_for_known_devices(
+    settings: Settings, hashes: threading.Event
+) -> None:
+    client = Client()
+    of_production, settings.PASSWORD_HASHERS = settings.PASSWORD_HASHERS, [MD5]
+    assert attempt("secret", client=client).status_code == 302
+    client.post("/admin/logout/")
+    settings.PASSWORD_HASHERS = of_production
+    hashes.set()
+
+    with hashing.after_waiting(hashing.MOST_WAITED_SECONDS + 1):
+        assert attempt("wrong").status_code == 503
+        assert attempt("wrong", client=client).status_code == 200
+    assert failures_of_addresses() == 1
+    with hashing.after_waiting(hashing.MOST_WAITED_SECONDS - 1):
+        assert attempt("wrong").status_code == 200
+    assert attempt("wrong", "eve").status_code == 200
+
+
+def test_the_turn_to_hash_goes_to_whoever_waits_longest() -> None:
+    turn, order = hashing.FirstComeLock(), []
+
+    def take(number: int) -> None:
+        with turn:
+            order.append(number)
+
+    threads = [threading.Thread(target=take, args=[number]) for number in range(20)]
+    with turn:
+        for number, thread in enumerate(threads):
+            thread.start()
+            while len(turn.row) <= number:
+                threading.Event().wait(0.001)
+        assert order == []
+    for thread in threads:
+        thread.join()
+
+    assert order == list(range(20))
+    assert not turn.taken
+
+
 def test_a_known_device_has_a_place_that_strangers_cannot_take(
     settings: Settings, hashes: threading.Event
 ) -> None:
