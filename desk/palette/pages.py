@@ -54,7 +54,7 @@ def all_pages(request: HttpRequest) -> list[Offer]:
     """Where the side bar leads, for whoever asks."""
     return [
         Offer(str(item["title"]), str(group["title"]), str(item["link"]), str(item["icon"]))
-        for group in sidebar.navigation(request)
+        for group in sidebar.navigation(request, seldom=True)
         for item in group["items"]
     ]
 

@@ -12,11 +12,11 @@ from desk.queue import queues, views
 
 VIEW = "tickets.view_ticket"
 LIST = "admin:tickets_ticket_changelist"
-# Title, icon, page and whose permission puts it there; agents come to some from a ticket alone.
+# Title, icon, page and the permission to see it.
 OTHERS = (
     (gettext_noop("New ticket"), "add_circle", "admin:tickets_ticket_new", "tickets.add_ticket"),
     (gettext_noop("Overview"), "monitoring", "admin:index", VIEW),
-    (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.answer_storm"),
+    (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
     (gettext_noop("Reports"), "summarize", "desk_report", "desk.view_figures"),
     (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
     (gettext_noop("Automations"), "autorenew", "desk_automations", "tickets.view_automation"),
@@ -74,7 +74,7 @@ OTHERS = (
         gettext_noop("Webhooks"),
         "webhook",
         "admin:webhooks_webhook_changelist",
-        "webhooks.pause_webhook",
+        "webhooks.view_webhook",
     ),
     (
         gettext_noop("Sending"),
@@ -86,7 +86,7 @@ OTHERS = (
         gettext_noop("Missing events"),
         "troubleshoot",
         "admin:tickets_ticket_events",
-        "webhooks.pause_webhook",
+        "deliveries.view_delivery",
     ),
     (
         gettext_noop("Replays"),
@@ -103,9 +103,16 @@ OTHERS = (
     (gettext_noop("Users"), "group", "admin:auth_user_changelist", "auth.view_user"),
     (gettext_noop("Audit"), "policy", "desk_audit", "companies.view_auditentry"),
 )
+# What agents need so seldom that they find it by the palette or from a ticket: who sees it here.
+SELDOM = {
+    "admin:desk_storm_changelist": "desk.answer_storm",
+    "admin:webhooks_webhook_changelist": "webhooks.pause_webhook",
+    "admin:tickets_ticket_events": "webhooks.pause_webhook",
+}
 
 
-def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, Any]]:
+    """The groups of the side bar; with `seldom`, all pages that the user may see."""
     groups = []
     if request.user.has_perm(VIEW):
         saved = view_items(request)
@@ -117,6 +124,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": capfirst(gettext(title)), "icon": icon, "link": reverse(page)}
         for title, icon, page, permission in OTHERS
         if request.user.has_perm(permission)
+        and (seldom or request.user.has_perm(SELDOM.get(page, permission)))
     ]
     # A page may lie below another: the nearest is where we are.
     below = [each for each in others if each["link"] in request.path]

@@ -785,3 +785,8 @@ def test_an_agent_s_page_has_no_traces_and_no_empty_boxes(desk: Client, company:
 def side_bar(client: Client) -> list[str]:
     groups = client.get(LIST).context["sidebar_navigation"]
     return [str(item["title"]) for group in groups for item in group["items"]]
+
+
+def test_what_agents_need_seldom_is_found_by_its_name(desk: Client) -> None:
+    offers = desk.get("/admin/palette/", {"as": "json", "q": "missing"}).json()["offers"]
+    assert [one["link"] for one in offers][:1] == ["/admin/tickets/ticket/events/"]
