@@ -19,7 +19,7 @@ from desk.storms import replies, services
 from tests import builders as build
 from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
 from tickets import plain_secrets
-from tickets.models import Phone, PhoneKey
+from tickets.models import Comment, Phone, PhoneKey
 
 ADDRESS = "ada@desk.example"
 IDENTITY = identities.Identity("subject", ADDRESS, ("Ada", "L."), None)
@@ -190,7 +190,13 @@ def answer_the_same_tickets() -> Pair:
     reply = StormReply.objects.create(
         storm=storm(), key=uuid4(), user=eve(), text="Hello.", upto=2**40
     )
-    return twice(partial(replies.answer_batch, reply.pk), gives=False)
+
+    def count_answers() -> int:
+        replies.answer_batch(reply.pk)
+        return Comment.objects.count()
+
+    # Without the lock on the reply the second waits for the ticket, and answers it again.
+    return twice(count_answers, gives=1)
 
 
 @shows("desk/storms/services.py::decide")
