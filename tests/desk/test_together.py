@@ -16,6 +16,7 @@ from tests.desk.words import words
 from tickets import updating, working
 from tickets.changes import appeals
 from tickets.changes.actors import Actor
+from tickets.changes.mentions import user_name_refusal
 from tickets.changes.relating import NotRelated, relate
 from tickets.history_codes import Kind
 from tickets.models import (
@@ -342,6 +343,22 @@ def test_no_user_name_reaches_the_company(
     assert "The company would read @maria.gonzalez, which is a user name." in words(html)
     assert text in html
     assert everything() == before
+
+
+@pytest.mark.parametrize(
+    ("user_name", "written", "named"),
+    [
+        ("stra\u00dfe", "Stra\u00dfe", True),
+        ("irina", "\u0131rina", False),
+        ("irina", "IRINA", True),
+    ],
+)
+def test_a_user_name_is_found_by_one_folding(
+    db: None, user_name: str, written: str, named: bool
+) -> None:
+    build.agent(user_name)
+
+    assert bool(user_name_refusal(f"Ask @{written} for it.")) is named
 
 
 def test_a_first_name_behind_an_at_sign_is_no_user_name(

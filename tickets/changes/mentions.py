@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models.functions import Upper
 from django.utils.translation import gettext
 
 from tickets.changes.actors import Actor
@@ -107,9 +106,9 @@ def user_name_refusal(text: str) -> str:
     names = names_in(text)
     if not names:
         return ""
-    upper = User.objects.annotate(upper=Upper("username")).values_list("upper", flat=True)
-    known = set(upper.filter(upper__in=[name.upper() for name in names]))
-    told = next((name for name in names if name.upper() in known), None)
+    # Folded here: the database leaves some letters as they are, and takes a dotless i for another.
+    known = {name.casefold() for name in User.objects.values_list("username", flat=True)}
+    told = next((name for name in names if name.casefold() in known), None)
     if told is None:
         return ""
     return gettext(
