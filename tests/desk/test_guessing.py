@@ -299,14 +299,20 @@ def test_tries_that_are_put_off_count_anew_after_the_lock(strangers_at_it: ExitS
     assert [attempt("secret").status_code for _ in range(2)] == [503, 503]
 
 
-def test_whose_turn_came_too_late_is_put_off_but_for_known_devices(
-    settings: Settings, hashes: threading.Event
-) -> None:
+def device_of_ada(settings: Settings) -> Client:
+    """Sign in with a quick hash, then go on with those that the test has set."""
     client = Client()
     of_production, settings.PASSWORD_HASHERS = settings.PASSWORD_HASHERS, [MD5]
     assert attempt("secret", client=client).status_code == 302
     client.post("/admin/logout/")
     settings.PASSWORD_HASHERS = of_production
+    return client
+
+
+def test_whose_turn_came_too_late_is_put_off_but_for_known_devices(
+    settings: Settings, hashes: threading.Event
+) -> None:
+    client = device_of_ada(settings)
     hashes.set()
 
     with hashing.after_waiting(hashing.MOST_WAITED_SECONDS + 1):
@@ -342,11 +348,7 @@ def test_the_turn_to_hash_goes_to_whoever_waits_longest() -> None:
 def test_a_known_device_has_a_place_that_strangers_cannot_take(
     settings: Settings, hashes: threading.Event
 ) -> None:
-    client = Client()
-    of_production, settings.PASSWORD_HASHERS = settings.PASSWORD_HASHERS, [MD5]
-    assert attempt("secret", client=client).status_code == 302
-    client.post("/admin/logout/")
-    settings.PASSWORD_HASHERS = of_production
+    client = device_of_ada(settings)
     hashes.set()
 
     with hashing.place_for(False), hashing.place_for(False):
