@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.http import StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
 # A spreadsheet computes a cell that begins with one of these signs. Where it is told another
@@ -36,6 +36,12 @@ def download(
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
+
+
+def refuse_file(reasons: Iterable[str]) -> HttpResponse:
+    """Answer 400 in place of a file, with a reason a line."""
+    plain = "text/plain; charset=utf-8"
+    return HttpResponse("\n".join(reasons), status=400, content_type=plain)
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

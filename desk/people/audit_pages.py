@@ -103,9 +103,10 @@ def audit_page(request: HttpRequest) -> HttpResponse:
 
 def audit_file(request: HttpRequest) -> HttpResponseBase:
     """What the filters choose, MOST_IN_FILE entries at most; details as the command has them."""
-    asked, _ = what_is_asked(request)
+    asked, form = what_is_asked(request)
     if asked is None:
-        return HttpResponse(gettext("This filter cannot be read."), status=400)
+        wrong = form.errors.items()
+        return csv_files.refuse_file(f"{form[name].label}: {said[0]}" for name, said in wrong)
     columns = [
         gettext("When"),
         gettext("Who"),

@@ -9,7 +9,7 @@ from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.utils import timezone
@@ -63,9 +63,7 @@ class ExportPages(ModelAdmin):
         except UNKNOWN:
             text = gettext("The list has no filter %(names)s. Nothing was exported.")
             names = ", ".join(self.unknown_filters(request))
-            return HttpResponse(
-                text % {"names": names}, status=400, content_type="text/plain; charset=utf-8"
-            )
+            return csv_files.refuse_file([text % {"names": names}])
         rows = (export_cells(ticket) for ticket in one_by_one(tickets))
         return csv_files.download(f"tickets-{timezone.now():%Y-%m-%d-%H%M}", COLUMNS, rows)
 

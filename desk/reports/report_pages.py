@@ -4,7 +4,8 @@ from datetime import date, timedelta
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
@@ -112,13 +113,15 @@ def report_page(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "desk/report.html", context, status=status)
 
 
-def report_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+def report_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     """One of the tables, for the same period and tickets as the page."""
     require_figures(request)
     question = Question(request)
     found = {one.slug: one for one in report_tables.tables(made(question.asked))}
-    if slug not in found or question.errors:
+    if slug not in found:
         raise Http404
+    if question.errors:
+        return csv_files.refuse_file(question.errors)
     table, period = found[slug], question.asked.period
     rows = ([cell.value for cell in row] for row in table.rows)
     return csv_files.download(f"{slug}-{period.first}-{period.last}", table.columns, rows)

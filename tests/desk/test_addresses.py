@@ -104,6 +104,24 @@ def test_the_export_names_the_parameter_that_it_does_not_know(
         assert client_of_all.get(f"{EXPORT}?{fine}").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("reports/overview.csv?from=x", "From: enter a day."),
+        ("reports/overview.csv?from=2026-01-01&to=2020-01-01", "From must not be after To."),
+        ("reports/types.csv?company=nobody", "Company: there is none of this name."),
+        ("audit.csv?since=x", "From: Enter a valid date."),
+        ("audit.csv?company_id=x&act=own", "Company ID: Enter a whole number."),
+    ],
+)
+def test_a_file_names_what_it_cannot_be_narrowed_by(
+    client_of_all: Client, address: str, said: str
+) -> None:
+    answer = client_of_all.get(f"/admin/{address}")
+
+    assert (answer.status_code, answer.content.decode()) == (400, said)
+
+
 def test_a_ticket_opened_from_a_list_that_cannot_be_goes_on(
     client_of_all: Client, company: Company
 ) -> None:
