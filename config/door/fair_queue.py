@@ -32,7 +32,7 @@ class FairQueue:
     `start` gives work to a thread, with the turn to hand to `done`. At most `threads` have some at
     once. A row has one of them, also while nobody else asks: who comes next finds a thread that is
     free, and a processor. It gets another, up to `share`, beside work that takes long. A row that
-    was told to stop asking rests. Of rows that begin with HASHING, `hashing` at most have work.
+    was told to stop asking rests. Rows that begin with HASHING have `hashing` in all.
     All of it happens in the event loop, which calls `go_on` from time to time while some wait.
     """
 
@@ -92,7 +92,8 @@ class FairQueue:
         now = self.clock()
         while self.resting and (first := next(iter(self.resting.items())))[1] <= now:
             del self.resting[first[0]]
-        may_hash = sum(who.startswith(HASHING) for who in self.at_work) < self.hashing
+        hashing = [len(begun) for who, begun in self.at_work.items() if who.startswith(HASHING)]
+        may_hash = sum(hashing) < self.hashing
         for who in self.waiting:
             if who in self.resting or (who.startswith(HASHING) and not may_hash):
                 continue

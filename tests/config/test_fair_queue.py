@@ -150,3 +150,16 @@ def test_each_address_has_its_turn_to_sign_in_however_often_others_try() -> None
     while threads.at_work:
         threads.end()
     assert threads.queue.is_empty()
+
+
+def test_an_address_that_signs_in_twice_takes_no_place_beyond_the_few_of_all() -> None:
+    threads = Threads(8, 2)
+    threads.come(*[f"{HASHING}address 1"] * 5, *["acme"] * 2)
+    threads.wait(9)
+    assert threads.names.count(f"{HASHING}address 1") == 2
+
+    threads.come(f"{HASHING}address 2", f"{HASHING}address 3")
+    assert sum(name.startswith(HASHING) for name in threads.names) == 2
+
+    threads.end()
+    assert f"{HASHING}address 2" in threads.names

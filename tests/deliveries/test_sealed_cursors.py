@@ -70,7 +70,14 @@ def test_a_cursor_of_the_other_list_or_one_that_was_changed_is_refused(
     cursor = cursor_of(api, webhook, name)
     changed = cursor[:-3] + ("AAA" if cursor[-3:] != "AAA" else "BBB")
 
-    for wrong in (cursor_of(api, webhook, other), changed, "x" * 43, "\u00e9" * 43):
+    for wrong in (
+        cursor_of(api, webhook, other),
+        changed,
+        "x" * 43,
+        "!" * 43,
+        "=" * 43,
+        "\u00e9" * 43,
+    ):
         assert answer_after(api, webhook, name, wrong)[0] == 400
 
 
