@@ -5,6 +5,7 @@ a device whose cookie is genuine, or an address. A stranger who signs in waits i
 with all else, so that hashes of passwords are shared out by address, and no page waits behind them.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ from desk.people.known_devices import COOKIE_PREFIX, marked_device
 
 Headers = Iterable[tuple[str, str]]
 # Whoever sends a form there has a password hashed, and need not be signed in.
-HASH_A_PASSWORD = ("/admin/login/", "/admin/password-reset/", "/admin/invitation/")
+HASH_A_PASSWORD = re.compile(r"/admin/(login/|(password-reset|invitation)/.+)")
 STRANGER = "address "
 # Accounts that share a browser.
 MOST_DEVICE_COOKIES = 10
@@ -29,7 +30,7 @@ def row_for(request: Any, client: Any, *, proxy: bool) -> str:
     """Name the row of a request of gunicorn's, by who asks and whether a hash is asked for."""
     peer = client[0] if isinstance(client, tuple) else ""
     who = row_name(request.headers, peer, proxy=proxy)
-    hashes = request.method == "POST" and request.path.startswith(HASH_A_PASSWORD)
+    hashes = request.method == "POST" and HASH_A_PASSWORD.fullmatch(request.path)
     return HASHING + who if hashes and who.startswith(STRANGER) else who
 
 

@@ -176,6 +176,7 @@ def test_callers_are_forgotten_in_time_and_beyond_a_number(
         ("POST", "/admin/password-reset/MQ/set-password/", True),
         ("POST", "/admin/invitation/MQ/set-password/", True),
         ("GET", "/admin/login/", False),
+        ("POST", "/admin/password-reset/", False),
         ("POST", "/admin/tickets/ticket/", False),
         ("POST", "/webhooks", False),
     ],
