@@ -9,7 +9,10 @@ import pytest
 
 # Packages that tests fetch, and how npm says that it cannot.
 NO_REGISTRY = "npm's registry cannot be reached"
-NO_REGISTRY_SAYS = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT")
+NO_REGISTRY_SAYS = (
+    *("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ERR_SOCKET_TIMEOUT"),
+    *("ENETUNREACH", "EHOSTUNREACH", "E403", "E407", "E502", "E503", "CERT"),
+)
 # Reasons that `--whole` accepts: what no package of Debian brings.
 UNOBTAINABLE = frozenset({NO_REGISTRY})
 ONLY_WHOLE = "takes minutes: ./dev test --whole"

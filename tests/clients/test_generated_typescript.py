@@ -69,7 +69,9 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("npm")
     for name in ("package.json", "package-lock.json"):
         shutil.copy(NPM / name, folder)
-    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"]
+    options = ["--ignore-scripts", "--no-audit", "--no-fund"]
+    # A network that swallows what is sent counts as none.
+    options += ["--fetch-retries=1", "--fetch-timeout=30000"]
     done = run(npm, "ci", *options, folder=folder)
     if done.returncode and any(code in done.stderr for code in NO_REGISTRY_SAYS):
         pytest.skip(NO_REGISTRY)
