@@ -165,7 +165,7 @@ def slow_database(scene: Scene, page: Page) -> Iterator[None]:
         scene.tell(20)
         yield
         look = next(line for line in page.commands if "pg_blocking_pids(pid)) > 0" in line)
-        statement = look.partition('"')[2].partition('-c "')[2].rstrip('"')
+        statement = look.partition('-c "')[2].rstrip('"')
         with link_to(scene.rig.postgres) as other:
             behind = [pids for _, pids, _ in other.execute(statement).fetchall()]
             expect([link.info.backend_pid] in behind, behind)
