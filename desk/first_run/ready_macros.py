@@ -44,10 +44,10 @@ READY = (
         ),
         Wording(
             "Dañado: pedir fotos y factura",
-            "Hola, {company}:\n\npara reclamar a la paquetería el daño de {tracking} necesitamos"
-            " fotos del daño y del embalaje, y la factura. Por favor, conserve el embalaje hasta"
+            "Hola, {company}:\n\nPara reclamar a la paquetería el daño de {tracking} necesitamos"
+            " fotos del daño y del empaque, y la factura. Por favor, conserve el empaque hasta"
             " que se decida el reclamo.\n\n{agent}",
-            ("Foto del daño", "Foto del embalaje", "Factura"),
+            ("Foto del daño", "Foto del empaque", "Factura"),
         ),
         MOVES["i"],
         (5,),
@@ -62,7 +62,7 @@ READY = (
         ),
         Wording(
             "Extraviado: pedir factura y contenido",
-            "Hola, {company}:\n\npara reclamar a la paquetería la pérdida de {tracking} necesitamos"
+            "Hola, {company}:\n\nPara reclamar a la paquetería la pérdida de {tracking} necesitamos"
             " la factura con el valor y una descripción del contenido.\n\n{agent}",
             ("Factura", "Descripción del contenido"),
         ),
@@ -78,10 +78,10 @@ READY = (
             ("Police report", "Invoice"),
         ),
         Wording(
-            "Robado: pedir denuncia y factura",
-            "Hola, {company}:\n\npara reclamar a la paquetería el robo de {tracking} necesitamos la"
-            " denuncia y la factura con el valor.\n\n{agent}",
-            ("Denuncia", "Factura"),
+            "Robado: pedir acta del MP y factura",
+            "Hola, {company}:\n\nPara reclamar a la paquetería el robo de {tracking} necesitamos el"
+            " acta del Ministerio Público y la factura con el valor.\n\n{agent}",
+            ("Acta del Ministerio Público", "Factura"),
         ),
         MOVES["i"],
         (13,),
@@ -96,7 +96,7 @@ READY = (
         ),
         Wording(
             "Sobrepeso: pedir peso y medidas",
-            "Hola, {company}:\n\npara revisar el cargo de {tracking} necesitamos una foto del"
+            "Hola, {company}:\n\nPara revisar el cargo de {tracking} necesitamos una foto del"
             " paquete en una báscula y otra en la que se vean sus medidas.\n\n{agent}",
             ("Foto en la báscula", "Foto con las medidas"),
         ),
@@ -112,7 +112,7 @@ READY = (
         ),
         Wording(
             "Pedir la dirección completa",
-            "Hola, {company}:\n\npor favor, envíenos la dirección completa para {tracking}: calle,"
+            "Hola, {company}:\n\nPor favor, envíenos la dirección completa para {tracking}: calle,"
             " número, código postal, ciudad y un teléfono del destinatario.\n\n{agent}",
         ),
         MOVES["i"],
@@ -127,7 +127,7 @@ READY = (
         ),
         Wording(
             "Consultamos a la paquetería",
-            "Hola, {company}:\n\nconsultamos a la paquetería sobre {tracking} y le escribiremos en"
+            "Hola, {company}:\n\nConsultamos a la paquetería sobre {tracking} y le escribiremos en"
             " cuanto haya respuesta. No tiene que hacer nada.\n\n{agent}",
         ),
         types=(3, 4, 5, 6, 8, 13, 14, 25),
@@ -141,7 +141,7 @@ READY = (
         ),
         Wording(
             "Tenemos lo necesario",
-            "Hola, {company}:\n\ngracias, ya tenemos todo lo necesario para el ticket {ticket} y lo"
+            "Hola, {company}:\n\nGracias, ya tenemos todo lo necesario para el ticket {ticket} y lo"
             " estamos revisando.\n\n{agent}",
         ),
     ),
@@ -153,7 +153,7 @@ READY = (
         ),
         Wording(
             "Aceptar: el reclamo",
-            "Hola, {company}:\n\nsu reclamo por {tracking} fue aceptado.\n\n{agent}",
+            "Hola, {company}:\n\nSu reclamo por {tracking} fue aceptado.\n\n{agent}",
         ),
         MOVES["a"],
         (4, 5, 13),
@@ -167,7 +167,7 @@ READY = (
         ),
         Wording(
             "Aceptar: el cargo era incorrecto",
-            "Hola, {company}:\n\ntiene razón: el cargo de {tracking} era incorrecto y se"
+            "Hola, {company}:\n\nTiene razón: el cargo de {tracking} era incorrecto y se"
             " corrige.\n\n{agent}",
         ),
         MOVES["a"],
@@ -182,7 +182,7 @@ READY = (
         ),
         Wording(
             "Rechazar: faltan pruebas",
-            "Hola, {company}:\n\nno podemos aceptar el ticket {ticket}, porque no llegaron los"
+            "Hola, {company}:\n\nNo podemos aceptar el ticket {ticket}, porque no llegaron los"
             " documentos solicitados. Si los tiene, puede apelar la decisión.\n\n{agent}",
         ),
         MOVES["d"],
@@ -196,7 +196,7 @@ READY = (
         ),
         Wording(
             "Rechazar: fuera de plazo",
-            "Hola, {company}:\n\nla paquetería ya no acepta un reclamo por {tracking}: el plazo"
+            "Hola, {company}:\n\nLa paquetería ya no acepta un reclamo por {tracking}: el plazo"
             " había vencido cuando se abrió el ticket.\n\n{agent}",
         ),
         MOVES["d"],
@@ -211,7 +211,7 @@ READY = (
         ),
         Wording(
             "Rechazar: entregado según lo acordado",
-            "Hola, {company}:\n\nla paquetería demostró que {tracking} se entregó según lo"
+            "Hola, {company}:\n\nLa paquetería demostró que {tracking} se entregó según lo"
             " acordado.\n\n{agent}",
         ),
         MOVES["d"],

@@ -142,7 +142,7 @@ def test_a_shift_in_spanish_by_keyboard(
         tab.refused()
         tab.sees("[role=alert]", "maría.gonzález está ausente.")
         tab.leave_by("Control+Enter")
-        tab.sees(".desk-event", "ada lo pasó de ada a maría.gonzález.")
+        tab.sees(".desk-event", "ada lo transfirió de ada a maría.gonzález.")
 
         tab.press("?")
         tab.sees("#help", "tomar el siguiente ticket")

@@ -165,7 +165,8 @@ def test_an_appeal_is_not_decided_unread_and_the_reason_is_kept(
     lead: Client, ticket: Ticket
 ) -> None:
     other = build.agent("ann", group="lead", available=False).user
-    working.move(ticket.pk, Status.DECLINED, user=other, reason="No proof.")
+    declining = build.agent("kim", available=False).user
+    working.move(ticket.pk, Status.DECLINED, user=declining, reason="No proof.")
     appeals.appeal_decision(ticket.company, ticket.pk, CALLER, "Look again.")
     sent = {"decision": "refuse", "reason": "My <long> text.", "seen": token(ticket)}
     working.decide_appeal(ticket.pk, accept=True, user=other, reason="The photo is new.")

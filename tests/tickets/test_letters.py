@@ -29,7 +29,7 @@ from tickets.working import AgentReply
 LANGUAGES = ["en", "es"]
 SUBJECTS = {
     ("en", "incomplete"): "Ticket {} needs something from you",
-    ("es", "incomplete"): "El ticket {} necesita algo de usted",
+    ("es", "incomplete"): "Ticket {}: nos falta información suya",
     ("en", "declined"): "Ticket {} was declined",
     ("es", "declined"): "El ticket {} fue rechazado",
     ("en", "accepted"): "Ticket {}: your appeal was accepted",
@@ -80,7 +80,8 @@ def declined(ticket: Ticket, eve: User) -> None:
 
 
 def appealed(ticket: Ticket, eve: User) -> None:
-    declined(ticket, eve)
+    """Another lead has declined it: eve may decide."""
+    declined(ticket, build.agent("kim", group="lead").user)
     appeals.appeal_decision(ticket.company, ticket.pk, Actor(By.COMPANY), "Look again.")
     Mail.objects.all().delete()
 
