@@ -10,8 +10,19 @@ import pytest
 # Packages that tests fetch, and how npm says that it cannot.
 NO_REGISTRY = "npm's registry cannot be reached"
 NO_REGISTRY_SAYS = (
-    *("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ERR_SOCKET_TIMEOUT"),
-    *("ENETUNREACH", "EHOSTUNREACH", "E403", "E407", "E502", "E503", "CERT"),
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+    "ERR_SOCKET_TIMEOUT",
+    "ENETUNREACH",
+    "EHOSTUNREACH",
+    "E403",
+    "E407",
+    "E502",
+    "E503",
+    "CERT",
 )
 # Reasons that `--whole` accepts: what no package of Debian brings.
 UNOBTAINABLE = frozenset({NO_REGISTRY})

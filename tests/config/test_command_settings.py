@@ -33,7 +33,7 @@ ALSO_STOPS: dict[str, set[str]] = {
     "issue_token": {"config.E003"},
     "prune": FILES | {"config.E025"},
 }
-UNCHECKED = {"doctor", "shell"}
+UNCHECKED = {"diffsettings", "doctor", "shell"}
 DJANGO_S = ("axes_reset_username", "createsuperuser", "shell")
 # Every variable that can be wrong and still lets the settings be read, but for the keys.
 WRONG = {
