@@ -12,15 +12,19 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import requests
 from django.db import connection
+from django.utils import timezone
 
 from companies.models import Company
 from companies.services import create_company, issue_token
 from companies.tokens import token_prefix
+from deliveries.engine.leases import LEASE_SECONDS
+from deliveries.models import Loop
 from faults import ledger
 from faults.asking import address, answers
 from faults.feeding import event_numbered, publish_numbered, register_signed
@@ -134,6 +138,9 @@ def receiver_down(scene: Scene, page: Page) -> Iterator[None]:
 def host_held_by_mistake(scene: Scene, page: Page) -> Iterator[None]:
     """Somebody holds the wrong host, and nobody notices for a day."""
     scene.rig.service.manage("hold_host", "127.0.0.1", "--reason", "the wrong one")
+    # Loops hear of it as they renew their leases.
+    heard = timezone.now() + timedelta(seconds=LEASE_SECONDS)
+    until(lambda: not Loop.objects.filter(lost=False, lease_until__lt=heard).exists(), 30)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE deliveries_heldhost SET held_at = held_at - interval '25 hours'")
     scene.tell(20)
