@@ -22,7 +22,7 @@ from psycopg.errors import DiskFull
 Examine = Callable[[], str]
 # For whom there is no reason to take long.
 SECONDS = 8.0
-# As many begin at once, since most take a connection of the database, which may be short of them,
+# So many begin at once: most take a connection of the database, which may be short of them,
 # and a new one costs more than most checks; the others when one has ended, or after a second:
 # whoever waited for one that hangs would hang.
 AT_ONCE = 6

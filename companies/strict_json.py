@@ -22,7 +22,7 @@ CAUSES = {
     "Invalid \\uXXXX escape": "\\u has to be followed by four hexadecimal digits",
 }
 MISSING = frozenset(name for name in CAUSES if name.startswith("Expecting"))
-# What programs and word processors put where JSON has nothing of the kind.
+# Signs of programs and word processors that JSON does not know.
 SIGNS = {
     "\ufeff": "a byte order mark (U+FEFF)",
     "\u00a0": "a no-break space (U+00A0)",

@@ -1,4 +1,4 @@
-"""Where only forms are sent: what a link to there gets, and where a form that was taken leads."""
+"""Addresses that only forms are sent to: an answer to links, and the way on from a form."""
 
 from collections.abc import Callable
 

@@ -42,7 +42,7 @@ class Body(serializers.Serializer[Any]):
     Of the unknown ones it names the first hundred.
     """
 
-    # How many fields a body must have, for its description.
+    # The least number of fields in a body, for its description.
     least_fields = 0
 
     @classmethod

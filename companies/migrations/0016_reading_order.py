@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
             "DROP FUNCTION reading_order(text)",
         ),
         migrations.RunSQL("SET statement_timeout = 0", migrations.RunSQL.noop),
-        # What an interrupted one left behind is no index.
+        # An interrupted build leaves an index that nothing uses.
         migrations.RunSQL(
             "DROP INDEX CONCURRENTLY IF EXISTS company_by_name", migrations.RunSQL.noop
         ),

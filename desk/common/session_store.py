@@ -37,7 +37,7 @@ class SessionStore(DatabaseStore):
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
         """Return the data, or an empty dictionary where nothing can read it."""
-        # As an earlier version wrote it, or written under another SECRET_KEY.
+        # Data of an earlier version, or written under another SECRET_KEY.
         with suppress(InvalidToken):
             session_data = data_cipher().decrypt(session_data).decode()
         return super().decode(session_data)

@@ -30,7 +30,7 @@ VIEW = "tickets.view_ticket"
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
 MOST_ROWS = 200
-# Of those who are known, whose session still opens the desk.
+# Known askers whose session still opens the desk.
 STILL_IN = """
 SELECT known.session
 FROM unnest(%(sessions)s::text[], %(users)s::integer[], %(passwords)s::text[])
@@ -48,7 +48,7 @@ class Asker(NamedTuple):
     agent_id: int | None
     leads: bool
     until: float
-    # As it is stored: another one ends the session.
+    # The stored form: another one ends the session.
     password: str
 
 

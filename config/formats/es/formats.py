@@ -1,4 +1,4 @@
-"""How the desk writes times and numbers in Spanish, as in Mexico."""
+"""Times and numbers of the Spanish desk, as Mexico writes them."""
 
 DATE_FORMAT = "d/m/Y"
 TIME_FORMAT = "H:i"
