@@ -87,7 +87,7 @@ def read_rows(text: str, known: Sequence[str] = COLUMNS) -> list[AgentRow]:
     """
     if "\x00" in text:
         raise BadFile(gettext("The file is no CSV file."))
-    # Only these end a line: U+2028 and its like are part of a cell.
+    # CR and LF end a line; U+2028 and its like are part of a cell.
     lines = [*StringIO(text.removeprefix("\ufeff"), newline=None)]
     first = next((line for line in lines if line.strip()), "")
     reader = csv.reader(lines, delimiter=";" if first.count(";") > first.count(",") else ",")

@@ -103,7 +103,7 @@ OTHERS = (
     (gettext_noop("Users"), "group", "admin:auth_user_changelist", "auth.view_user"),
     (gettext_noop("Audit"), "policy", "desk_audit", "companies.view_auditentry"),
 )
-# What agents need so seldom that they find it by the palette or from a ticket: who sees it here.
+# Pages that agents find by the palette or from a ticket, and whose permission puts them here.
 SELDOM = {
     "admin:desk_storm_changelist": "desk.answer_storm",
     "admin:webhooks_webhook_changelist": "webhooks.pause_webhook",

@@ -55,7 +55,7 @@ def send_reply(reply: AgentReply, *, again: bool = True) -> bool:
 
 
 def sent_just_now(reply: AgentReply) -> bool:
-    """Whether the agent's newest message to the ticket begins with this text, and is that new."""
+    """Tell whether the agent's newest message to the ticket begins with this text, and is new."""
     text = working.said(reply.text)
     mine = Comment.objects.filter(ticket=reply.ticket_id, actor=reply.user.get_username())
     newest = mine.filter(public=reply.public, created_at__gte=timezone.now() - SAME_TEXT).last()

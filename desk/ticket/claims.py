@@ -16,7 +16,7 @@ from tickets.models import HistoryEntry, ReasonCode, Ticket
 from tickets.money import Amounts
 from tickets.statuses import ASKING, TERMINAL, By, Status, allows
 
-# What companies call it in their variables.
+# Names of the currency in companies' variables.
 CURRENCY_KEYS = ("currency", "currency_code", "moneda", "divisa")
 
 

@@ -32,7 +32,7 @@ def keep_answer(opened: list[requests.Response], scene: Scene) -> bool:
 
 
 def database_disk_full(scene: Scene, page: Page) -> Iterator[None]:
-    """Not a byte is left on the disk of PostgreSQL."""
+    """Fill the disk of PostgreSQL to the last byte."""
     expect(scene.open_ticket().ok)
     with full_disk.small_disk(scene.rig):
         until(scene.is_ready, MENDED_WITHIN_SECONDS)

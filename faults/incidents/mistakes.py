@@ -48,7 +48,7 @@ def bundle_gone(scene: Scene, page: Page) -> Iterator[None]:
     yield
     shown = page.manage("doctor", fails=True)
     expect("fail  outgoing_tls" in shown, shown)
-    # What an emergency may need meanwhile.
+    # An emergency may need these meanwhile.
     for name, *arguments in (("queue", "--once"), ("list_tokens",), ("hold_host", "--list")):
         scene.rig.service.manage(name, *arguments)
     page.note("put the file back")
@@ -112,7 +112,7 @@ def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
     where = ["-h", str(place.sockets), "-U", SUPERUSER]
     dump = place.give(place.files / "backups") / "parceldesk.dump"
     postgres.run("pg_dump", *where, "--format=custom", f"--file={dump}", DATABASE)
-    # What is answered behind the backup is lost with it, and its number is given to nobody else.
+    # A ticket opened behind the backup is lost with it, and nobody else may get its number.
     lost = scene.open_ticket().json()["id"]
     service.manage("erase_company", str(company.pk), "--confirm", "Fir")
     yield

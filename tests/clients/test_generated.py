@@ -13,7 +13,7 @@ from tests.clients.tomorrow import NEW_TEXT, answers, closed
 from tests.described import Operation, description
 
 ANSWERS = list(answers())
-# Of what grows: event types, conditions, references, statuses, kinds of comments, codes.
+# Values that grow: event types, conditions, references, statuses, kinds of comments, codes.
 GROWING = {"type", "event", "condition", "reference", "ticket_status_name", "ticket_status_id"}
 GROWING |= {"code", "reason"}
 

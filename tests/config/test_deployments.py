@@ -180,7 +180,7 @@ def test_another_one_does_not_start_while_it_is_at_work(
     assert stopped.value.code == EXIT_CODE
     assert f"Set DEPLOYMENT={'a' * 12}" in capsys.readouterr().err
     assert stored() == "a" * 12
-    # What it is told to set is enough.
+    # The settings that the refusal names are enough.
     settings.DEPLOYMENT_KEY = deployment_key("a" * 12, {"NAME": "x"}, "t")
     one_deployment.refuse_second_deployment()
 

@@ -152,7 +152,7 @@ def test_samples_carry_what_trips_receivers(company: Company, type_id: int) -> N
 
     for part in ("León", "“ñ”", '\\"', "📦", "12.5"):
         assert part in body
-    # Of shipments the sample has always had the id 1.
+    # Samples of shipments have always had the id 1.
     assert (str(2**53 + 1) in body) == (event_type.name in ("surcharge", "ticket.updated"))
 
 

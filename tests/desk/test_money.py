@@ -12,6 +12,7 @@ from companies.currencies import CURRENCIES
 from companies.models import Company
 from companies.money import money_text
 from desk.claim_file.contents import cover, read_claim
+from desk.reports.report_cells import share_cell
 from tests import builders as build
 from tests.desk.test_queues import LIST
 from tickets.changes.decisions import Decision, set_amounts
@@ -98,3 +99,11 @@ def test_limits_are_read_with_their_currency(desk: Client, agent: Agent, company
     assert str(ApprovalLimit.objects.get()) == "ada: 5,000 JPY"
     desk.force_login(build.agent("eve", group="lead", available=False).user)
     assert ">5,000<" in desk.get("/admin/tickets/approvallimit/").content.decode()
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_numbers_have_a_point_and_commas_as_in_mexico(language: str) -> None:
+    with override(language):
+        assert money_text(Decimal("4850.5"), "MXN") == "4,850.50 MXN"
+        assert money_text(Decimal(5800), "JPY") == "5,800 JPY"
+        assert share_cell(384, 1000).text == "38.4 %"

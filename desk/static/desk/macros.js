@@ -21,10 +21,10 @@ const start = () => {
   const to = find("to"), label = (id) => find(id).firstChild.textContent.trim();
   const offered = (value) => value && to && [...to.options].find((one) => one.value === value);
   const all = [...select.options].filter((one) => one.value).map((option) => {
-    const { text: says, requested, code, final } = option.dataset;
+    const { text: says, requested, final } = option.dataset;
     const move = offered(option.dataset.to), reply = option.dataset.public === "1";
     return {
-      name: option.textContent, folded: window.deskFold(option.textContent), says, reply, move, code, option,
+      name: option.textContent, folded: window.deskFold(option.textContent), says, reply, move, option,
       requested: requested.split("\n").filter(Boolean), decides: Boolean(move && final),
     };
   });
