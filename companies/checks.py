@@ -36,6 +36,7 @@ class Use:
     SIGN_ON = "sign_on"
     TARGETS = "targets"
     TICKETS = "tickets"
+    DESK = "desk"
 
 
 # Of the settings KEEP_…_DAYS. The database itself keeps the audit for that long.

@@ -14,6 +14,7 @@ from django.utils.module_loading import import_string
 from companies import tokens
 from companies.models import ApiToken, Company, PlatformToken, Token
 from companies.models.tokens import lives
+from companies.zones import validate_zone
 
 T = TypeVar("T", bound=Token)
 
@@ -34,17 +35,28 @@ class ErasedCompany(UnknownCompany):
 
 
 def create_company(
-    name: str, *, contact_email: str = "", language: str = "", ticket_emails: bool = True
+    name: str,
+    *,
+    contact_email: str = "",
+    language: str = "",
+    time_zone: str = "",
+    ticket_emails: bool = True,
 ) -> Company:
-    """Create a company. Raises ValueError for a blank name, or what is no email address."""
+    """Create a company.
+
+    Raises ValueError for a blank name or a wrong email address, ValidationError for a wrong zone.
+    """
     if not name.strip():
         raise ValueError("A company must have a name.")
     if contact_email and not is_email_address(contact_email):
         raise ValueError(f"{contact_email!r} is not an email address.")
+    if time_zone:
+        validate_zone(time_zone)
     return Company.objects.create(
         name=name.strip()[:200],
         contact_email=contact_email,
         language=language,
+        time_zone=time_zone,
         ticket_emails=ticket_emails,
     )
 

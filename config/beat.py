@@ -86,6 +86,12 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
+    # Pages that show them send theirs in time; this is for those that nobody looks at.
+    "send answers that can no longer be taken back": {
+        "task": "desk.tasks.send_answers",
+        "schedule": 5.0,
+        "options": {"expires": 5.0},
+    },
     "send emails": {
         "task": "deliveries.tasks.send_mails",
         "schedule": 10.0,

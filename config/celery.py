@@ -17,6 +17,7 @@ from celery.signals import (
     worker_process_shutdown,
 )
 from django.conf import settings
+from kombu.transport import virtual
 
 from companies import request_ids, traces
 from companies.process_kinds import become_kind, end_process
@@ -59,6 +60,9 @@ def before_start(**_: object) -> None:
 # stops may read no more: then each stop takes half a minute, longer than platforms may wait. Nobody
 # needs the results: rows say what is left to do, and a doorbell may ring twice. So: two seconds.
 billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
+# Unacknowledged messages are not restored on close: with the broker gone, kombu raises an
+# AttributeError there, which ends the worker. They are doorbells; rows say what is left to do.
+virtual.Channel.do_restore = False
 
 # Longer than PostgreSQL lets a statement take: what it ends itself is not ended here.
 PATIENCE_SECONDS = 35.0

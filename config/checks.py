@@ -39,6 +39,7 @@ PREFIXES = {
     "FILE_": Use.FILES,
     "KEEP_": Use.RETENTION,
     "APPEAL_": Use.TICKETS,
+    "CARRIER_": Use.DESK,
     "LOG_": Use.LOGS,
     "OIDC_": Use.SIGN_ON,
     "WEBHOOK_": Use.TARGETS,

@@ -29,7 +29,7 @@ from desk.people.resets import forget_requests
 from desk.people.seen_sessions import forget_unseen
 from shipments.pruning import prune_updates
 from tickets.changes.old_files import forget_content
-from tickets.models import Notification, Ticket, Watch
+from tickets.models import Notification, PendingAnswer, Ticket, Watch
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ MOST_AT_ONCE = 100_000
 SIGN_INS = (AccessAttempt, AccessLog, AccessFailureLog)
 # Kinds whose whole weeks go at once, however many rows they have.
 BY_WEEK = ("deliveries", "tracking")
+RETURNED_FOR = timedelta(days=30)
 # What goes by settings alone: it is evidence, and nobody means it who has to free a disk.
 EVIDENCE = ("audit", "files")
 
@@ -193,6 +194,13 @@ def forget_answers(sweep: Sweep, now: datetime) -> None:
     sweep.note("answers", forgotten, "kept answers older than a day")
 
 
+def forget_returned(sweep: Sweep, now: datetime) -> None:
+    """Forget what agents took back, or had held, and neither sent nor discarded."""
+    old = PendingAnswer.objects.returned().filter(created_at__lt=now - RETURNED_FOR)
+    gone = old.count() if sweep.dry_run else old.forget()
+    sweep.note("returned", gone, "answers that were taken back or held")
+
+
 KINDS: dict[str, Callable[[Sweep, datetime], None]] = {
     "deliveries": forget_deliveries,
     "tracking": forget_tracking,
@@ -206,4 +214,5 @@ KINDS: dict[str, Callable[[Sweep, datetime], None]] = {
 EXPIRED: dict[str, Callable[[Sweep, datetime], None]] = {
     "sessions": forget_sessions,
     "answers": forget_answers,
+    "returned": forget_returned,
 }

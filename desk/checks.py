@@ -1,4 +1,4 @@
-"""Settings of single sign-on (companies.checks says who runs these)."""
+"""Settings of the desk: sign-on, carriers' pages (companies.checks says who runs these)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from companies.checks import SETTINGS, Use
+from shipments.carrier_pages import is_page
 
 SIGN_ON_ROLES = ("agent", "lead", "auditor", "operator")
 SECOND_FACTOR_ASKERS = ("desk", "amr", "provider")
@@ -19,6 +20,22 @@ def single_sign_on(**_: Any) -> list[CheckMessage]:
     return [
         Error(problem, hint=hint, id=id)
         for id, problem, hint in (*provider_problems(), *role_problems())
+    ]
+
+
+@register(SETTINGS, Use.DESK)
+def carrier_pages(**_: Any) -> list[CheckMessage]:
+    """A link of the desk that is no https address could run a script or leak the number."""
+    wrong = [
+        name for name, page in settings.CARRIER_PAGES if not name or (page and not is_page(page))
+    ]
+    return [
+        Error(
+            f"CARRIER_PAGES has no https address for {name!r}.",
+            hint="Write CARRIER=https://…/{number} with commas between; %2C for a comma in one.",
+            id="config.E035",
+        )
+        for name in wrong
     ]
 
 

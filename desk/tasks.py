@@ -3,6 +3,7 @@ from celery import shared_task
 from deliveries.upkeep.periodic import periodic_task
 from desk.reports import dashboard
 from desk.storms import replies, services
+from desk.ticket import leaving
 
 
 @periodic_task(limit_seconds=120)
@@ -19,6 +20,12 @@ def answer_storms() -> int:
 def answer_storm(reply_id: int) -> None:
     """What the version before rings for."""
     answer_storms()
+
+
+@periodic_task(limit_seconds=120, batch=leaving.MOST_AT_ONCE)
+def send_answers() -> int:
+    """Send what agents can no longer take back. Each answer rings; beat makes sure."""
+    return leaving.send_due_answers()
 
 
 @periodic_task(limit_seconds=120)

@@ -49,6 +49,9 @@ usage: ./dev COMMAND
   schemathesis           every operation, asked what its description allows and what it does not;
                          --examples NUMBER of each kind of request, --seed NUMBER
 
+  simulate               the engine on one thread, with time and failures drawn from seeds;
+                         --seeds N, --from S, --minutes M, --story FILE (docs/simulation.md)
+
 environment (a variable that is set always wins):
 
   PORT                   of the web server: 8000, or the next free one
@@ -57,7 +60,7 @@ environment (a variable that is set always wins):
   BROKER_URL             a Redis or Valkey to use instead of the private one
   PG_BIN                 folder with another PostgreSQL's programs; --postgresql sets it
 """
-COMMANDS = ("run", "test", "manage", "lint", "translate", "openapi", "schemathesis")
+COMMANDS = ("run", "test", "manage", "lint", "translate", "openapi", "schemathesis", "simulate")
 
 
 def main(arguments: list[str]) -> None:

@@ -35,6 +35,8 @@ def test(arguments: list[str]) -> int:
     ways = in_parallel() if everything else []
     # Some two hundred processes are started; without it each of them would compile all of us anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # The order of a set is not to differ from run to run: seeds of the simulation play the same.
+    os.environ.setdefault("PYTHONHASHSEED", "0")
     os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
 
 
@@ -43,6 +45,12 @@ def schemathesis(arguments: list[str]) -> int:
     os.environ.update(schemathesis_options(arguments))
     os.chdir(ROOT)
     return test(["-n", "2", "tests/test_schemathesis.py"])
+
+
+def simulate(arguments: list[str]) -> int:
+    """Play the engine from seeds, on a server of its own."""
+    os.chdir(ROOT)
+    os.execv(PYTHON, [str(PYTHON), "-m", "faults.simulation", *arguments])  # noqa: S606
 
 
 def taken_out(option: str, arguments: list[str]) -> tuple[str | None, list[str]]:
@@ -103,4 +111,5 @@ COMMANDS = {
     "translate": translate,
     "openapi": check_description,
     "schemathesis": schemathesis,
+    "simulate": simulate,
 }

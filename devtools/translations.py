@@ -15,6 +15,8 @@ from devtools.trouble import UsageError, say
 LOCALE = ROOT / "locale"
 APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
 TEMPLATES = "templates"
+# Names that Django derives, and what other packages say at the desk.
+OTHERS = "locale/others.pot"
 
 
 # What marks a sentence, and what its arguments are. A context tells two meanings of a word apart.
@@ -66,7 +68,7 @@ def catalogues() -> list[Path]:
 
 
 def sentences(root: Path) -> list[Sentence]:
-    """All that code and templates mark, in the order of their files. Raises UsageError."""
+    """All that code, templates and `OTHERS` have, in their order. Raises UsageError."""
     files = [path for app in APPS for path in sorted((root / app).rglob("*.py"))]
     files += sorted((root / TEMPLATES).rglob("*.html"))
     found: dict[Sentence, None] = {}
@@ -76,6 +78,8 @@ def sentences(root: Path) -> list[Sentence]:
             found |= dict.fromkeys(read(path.read_text()))
         except (ValueError, SyntaxError) as error:
             raise UsageError(f"{path.relative_to(root)}, {error}") from error
+    if (root / OTHERS).exists():
+        found |= dict.fromkeys(map(sentence_of, polib.pofile(str(root / OTHERS))))
     return list(found)
 
 

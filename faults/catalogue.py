@@ -14,6 +14,7 @@ from faults import (
     failover,
     full_disk,
     growth,
+    hurry,
     long_transaction,
     lost_answers,
     neighbours,
@@ -213,5 +214,6 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
         streaming.stream,
         {"writers": 16, "seconds": 20.0, "kills": 4, "seed": 1},
     ),
+    "hurry": (hurry.hurry, {"minutes": 30.0, "tickets": 300, "seed": 1, "ledger": ""}),
     "restarts": (restarts, {"events": 10_000, "per-second": 200.0, "times": 5}),
 }

@@ -41,7 +41,7 @@ def silent_broker(
     stopped = time.monotonic()
     service.manage("ingest", "-", given=feed.text())
     opened = open_ticket(service, company)
-    until(lambda: len(receiver.log) >= feed.updates, max(down, 60.0))
+    until(lambda: len(receiver.log) >= feed.updates, max(down, 180.0))
     time.sleep(max(0.0, stopped + down - time.monotonic()))
     meanwhile = len(receiver.log)
     start_broker()

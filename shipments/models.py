@@ -3,6 +3,7 @@ from typing import Self
 
 from django.db import models
 from django.db.models import Case, Func, Q, Value, When
+from django.utils.translation import gettext, gettext_lazy
 
 from companies.models import Company
 from companies.spellings import SearchKey, plain_digits, with_numbers
@@ -92,15 +93,15 @@ class TrackingUpdate(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"scan {self.pk}"
+        return gettext("scan %(number)s") % {"number": self.pk}
 
 
 class Surcharge(models.Model):
     """Money on top of a shipment's price, or its refund."""
 
     class Transaction(models.TextChoices):
-        SURCHARGE = "surcharge"
-        REFUND = "refund"
+        SURCHARGE = "surcharge", gettext_lazy("Surcharge")
+        REFUND = "refund", gettext_lazy("Refund")
 
     surcharge_id = models.BigIntegerField()
     transaction_type = models.CharField(max_length=10, choices=Transaction)
@@ -120,7 +121,7 @@ class Surcharge(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.transaction_type} {self.surcharge_id}"
+        return f"{self.get_transaction_type_display()} {self.surcharge_id}"
 
 
 class Incidence(models.Model):
@@ -141,4 +142,4 @@ class Incidence(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"incidence {self.pk}"
+        return gettext("incidence %(number)s") % {"number": self.pk}

@@ -5,14 +5,18 @@ from collections.abc import Callable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
+import psycopg
 import pytest
 from django.apps import AppConfig
 from django.contrib import admin
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.cache import cache
 from django.db import connection, transaction
+from django.db.backends.postgresql.creation import DatabaseCreation
 from django.db.backends.postgresql.operations import DatabaseOperations
 from django.db.models import Model
 from django.db.models.signals import post_migrate
@@ -89,7 +93,42 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     with time_limit(limit_of(item)):
-        return (yield)
+        yield
+    close_what_was_left_open()
+
+
+opened: WeakSet[psycopg.Connection[Any]] = WeakSet()
+open_connection = psycopg.Connection.__init__
+
+
+def note_opened(self: psycopg.Connection[Any], *given: Any, **named: Any) -> None:
+    open_connection(self, *given, **named)
+    opened.add(self)
+
+
+psycopg.Connection.__init__ = note_opened  # type: ignore[method-assign]
+
+
+PATIENCE_SECONDS = 20
+
+
+def left_open() -> list[psycopg.Connection[Any]]:
+    return [each for each in opened if not each.closed and each is not connection.connection]
+
+
+def close_what_was_left_open() -> None:
+    """Fail the test that has left a connection to PostgreSQL open.
+
+    Otherwise Python collects it during another test, and that one fails. A server's thread
+    closes its own only after it has answered, and gets the time to.
+    """
+    until = time.monotonic() + PATIENCE_SECONDS
+    while left_open() and time.monotonic() < until:
+        time.sleep(0.01)
+    left = left_open()
+    for each in left:
+        each.close()
+    assert not left, f"{len(left)} connections were left open"
 
 
 def signed_in(company: Company) -> APIClient:
@@ -171,6 +210,10 @@ def delete_rows(
 
 
 DatabaseOperations.sql_flush = delete_rows
+
+if pytest_servers.FOLDER in os.environ:
+    # A throwaway server goes with all its databases.
+    DatabaseCreation._destroy_test_db = lambda *given: None
 
 # A server that a test starts sends styles and scripts as the service does: by its middleware.
 StaticFilesHandler._should_handle = lambda handler, path: False

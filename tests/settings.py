@@ -34,5 +34,8 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
 }
 
+# Tests of what can be taken back set a time; the others look at what was sent.
+UNDO_SECONDS = 0
+
 # Web processes of tests live in the process of the tests, however large that is.
 WEB_MEMORY_MIB = 0

@@ -10,6 +10,8 @@ from django.utils.module_loading import import_string
 from companies.checks import SETTINGS, Use
 
 LONGEST_APPEAL_DAYS = 3650
+# A worker that is told to come back holds no message for longer.
+LONGEST_UNDO_SECONDS = 60
 
 
 @register(SETTINGS, Use.TICKETS)
@@ -35,13 +37,17 @@ def relevance_check(**_: Any) -> list[CheckMessage]:
 
 
 @register(SETTINGS, Use.TICKETS)
-def appeal_days(**_: Any) -> list[CheckMessage]:
-    if 1 <= settings.APPEAL_DAYS <= LONGEST_APPEAL_DAYS:
-        return []
+def bounded_numbers(**_: Any) -> list[CheckMessage]:
+    bounds = (
+        ("APPEAL_DAYS", 1, LONGEST_APPEAL_DAYS, 30, "config.E033"),
+        ("UNDO_SECONDS", 0, LONGEST_UNDO_SECONDS, 10, "config.E036"),
+    )
     return [
         Error(
-            f"APPEAL_DAYS is {settings.APPEAL_DAYS}.",
-            hint=f"Set it to between 1 and {LONGEST_APPEAL_DAYS}, or leave it out for 30.",
-            id="config.E033",
+            f"{name} is {getattr(settings, name)}.",
+            hint=f"Set it to between {least} and {most}, or leave it out for {usual}.",
+            id=id,
         )
+        for name, least, most, usual, id in bounds
+        if not least <= getattr(settings, name) <= most
     ]

@@ -37,6 +37,9 @@ class Kind(StrEnum):
     # An agent linked it to another ticket of its company, or took that back: `ticket` (its id).
     RELATED = "related"
     UNRELATED = "unrelated"
+    # Its agent put it aside `until` a time; somebody, or that time, brought it back.
+    SNOOZED = "snoozed"
+    WOKEN = "woken"
     # `requested`, where the status stays.
     DOCUMENTS_REQUESTED = "documents_requested"
     # The company appealed the decision. What it wrote is a comment.
@@ -94,9 +97,14 @@ NEWS = {
 
 # What changes nothing for whoever works the ticket: nobody has to have read it (decision N18).
 # Only these may be written by somebody who does not hold the ticket.
-QUIET = frozenset(
-    {Kind.UNASSIGNED, Kind.EVIDENCE_TAKEN, Kind.CLAIM_FILE_TAKEN, Kind.RELATED, Kind.UNRELATED}
-)
+SLEEP = frozenset({Kind.SNOOZED, Kind.WOKEN})
+QUIET = SLEEP | {
+    Kind.UNASSIGNED,
+    Kind.EVIDENCE_TAKEN,
+    Kind.CLAIM_FILE_TAKEN,
+    Kind.RELATED,
+    Kind.UNRELATED,
+}
 
 
 class Rule(StrEnum):

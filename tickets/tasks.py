@@ -4,7 +4,7 @@ from django.utils.module_loading import import_string
 from deliveries.upkeep.periodic import periodic_task
 from tickets.assignment import automatic, loads
 from tickets.automations import running
-from tickets.changes import kept_files, notifications, search_entries
+from tickets.changes import kept_files, notifications, search_entries, snoozing
 from tickets.sla import recalculation
 
 
@@ -31,7 +31,7 @@ def set_late_claim_deadlines() -> int:
 
 @periodic_task(limit_seconds=120, batch=notifications.MOST_AT_ONCE)
 def notify_of_late_tickets() -> int:
-    return notifications.notify_of_late_tickets()
+    return notifications.notify_of_late_tickets() + snoozing.wake_due()
 
 
 @periodic_task(limit_seconds=300, batch=running.MOST_AT_ONCE)

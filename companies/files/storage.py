@@ -30,6 +30,10 @@ def read_file(name: str) -> bytes:
         raise FileMissing(name) from error
 
 
+def has_file(name: str) -> bool:
+    return default_storage.exists(name)
+
+
 def remove_file(name: str) -> None:
     """Where there is none, nothing happens."""
     default_storage.delete(name)

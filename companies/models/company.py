@@ -1,10 +1,14 @@
 """A client of the API."""
 
+from zoneinfo import ZoneInfo
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.utils.translation import gettext_lazy
+from django.utils.translation import get_supported_language_variant, gettext_lazy
+
+from companies.zones import validate_zone, zone_named
 
 
 class Company(models.Model):
@@ -40,6 +44,15 @@ class Company(models.Model):
             "What we write to it is in this language; if empty, in the deployment's."
         ),
     )
+    time_zone = models.CharField(
+        gettext_lazy("time zone"),
+        max_length=50,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[validate_zone],
+        help_text=gettext_lazy("What we write to it has times of this zone."),
+    )
     plan = models.CharField(
         max_length=50,
         blank=True,
@@ -61,7 +74,15 @@ class Company(models.Model):
     @property
     def written_language(self) -> str:
         """The language of what we write to it (decision N21)."""
-        return self.language or settings.LANGUAGE_CODE
+        try:
+            return get_supported_language_variant(self.language)
+        except LookupError:
+            return settings.LANGUAGE_CODE
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Zone of the times in what we write to it (decision N32)."""
+        return zone_named(self.time_zone)
 
 
 class SearchName(models.Model):

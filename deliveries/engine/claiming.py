@@ -5,13 +5,13 @@ and its mark is the fence that a late writer fails at. Time is the database's, s
 clocks differ agree on what is due.
 """
 
-import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.conf import settings
 
 from deliveries import statements
+from deliveries.engine import clock
 from deliveries.engine.loans import Claimed
 
 # A claim lasts so many times the longest attempt at most: 30 seconds. The claims of a loop that is
@@ -158,7 +158,7 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspects: int = 0) -> Claims:
     """
     values = parameters(loop_id, rooms, suspects=suspects)
     with statements.cursor() as cursor:
-        claimed_at = time.monotonic()
+        claimed_at = clock.monotonic()
         cursor.execute(CLAIM, values, binary=True)
         rows = cursor.fetchall()
     suspected = {webhook_id for webhook_id, _, suspects, *_ in rows if suspects}

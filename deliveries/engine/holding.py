@@ -3,7 +3,7 @@
 Rows say it; each loop reads them with its heartbeat, once a second, with or without a broker.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 
@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from companies import doorbell
+from deliveries.engine import setting_aside
 from deliveries.models import Drain, HeldHost, Loop
 from webhooks.targets import host_in
 
@@ -34,6 +35,11 @@ MOST_HOURS = 720
 ON_HOSTS = """
 SELECT id, url FROM webhooks_webhook
 WHERE num_nulls(deleted_at) = 1 AND lower(split_part(url, '/', 3)) LIKE ANY(%s)
+"""
+# A release waits for this lock, and then finds the webhooks that rest for its host.
+STILL_HELD = """
+SELECT host::text FROM deliveries_heldhost
+WHERE host = ANY(%s) AND coalesce(held_until > statement_timestamp(), true) FOR SHARE
 """
 
 
@@ -100,6 +106,21 @@ def spellings(host: str) -> set[str]:
     """How URLs may write a host that is no address of version 6, in lower case."""
     names = {host, idna.decode(host) if "xn--" in host else host}
     return names | {f"{name}." for name in names}
+
+
+@transaction.atomic
+def wait_for_hosts(webhooks: Mapping[int, str]) -> set[int]:
+    """Have webhooks, given with their hosts, wait while those are held; returns those that wait.
+
+    The others' hosts were released after the caller's last heartbeat.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(STILL_HELD, [sorted(set(webhooks.values()))])
+        held = {host for (host,) in cursor.fetchall()}
+    waiting = {id for id, host in webhooks.items() if host in held}
+    if waiting:
+        setting_aside.have_wait(sorted(waiting))
+    return waiting
 
 
 def webhooks_on(hosts: Iterable[str]) -> dict[int, str]:

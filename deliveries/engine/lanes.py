@@ -34,6 +34,7 @@ WITH oldest AS MATERIALIZED (
   SELECT at, webhook_id, due_at, (SELECT loop_id FROM deliveries_lane AS lane
     WHERE lane.webhook_id = either.webhook_id) AS loop_id
   FROM (SELECT * FROM oldest UNION SELECT * FROM newest) AS either
+  WHERE EXISTS (SELECT FROM deliveries_loop WHERE id = %(loop)s::uuid AND NOT lost)
 ), share AS MATERIALIZED (
   SELECT CASE WHEN (SELECT count(*) FROM due WHERE loop_id IS NULL) <= %(few)s THEN %(few)s
     ELSE greatest(%(few)s, ((SELECT count(*) FROM deliveries_lane)

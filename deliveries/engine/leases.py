@@ -81,13 +81,18 @@ LEAVE = "DELETE FROM deliveries_loop WHERE id = %(loop)s"
 
 # Webhooks of loops that are no more become anybody's: a wake-up for each says so. A statement of
 # its own, which sees what was given to them until their rows could be written.
-FREE = """
+FREED = """
 WITH freed AS (
-  DELETE FROM deliveries_lane WHERE loop_id = ANY(%(loops)s::uuid[]) RETURNING webhook_id
+  DELETE FROM deliveries_lane WHERE {whose} RETURNING webhook_id
 )
 INSERT INTO deliveries_wakeup (webhook_id, due_at)
 SELECT webhook_id, statement_timestamp() FROM freed
 """
+FREE = FREED.format(whose="loop_id = ANY(%(loops)s::uuid[])")
+# A loop that was given up while its statement was on its way may have taken some since.
+FREE_ORPHANED = FREED.format(
+    whose="loop_id <> ALL(ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost))"
+)
 
 
 def join(most: int) -> str | None:
@@ -178,6 +183,13 @@ def take_over() -> list[str]:
     if lost:
         counting.count(catalogue.LOOPS_LOST, by=len(lost))
     return lost
+
+
+def free_orphaned() -> int:
+    """Free webhooks that belong to a loop that is no more; returns how many."""
+    with statements.cursor() as cursor:
+        cursor.execute(FREE_ORPHANED)
+        return cursor.rowcount
 
 
 def leave(loop_id: str) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from deliveries.catching_up import Walks
-from deliveries.engine import claiming, lanes, rendering, setting_aside
+from deliveries.engine import claiming, holding, lanes, rendering, setting_aside
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.quarantine import Suspects
 from deliveries.engine.turn import ClaimBatch
+from webhooks.targets import host_in
 
 
 class Loans:
@@ -71,11 +72,12 @@ class Loans:
 def find_addresses(webhook_ids: list[int], held_hosts: frozenset[str]) -> dict[int, Address]:
     """Those that may be sent to; what we cannot write ourselves waits, and is not claimed.
 
-    So does what is for a host that is held.
+    So does what is for a host that is held. `held_hosts` are those of the last heartbeat.
     """
     found = rendering.addresses(webhook_ids)
-    if held := [id for id, each in found.items() if rendering.is_held(each, held_hosts)]:
-        setting_aside.have_wait(held)
+    hosts = {id: host_in(each.url) for id, each in found.items()} if held_hosts else {}
+    if on_held := {id: host for id, host in hosts.items() if host in held_hosts}:
+        held = holding.wait_for_hosts(on_held)
         found = {id: each for id, each in found.items() if id not in held}
     unreadable = {id: each.trouble for id, each in found.items() if each.trouble}
     if unreadable:

@@ -6,14 +6,13 @@ its lease has run out. What it had sent and not recorded is sent again, under th
 """
 
 import random
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
 from typing import cast
 
-from deliveries.engine import claiming, judging, rendering
+from deliveries.engine import claiming, clock, judging, rendering
 from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.judging import Sent
@@ -61,7 +60,7 @@ class Engine:
         # Of the last turn: it looked, found something, woke webhooks up. Halted: claim nothing.
         self.looked = self.found = self.woken = self.halted = False
         self.look_at = self.claim_at = self.tidy_at = 0.0
-        self.recorded_at = self.found_at = time.monotonic()
+        self.recorded_at = self.found_at = clock.monotonic()
         self.presence = Presence()
         for each in (bell, beside):
             transport.wake_for(each.fileno())
@@ -148,7 +147,7 @@ class Engine:
     def hear(self, woken: Sequence[Woken]) -> dict[int, int]:
         """Within a turn, note who has woken up; returns what of it to claim first."""
         self.book.belong_to(self.database.loop_id)
-        firsts = self.book.hear(woken, time.monotonic(), 0 if self.halted else FIRSTS_AT_ONCE)
+        firsts = self.book.hear(woken, clock.monotonic(), 0 if self.halted else FIRSTS_AT_ONCE)
         self.woken |= any(each.webhook_id not in firsts for each in woken)
         return firsts
 
@@ -207,7 +206,7 @@ class Engine:
             self.transport.start(request)
 
     def take_replies(self, replies: Iterable[Reply]) -> None:
-        now = time.monotonic()
+        now = clock.monotonic()
         for reply in replies:
             sent = cast(Sent, reply.key)
             flight, lane = sent.flight, sent.flight.lane

@@ -1,7 +1,8 @@
 """Whether the loop itself was there: its host may hang, its clock may jump."""
 
 import math
-import time
+
+from deliveries.engine import clock
 
 # A loop that is later than this was not running.
 AWAY_SECONDS = 0.5
@@ -11,12 +12,12 @@ class Presence:
     """What was in flight while the loop was away may have been answered, and nobody saw it."""
 
     def __init__(self) -> None:
-        self._seen_at = time.monotonic()
+        self._seen_at = clock.monotonic()
         self._away_until = -math.inf
 
     def notice(self, expected: float) -> float:
         """Note whether more time has gone by than the `expected` seconds; returns the time."""
-        before, self._seen_at = self._seen_at, time.monotonic()
+        before, self._seen_at = self._seen_at, clock.monotonic()
         if self._seen_at - before > expected + AWAY_SECONDS:
             self._away_until = self._seen_at
         return self._seen_at

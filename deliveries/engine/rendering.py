@@ -1,7 +1,7 @@
 """A claimed delivery as the request that its receiver gets (interface, Delivery headers)."""
 
 import logging
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from datetime import datetime
 from functools import lru_cache
 from typing import Protocol
@@ -17,7 +17,6 @@ from deliveries.engine.signing import sign, sign_standard, timestamp_ms
 from deliveries.http.answers import Failure, Reply
 from deliveries.http.transport import Request
 from webhooks.event_types import registry
-from webhooks.targets import host_in
 
 logger = logging.getLogger(__name__)
 
@@ -109,11 +108,6 @@ def address(
 def host_of(url: str) -> str:
     """The server that a URL names, with its port if it says one."""
     return urlsplit(url).netloc.rpartition("@")[2].lower()
-
-
-def is_held(address: Address, held: Collection[str]) -> bool:
-    """Whether it lies on one of these hosts, whatever its port."""
-    return bool(held) and host_in(address.url) in held
 
 
 def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = None) -> Request:

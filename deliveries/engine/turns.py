@@ -19,6 +19,7 @@ from companies.measures import sums
 from deliveries import statements
 from deliveries.engine import (
     attempt_log,
+    clock,
     lanes,
     leases,
     pausing,
@@ -90,7 +91,7 @@ class Database:
 
     def has_lease(self, loop_id: str | None) -> bool:
         """Whether what was claimed under this id is certainly still ours."""
-        ours = time.monotonic() - self._renewed_at < leases.LEASE_SECONDS
+        ours = clock.monotonic() - self._renewed_at < leases.LEASE_SECONDS
         return ours and self.loop_id == loop_id
 
     def now(self) -> datetime:
@@ -98,7 +99,7 @@ class Database:
         if self._told is None:
             return timezone.now()
         at, then = self._told
-        return at + timedelta(seconds=time.monotonic() - then)
+        return at + timedelta(seconds=clock.monotonic() - then)
 
     def close(self) -> None:
         """End the lease; what is not released by then is taken over by others."""
@@ -134,11 +135,11 @@ class Database:
             return
         if turn.listening:
             self._find_missed()
-            self._look_around(turn, self.loop_id, time.monotonic())
+            self._look_around(turn, self.loop_id, clock.monotonic())
         if turn.claims.rooms:
-            began = time.monotonic()
+            began = clock.monotonic()
             self.loans.claim(turn.claims, self.loop_id, self._held)
-            self.claims_at_once.took(len(turn.claims.rooms), time.monotonic() - began)
+            self.claims_at_once.took(len(turn.claims.rooms), clock.monotonic() - began)
 
     def _let_go(self, turn: Turn) -> None:
         self.loans.give_back(turn.back)
@@ -152,11 +153,11 @@ class Database:
 
     def _record(self, turn: Turn) -> None:
         if turn.results:
-            began = time.monotonic()
+            began = clock.monotonic()
             late = len(turn.results) - setting_aside.record_all(turn.results, turn.failing)
             if late:
                 logger.warning("%d results arrived after their claim had ended", late)
-            self.results_at_once.took(len(turn.results), time.monotonic() - began)
+            self.results_at_once.took(len(turn.results), clock.monotonic() - began)
             turn.recorded += len(turn.results)
             self.loans.end(turn.results[0].claim, {each.delivery_id for each in turn.results})
             tallying.tally_attempts(turn.results)
@@ -168,7 +169,7 @@ class Database:
 
     def _keep_lease(self) -> bool:
         """Renew the lease, or wait for a place; returns whether wake-ups may be due."""
-        now = time.monotonic()
+        now = clock.monotonic()
         since = now - self._renewed_at
         if self.loop_id and since < leases.HEARTBEAT_SECONDS:
             return True
@@ -190,7 +191,7 @@ class Database:
     def _renew(self) -> leases.Renewed | None:
         renewed = leases.renew(self.loop_id, *self.tells) if self.loop_id else None
         if renewed:
-            self._told, self.yields = (renewed.at, time.monotonic()), renewed.yields
+            self._told, self.yields = (renewed.at, clock.monotonic()), renewed.yields
             self.draining, self._held = renewed.draining, frozenset(renewed.held)
         return renewed
 
@@ -200,10 +201,12 @@ class Database:
             turn.surplus = lanes.surplus(loop_id)
 
     def _find_missed(self) -> None:
-        now = time.monotonic()
+        now = clock.monotonic()
         if now - self._missed_at < FIND_MISSED_EVERY_SECONDS:
             return
         self._missed_at = now
+        if orphaned := leases.free_orphaned():
+            logger.warning("%d webhooks belonged to loops that are no more", orphaned)
         self._missed_before, missed = lanes.find_missed(self._missed_before, FIND_MISSED_AT_ONCE)
         if missed:
             logger.warning("%d webhooks had deliveries due and no wake-up", missed)

@@ -7,6 +7,7 @@ import uuid
 from datetime import date, datetime
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from companies.failing_rows import lately_failed_keys
 from companies.models import Company
@@ -92,7 +93,9 @@ class Delivery(models.Model):
     # it has the name that it had while only shipments had an order.
     subject = models.BigIntegerField(null=True, db_column="shipment_id")
     state = models.PositiveSmallIntegerField(choices=State, default=State.WAITING)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text="Answered or failed.")
+    attempts = models.PositiveSmallIntegerField(
+        default=0, help_text=gettext_lazy("Answered or failed.")
+    )
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
     due_at = models.DateTimeField()
     # When its own next try is, where it was pulled forward (deliveries.catching_up).

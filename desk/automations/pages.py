@@ -28,12 +28,14 @@ Kind = Automation.Kind
 def automations_page(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm("tickets.view_automation"):
         raise PermissionDenied
-    rows = [(type, list(ones)) for type, ones in groupby(automations(), key=lambda one: one.type)]
+    kinds = groupby(automations(), key=lambda one: one.type)
+    rows = [(type, [(one, waits_of(one)) for one in ones]) for type, ones in kinds]
     context = {
         **admin.site.each_context(request),
         "title": gettext("Automations"),
         "kinds": [kind.label for kind in Kind],
-        "rows": [(type, [(one, waits_of(one)) for one in ones]) for type, ones in rows],
+        "rows": [row for row in rows if any(one.active for one, _ in row[1])],
+        "off": [row for row in rows if not any(one.active for one, _ in row[1])],
     }
     return TemplateResponse(request, "desk/automations.html", context)
 

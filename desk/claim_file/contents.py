@@ -1,18 +1,26 @@
-"""What a claim file says: what the company is shown of its ticket, and never more."""
+"""Contents of a claim file: what the company is shown of its ticket, and never more.
+
+The carrier's copy also leaves out what is between the company and us: our decision and deadline,
+what we offered and wrote, and the deliveries. Words are in the active language, times in the active
+zone.
+"""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.utils import timezone
-from django.utils.translation import gettext, override
+from django.utils.translation import gettext
 
 from companies.files.archive_names import archive_name
 from companies.files.kinds import KINDS
 from companies.money import money_text
 from companies.texts import legible, show_controls
-from deliveries.models import Delivery, State
+from companies.zones import active_zone, in_zone, minute_text, moment_text
+from deliveries.models import Delivery
+from desk.common.words import state_words
 from desk.support import lookup
+from shipments.labels import tracking_label
 from shipments.models import Shipment, TrackingUpdate
 from tickets.api.conversation import read_conversation
 from tickets.api.queries import describe_ticket
@@ -25,7 +33,7 @@ MOST_ROWS = 200
 # Pages of comments, at most 500 or 4 MiB each.
 MOST_PAGES = 5
 
-Rows = list[list[str]]
+Rows = list[list[str | datetime | None]]
 
 
 class ClaimFacts(NamedTuple):
@@ -38,9 +46,10 @@ class ClaimFacts(NamedTuple):
     files: list[TicketFile]
     # As the company is shown it.
     row: dict[str, Any]
+    for_carrier: bool
 
 
-def read_claim(ticket: Ticket) -> ClaimFacts:
+def read_claim(ticket: Ticket, *, for_carrier: bool = False) -> ClaimFacts:
     own = Shipment.objects.filter(company=ticket.company_id, pk=ticket.shipment_id or 0)
     shipment = own.first()
     row = describe_ticket(ticket.company, ticket.pk, with_comments=True, base="")
@@ -49,7 +58,8 @@ def read_claim(ticket: Ticket) -> ClaimFacts:
     for shown, file in zip(row["files"], files, strict=True):
         del shown["url"]
         shown |= {"file": f"files/{archive_name(file.pk, file.name)}", "sha256": file.sha256}
-    return ClaimFacts(ticket, shipment, scans_of(shipment), told_deliveries(shipment), files, row)
+    told = [] if for_carrier else told_deliveries(shipment)
+    return ClaimFacts(ticket, shipment, scans_of(shipment), told, files, row, for_carrier)
 
 
 def scans_of(shipment: Shipment | None) -> Rows:
@@ -57,7 +67,8 @@ def scans_of(shipment: Shipment | None) -> Rows:
         return []
     columns = ("occurred_at", "status", "status_description", "location")
     newest = TrackingUpdate.objects.filter(shipment=shipment).order_by("-occurred_at")
-    return [[utc_minute(at), *rest] for at, *rest in newest.values_list(*columns)[:MOST_SCANS]]
+    found = newest.values_list(*columns)[:MOST_SCANS]
+    return [[at, tracking_label(status), *rest] for at, status, *rest in found]
 
 
 def told_deliveries(shipment: Shipment | None) -> Rows:
@@ -70,11 +81,11 @@ def told_deliveries(shipment: Shipment | None) -> Rows:
     found: Sequence[Delivery] = lookup.deliveries_of(told, list(webhooks)) if webhooks else []
     return [
         [
-            utc_minute(one.created_at),
+            one.created_at,
             webhooks[one.webhook_id].type_name,
             str(one.pk),
-            State(one.state).label,
-            utc_minute(one.finished_at),
+            state_words(one.state),
+            one.finished_at,
             str(one.attempts),
         ]
         for one in found[: lookup.MOST_DELIVERIES]
@@ -82,33 +93,36 @@ def told_deliveries(shipment: Shipment | None) -> Rows:
 
 
 def scan_columns() -> list[str]:
-    return [gettext("Time (UTC)"), gettext("Status"), gettext("Description"), gettext("Location")]
+    return [
+        in_zone(gettext("When")),
+        gettext("Status"),
+        gettext("Description"),
+        gettext("Location"),
+    ]
 
 
 def delivery_columns() -> list[str]:
     return [
-        gettext("Time (UTC)"),
+        in_zone(gettext("When")),
         gettext("Event"),
         "X-Webhook-Id",
         gettext("State"),
-        gettext("Ended (UTC)"),
+        in_zone(gettext("Ended")),
         gettext("Attempts"),
     ]
 
 
 def pdf_contents(claim: ClaimFacts, language: str) -> dict[str, Any]:
-    """What the maker writes, in words of the language, without the files' places."""
-    with override(language):
-        ticket = claim.ticket
-        return {
-            "language": language,
-            "creator": "parceldesk",
-            "title": gettext("Claim of ticket %(ticket)d") % {"ticket": ticket.pk},
-            "facts": [[name, readable(text)] for name, text in cover(claim) if text],
-            "sections": [one for one in sections(claim) if one.get("rows") or one.get("messages")],
-            "files": [file_contents(one) for one in claim.files],
-            "left_out": gettext("Files that are in the ZIP file only"),
-        }
+    """What the maker writes, without the files' places."""
+    return {
+        "language": language,
+        "creator": "parceldesk",
+        "title": gettext("Claim of ticket %(ticket)d") % {"ticket": claim.ticket.pk},
+        "facts": [[name, readable(text)] for name, text in cover(claim) if text],
+        "sections": [one for one in sections(claim) if one.get("rows") or one.get("messages")],
+        "files": [file_contents(one) for one in claim.files],
+        "left_out": gettext("Files that are in the ZIP file only"),
+    }
 
 
 def cover(claim: ClaimFacts) -> list[tuple[str, str]]:
@@ -118,47 +132,56 @@ def cover(claim: ClaimFacts) -> list[tuple[str, str]]:
     amounts = [
         (names[name], money_text(amount, ticket.currency))
         for name, amount in ticket.amounts
-        if amount is not None
+        if amount is not None and (name == "claimed" or not claim.for_carrier)
+    ]
+    decided = [
+        (gettext("Status"), status_label(ticket.status)),
+        (gettext("Reason code"), str(reason or ticket.reason_code)),
+        (gettext("Decided"), day_text(ticket.decided_at)),
+        (gettext("Claim deadline"), day_text(ticket.filing_due_at)),
     ]
     return [
         (gettext("Company"), ticket.company.name),
         (gettext("Type"), str(ticket.type)),
-        (gettext("Status"), status_label(ticket.status)),
-        (gettext("Reason code"), str(reason or ticket.reason_code)),
         *amounts,
         (gettext("Carrier"), ticket.carrier_name or (shipment.carrier_name if shipment else "")),
         (gettext("Tracking number"), shipment.tracking_number if shipment else ""),
-        (gettext("Shipped (UTC)"), utc_minute(shipment.shipped_at if shipment else None)),
-        (gettext("Delivered (UTC)"), utc_minute(shipment.delivered_at if shipment else None)),
-        (gettext("Opened (UTC)"), utc_minute(ticket.created_at)),
-        (gettext("Decided (UTC)"), utc_minute(ticket.decided_at)),
-        (gettext("Claim deadline (UTC)"), utc_minute(ticket.filing_due_at)),
-        (gettext("Made (UTC)"), utc_minute(timezone.now())),
+        (gettext("Shipped"), day_text(shipment.shipped_at if shipment else None)),
+        (gettext("Delivered"), day_text(shipment.delivered_at if shipment else None)),
+        (gettext("Opened"), day_text(ticket.created_at)),
+        *([] if claim.for_carrier else decided),
+        (gettext("Made"), day_text(timezone.now())),
     ]
+
+
+def day_text(at: datetime | None) -> str:
+    return moment_text(at, active_zone(), year=True) if at else ""
 
 
 def sections(claim: ClaimFacts) -> list[dict[str, Any]]:
     opened = {
         "who": readable(claim.ticket.company.name),
-        "at": utc_minute(claim.ticket.created_at),
+        "at": minute_text(claim.ticket.created_at, active_zone()),
         "text": readable(claim.row["comments"]) or "-",
     }
     said = [
         {
-            "who": readable(one["created_by_name"]),
-            "at": one["created_at"],
+            "who": opened["who"] if one["type"] == "client" else gettext("Support"),
+            "at": minute_text(stored_time(one["created_at"]), active_zone()),
             "text": readable(one["description"]),
         }
         for one in claim.row["allComments"]
+        if one["type"] == "client" or not claim.for_carrier
     ]
-    documents = [
+    documents: Rows = [
         [readable(one["key"] or one["field_id"]), readable(one["value"] or "-")]
         for one in claim.row["documents"]
     ]
     names = [gettext("File"), gettext("Kind"), "SHA-256"]
-    files = [[readable(f.name), KINDS[f.media_type].label, f.sha256] for f in claim.files]
+    files: Rows = [[readable(f.name), KINDS[f.media_type].label, f.sha256] for f in claim.files]
+    words = gettext("Words of the company") if claim.for_carrier else gettext("Conversation")
     return [
-        {"title": gettext("Conversation (times in UTC)"), "messages": [opened, *said]},
+        {"title": in_zone(words), "messages": [opened, *said]},
         table(gettext("Scans of the shipment"), scan_columns(), claim.scans, (3, 3, 5, 4)),
         table(gettext("Documents"), [gettext("Name"), gettext("Value")], documents, (3, 7)),
         table(gettext("Files"), names, files, (5, 1, 7)),
@@ -169,7 +192,7 @@ def sections(claim: ClaimFacts) -> list[dict[str, Any]]:
 
 
 def table(title: str, columns: list[str], rows: Rows, widths: tuple[int, ...]) -> dict[str, Any]:
-    shown = [[readable(cell) for cell in row] for row in rows[:MOST_ROWS]]
+    shown = [[cell_text(cell) for cell in row] for row in rows[:MOST_ROWS]]
     return {"title": title, "columns": columns, "rows": shown, "widths": widths}
 
 
@@ -189,5 +212,10 @@ def readable(text: str) -> str:
     return show_controls(legible(lines))
 
 
-def utc_minute(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+def cell_text(cell: str | datetime | None) -> str:
+    return readable(cell) if isinstance(cell, str) else minute_text(cell, active_zone())
+
+
+def stored_time(text: str) -> datetime:
+    """Read a time of the API, which is in UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -6,7 +6,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import BoundedSemaphore
@@ -14,7 +14,7 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from django.contrib.auth.models import User
-from django.utils.translation import override
+from django.utils import timezone, translation
 
 from companies.files.storage import FileMissing, read_file
 from desk.claim_file.contents import (
@@ -46,24 +46,30 @@ class Busy(Exception):
     """Another claim file is being made."""
 
 
-def claim_file(ticket: Ticket, *, user: User, language: str, whole: bool) -> IO[bytes]:
+def claim_file(
+    ticket: Ticket, *, user: User, language: str, whole: bool, for_carrier: bool
+) -> IO[bytes]:
     """The ZIP, or the PDF alone, open to be read; history keeps who made it.
 
-    Never more than one file of the ticket is in memory. Raises NotAllowed and Busy.
+    Times are in the company's zone. Never more than one file of the ticket is in memory. Raises
+    NotAllowed and Busy.
     """
-    actor = actor_for(user)
-    claim = read_claim(ticket)
+    actor, words = actor_for(user), ExitStack()
     # Holds no transaction: the storage may be far away.
-    with one_at_a_time(), TemporaryDirectory(prefix="claim-") as name:
+    with words, one_at_a_time(), TemporaryDirectory(prefix="claim-") as name:
+        words.enter_context(translation.override(language))
+        words.enter_context(timezone.override(ticket.company.zone))
+        claim = read_claim(ticket, for_carrier=for_carrier)
         folder = Path(name)
         fetch_files(claim, folder)
         pdf = make_pdf(claim, folder, language)
-        made = zip_of(claim, folder, pdf, language) if whole else open_copy(pdf)
+        made = zip_of(claim, folder, pdf) if whole else open_copy(pdf)
     digest = hashlib.sha256()
     while part := made.read(CHUNK):
         digest.update(part)
     made.seek(0)
     facts = {"sha256": digest.hexdigest(), "language": language}
+    facts |= {} if for_carrier else {"copy": "company"}
     record_history(ticket, actor, Kind.CLAIM_FILE_TAKEN, data=facts)
     return made
 
@@ -126,13 +132,15 @@ def run_maker(contents: dict[str, Any]) -> int:
     return ran.returncode
 
 
-def zip_of(claim: ClaimFacts, folder: Path, pdf: Path, language: str) -> IO[bytes]:
+def zip_of(claim: ClaimFacts, folder: Path, pdf: Path) -> IO[bytes]:
     made = TemporaryFile()  # noqa: SIM115 - whoever reads it closes it
-    with override(language), ZipFile(made, "w", ZIP_DEFLATED) as archive:
+    with ZipFile(made, "w", ZIP_DEFLATED) as archive:
         archive.write(pdf, f"claim-{claim.ticket.pk}.pdf")
-        archive.writestr("ticket.json", as_readable_json(claim.row))
         archive.writestr("scans.csv", "".join(csv_lines(scan_columns(), claim.scans)))
-        archive.writestr("deliveries.csv", "".join(csv_lines(delivery_columns(), claim.deliveries)))
+        if not claim.for_carrier:
+            told = "".join(csv_lines(delivery_columns(), claim.deliveries))
+            archive.writestr("deliveries.csv", told)
+            archive.writestr("ticket.json", as_readable_json(claim.row))
         for file, shown in zip(claim.files, claim.row["files"], strict=True):
             path = folder / str(file.pk)
             if path.exists():

@@ -37,11 +37,19 @@ class ClaimFilePages(ModelAdmin):
         if language not in dict(settings.LANGUAGES):
             return HttpResponse(gettext("Choose a language."), status=400)
         whole = request.POST.get("as") != "pdf"
+        for_carrier = request.POST.get("for") != "company"
         try:
-            made = claim_file(ticket, user=request.user, language=language, whole=whole)
+            made = claim_file(
+                ticket,
+                user=request.user,
+                language=language,
+                whole=whole,
+                for_carrier=for_carrier,
+            )
         except Busy:
             text = gettext("Another claim file is being made. Try again in a moment.")
             messages.error(request, text)
             return redirect("admin:tickets_ticket_change", ticket_id)
         ending = "zip" if whole else "pdf"
-        return FileResponse(made, as_attachment=True, filename=f"claim-{ticket_id}.{ending}")
+        name = f"claim-{ticket_id}" if for_carrier else f"claim-{ticket_id}-company"
+        return FileResponse(made, as_attachment=True, filename=f"{name}.{ending}")

@@ -4,6 +4,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from desk.common.times import zone_text
@@ -15,7 +16,8 @@ def icon(request: HttpRequest) -> str:
 
 def zone_line(request: HttpRequest) -> str:
     """Below the name in the side bar, on each page: in which zone its times are."""
-    return gettext("Times: %(zone)s") % {"zone": zone_text(timezone.now())}
+    zone = capfirst(zone_text(timezone.now()))
+    return gettext("Times: %(zone)s") % {"zone": zone} if zone.startswith("UTC") else zone
 
 
 def account_pages(request: HttpRequest) -> list[dict[str, str]]:

@@ -1,11 +1,14 @@
 """Files that agents send with a form: opened and stored before anything is written."""
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext
 
 from companies.files.examining import examine_file
@@ -42,6 +45,21 @@ def stored_uploads(sent: "Sequence[UploadedFile[Any]]") -> Iterator[list[NewFile
             text = "\n".join(str(refused) for refused in refusals)
             raise FileRefused(text, code=refusals[0].code)
         yield new
+
+
+def picker_facts() -> dict[str, Any]:
+    """Return the limits and the words that desk/static/desk/pasting.js needs."""
+    words = {
+        "remove": gettext("Remove"),
+        "kind": gettext("Pictures (JPEG, PNG, WebP) and PDF only."),
+        "big": gettext("At most %(size)s.") % {"size": filesizeformat(MOST_BYTES)},
+        "many": gettext("Attach at most %(most)d files at a time.") % {"most": MOST_AT_ONCE},
+        "total": gettext("Too much at a time: send it with the next message."),
+        "lost": gettext("Your files were not kept. Add them again:"),
+    }
+    # What the rest of a form takes is less.
+    total = settings.MAX_UPLOAD_BYTES - 512 * 1024
+    return {"words": json.dumps(words), "most": MOST_BYTES, "count": MOST_AT_ONCE, "total": total}
 
 
 def keep_upload(stack: ExitStack, sent: "UploadedFile[Any]") -> NewFile:

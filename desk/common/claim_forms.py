@@ -3,11 +3,13 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from tickets.changes.decisions import Decision
 from tickets.models.decisions import LONGEST_CODE
 from tickets.money import MOST, PLACES, Amounts
+from tickets.statuses import TERMINAL, Status
 
 
 class AmountField(forms.DecimalField):
@@ -46,9 +48,13 @@ class DecisionForm(AmountsForm):
     """What a decision says beside its reason in words. The service asks whether it fits."""
 
     code = forms.CharField(label=_("Reason code"), required=False, max_length=LONGEST_CODE)
+    # Where the ticket goes; the composer has a field for it.
+    moves_to: Status | None = None
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
+        if cleaned.get("to", self.moves_to) in TERMINAL and not cleaned.get("code"):
+            self.add_error("code", gettext("Reason code: choose one."))
         cleaned["decision"] = Decision(
             code=cleaned.get("code") or "", amounts=cleaned.get("amounts")
         )

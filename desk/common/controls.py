@@ -47,15 +47,20 @@ def isolated(text: object) -> SafeString | str:
     return "" if text is None or text == "" else format_html("<bdi>{}</bdi>", legible(str(text)))
 
 
-def foreign_column(name: str) -> Callable[[Any, Any], SafeString | str]:
-    """A method of an admin page for a field of its rows that holds text from outside."""
+def foreign_column(
+    name: str, label: Callable[[Any], Any] = lambda value: value
+) -> Callable[[Any, Any], SafeString | str]:
+    """A method of an admin page for a field of its rows that holds text from outside.
+
+    `label` translates those of its values that are known.
+    """
 
     words = name.replace("_", " ")
     ordering = ReadingOrder(name) if name == "name" else name
 
     @admin.display(description=gettext_lazy(words), ordering=ordering)
     def column(page: Any, row: Any) -> SafeString | str:
-        return isolated(getattr(row, name))
+        return isolated(label(getattr(row, name)))
 
     return column
 

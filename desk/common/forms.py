@@ -78,6 +78,8 @@ class RequestForm(forms.Form):
     )
     # Of the form as it was shown: sent twice, it counts once.
     key = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    # Of an answer that was taken back or held, and is sent again.
+    back = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -102,6 +104,7 @@ class AppealForm(forms.Form):
     decision = forms.ChoiceField(choices=[("accept", "accept"), ("refuse", "refuse")])
     reason = TextField(required=False, max_length=LONGEST_TEXT)
     seen = SeenField()
+    back = forms.UUIDField(required=False, widget=forms.HiddenInput)
     # Said by the only lead, who has declined the ticket too.
     alone = forms.BooleanField(required=False, widget=forms.HiddenInput)
 

@@ -1,12 +1,14 @@
 """How the desk writes times: in the language and the zone of whoever reads them (decision N20)."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 
 from django.utils import timezone
 from django.utils.formats import date_format, time_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
+
+from companies.zones import active_zone, utc_offset, zone_name
 
 
 def distance(seconds: float) -> str:
@@ -25,6 +27,18 @@ def local_text(at: datetime) -> str:
     return date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")
 
 
+def weekday_text(day: date) -> str:
+    """Name a day as people say it: Friday 27 November."""
+    return date_format(day, gettext("l j F"))
+
+
+def snoozed_text(until: datetime) -> str:
+    """Say until when a ticket is snoozed: a day, and the time unless the day begins it."""
+    local = timezone.localtime(until)
+    clock = "" if local.time() == time.min else f", {time_format(local, 'H:i')}"
+    return gettext("Snoozed until %(day)s") % {"day": f"{weekday_text(local)}{clock}"}
+
+
 def iso_utc(at: datetime) -> str:
     """For `<time datetime>`: the instant, whoever reads it."""
     return at.astimezone(UTC).isoformat()
@@ -38,9 +52,7 @@ def as_clock_time(at: datetime) -> SafeString:
 
 
 def zone_text(at: datetime) -> str:
-    """The reader's zone by its city, with its distance from UTC: Mexico City, UTC-06:00."""
-    name = timezone.get_current_timezone_name()
-    if name == "UTC":
-        return name
-    offset = timezone.localtime(at).strftime("%z")
-    return f"{name.rpartition('/')[2].replace('_', ' ')}, UTC{offset[:3]}:{offset[3:]}"
+    """Name the reader's zone, with its distance from UTC: Central Time, UTC-06:00."""
+    name = zone_name(active_zone(), at)
+    offset = utc_offset(timezone.localtime(at))
+    return name if name == offset else f"{name}, {offset}"

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from desk.first_run.ready_macros import READY, ReadyMacro, Wording
 from desk.models import Macro
-from tickets.models import TicketType
+from tickets.models import ReasonCode, TicketType
 
 
 @transaction.atomic
@@ -37,6 +37,7 @@ def add_ready_macro(
             "text": words.text,
             "move_to": ready.move_to,
             "requested": "\n".join(words.documents),
+            "reason_code": ReasonCode.objects.filter(code=ready.code).first(),
             "language": language,
         },
     )

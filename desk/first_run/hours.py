@@ -14,8 +14,9 @@ from unfold.widgets import (
 )
 
 from desk.first_run import steps
+from tickets.agents import wake_assignment
 from tickets.local_time import check_zone
-from tickets.models import Calendar, SLATarget
+from tickets.models import Agent, Calendar, Shift, SLATarget
 from tickets.models.clocks import WEEKDAYS
 from tickets.sla import recalculation
 
@@ -68,17 +69,18 @@ class HoursForm(forms.Form):
         return cleaned
 
 
-def hours_form(calendar: Calendar | None) -> HoursForm:
-    """Filled in with what counts now."""
+def hours_form(calendar: Calendar | None, name: str = "hours") -> HoursForm:
+    """Filled in with what counts now; `name` begins the ids of its fields."""
     hours = list(calendar.hours.all()) if calendar else []
     starts, ends = (hours[0].starts, hours[0].ends) if hours else (time(9), time(18))
     return HoursForm(
+        auto_id=f"{name}_%s",
         initial={
             "time_zone": calendar.time_zone if calendar else "UTC",
             "days": [one.weekday for one in hours] or list(range(5)),
             "starts": f"{starts:%H:%M}",
             "ends": f"{ends:%H:%M}",
-        }
+        },
     )
 
 
@@ -97,3 +99,21 @@ def set_hours(form: HoursForm, by: User) -> None:
         calendar.hours.create(weekday=weekday, starts=chosen["starts"], ends=chosen["ends"])
     steps.settle_step("hours", by)
     recalculation.rules_changed()
+
+
+@transaction.atomic
+def give_shifts(form: HoursForm, by: User) -> int:
+    """Give the hours of a valid form to active agents without a shift; return how many got them."""
+    active = Agent.objects.filter(user__is_active=True).order_by("pk")
+    # Locked before their shifts are looked at: two leads give them once.
+    locked = [agent.pk for agent in active.select_for_update(no_key=True, of=("self",))]
+    agents = list(active.filter(pk__in=locked, shifts=None))
+    chosen = form.cleaned_data
+    times = {"starts": chosen["starts"], "ends": chosen["ends"]}
+    Shift.objects.bulk_create(
+        Shift(agent=agent, weekday=day, **times) for agent in agents for day in chosen["days"]
+    )
+    Agent.objects.filter(pk__in=[one.pk for one in agents]).update(time_zone=chosen["time_zone"])
+    steps.settle_step("agents", by)
+    wake_assignment()
+    return len(agents)

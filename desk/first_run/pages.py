@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.conf import settings
@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
+from companies.zones import known_zones
 from desk.common.requests import StaffRequest
 from desk.first_run import adding_macros, filing, hours, ready_macros, steps
 from desk.models import Macro, Preferences
@@ -24,14 +25,13 @@ from tickets.models import Agent, FilingRule, ReasonCode
 from tickets.models.carriers import some_carriers
 
 MOST_SHOWN = 100
-SLUGS = [(ready.slug, ready.title) for ready in ready_macros.READY]
 
 
 class ReadyMacrosForm(forms.Form):
     macros = forms.MultipleChoiceField(
         label=gettext_lazy("Macros"),
-        choices=SLUGS,
-        initial=[slug for slug, _ in SLUGS],
+        choices=lambda: [(ready.slug, ready.title) for ready in ready_macros.READY],
+        initial=[ready.slug for ready in ready_macros.READY],
         widget=Boxes,
     )
     languages = forms.MultipleChoiceField(
@@ -84,10 +84,19 @@ def preferences_form(request: StaffRequest, data: Any = None) -> PreferencesForm
 
 
 def choose_hours(request: StaffRequest) -> forms.BaseForm:
-    form = hours.HoursForm(request.POST)
+    form = hours.HoursForm(request.POST, auto_id="hours_%s")
     if form.is_valid():
         hours.set_hours(form, request.user)
         messages.success(request, gettext("Saved. Due dates of open tickets follow in minutes."))
+    return form
+
+
+def choose_shifts(request: StaffRequest) -> forms.BaseForm:
+    form = hours.HoursForm(request.POST, auto_id="shifts_%s")
+    if form.is_valid():
+        count = hours.give_shifts(form, request.user)
+        text = ngettext("%(count)d agent got shifts.", "%(count)d agents got shifts.", count)
+        messages.success(request, text % {"count": count})
     return form
 
 
@@ -115,6 +124,7 @@ FORMS: dict[str, Callable[[StaffRequest], forms.BaseForm]] = {
     "hours": choose_hours,
     "filing": add_filing_days,
     "macros": add_macros,
+    "agents": choose_shifts,
 }
 
 
@@ -124,6 +134,7 @@ def forms_as_they_are(request: StaffRequest) -> dict[str, Any]:
         "hours": hours.hours_form(hours.main_calendar()),
         "filing": filing.FilingDaysForm(),
         "macros": ReadyMacrosForm(),
+        "agents": hours.hours_form(hours.main_calendar(), "shifts"),
     }
 
 
@@ -133,6 +144,7 @@ def first_run_answer(
     calendar, settled = hours.main_calendar(), steps.settled_slugs()
     there = ZoneInfo(calendar.time_zone) if calendar else ZoneInfo("UTC")
     rules = FilingRule.objects.select_related("type")
+    agents = Agent.objects.filter(user__is_active=True)
     context = {
         **admin.site.each_context(request),
         "title": gettext("First run"),
@@ -146,8 +158,9 @@ def first_run_answer(
         "carriers": some_carriers(MOST_SHOWN),
         "codes": ReasonCode.objects.filter(active=True)[:MOST_SHOWN],
         "macro_count": Macro.objects.filter(active=True).count(),
-        "agent_count": Agent.objects.filter(user__is_active=True).count(),
-        "zones": sorted(available_timezones()),
+        "agent_count": agents.count(),
+        "without_shift": agents.filter(shifts=None).count(),
+        "zones": known_zones(),
         "deployment": {
             "zone": settings.DESK_TIME_ZONE,
             "language": language_in_a_sentence(settings.LANGUAGE_CODE),

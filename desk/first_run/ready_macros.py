@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from django.utils.translation import get_language
+
 from tickets.statuses import AGENT_MOVES, Status
 
 # By the key that an agent presses.
@@ -23,10 +25,12 @@ class ReadyMacro(NamedTuple):
     move_to: Status | None = None
     # Ids of ticket types; none means all.
     types: tuple[int, ...] = ()
+    # Of a decision.
+    code: str = ""
 
     @property
     def title(self) -> str:
-        return f"{self.en.name} / {self.es.name}"
+        return (self.es if get_language() == "es" else self.en).name
 
 
 # Each in itself, as in the menu of languages.
@@ -157,6 +161,7 @@ READY = (
         ),
         MOVES["a"],
         (4, 5, 13),
+        code="carrier_liable",
     ),
     ReadyMacro(
         "charge_corrected",
@@ -172,6 +177,7 @@ READY = (
         ),
         MOVES["a"],
         (3,),
+        code="charge_wrong",
     ),
     ReadyMacro(
         "evidence_missing",
@@ -186,6 +192,7 @@ READY = (
             " documentos solicitados. Si los tiene, puede apelar la decisión.\n\n{agent}",
         ),
         MOVES["d"],
+        code="evidence_missing",
     ),
     ReadyMacro(
         "too_late",
@@ -201,6 +208,7 @@ READY = (
         ),
         MOVES["d"],
         (4, 5, 13),
+        code="claimed_late",
     ),
     ReadyMacro(
         "delivered",
@@ -216,5 +224,6 @@ READY = (
         ),
         MOVES["d"],
         (4, 6, 8, 25),
+        code="delivered",
     ),
 )

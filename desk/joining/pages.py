@@ -1,7 +1,6 @@
 """The page on which leads add and invite agents, and the page to which an invitation leads."""
 
 from typing import Any
-from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -16,6 +15,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
+from companies.zones import known_zones
 from desk.common.forms import NewPasswordForm
 from desk.common.generics import SetPasswordForm
 from desk.common.requests import StaffRequest
@@ -112,7 +112,7 @@ def joining_answer(
         "more_problems": len(wrong[MOST_PROBLEMS:]),
         "columns": COLUMNS,
         "types": type_names(),
-        "zones": sorted(available_timezones()),
+        "zones": known_zones(),
         "days": invitations.VALID_DAYS,
         "invitations": [
             (one, invitations.has_expired(one))
@@ -177,6 +177,8 @@ class InvitationPage(PasswordResetConfirmView):
         except invitations.InvitationOver as over:
             messages.error(self.request, str(over))
         else:
-            text = gettext("Your password is set. Sign in as %(name)s.")
+            # Read on the page to sign in, which is in the language of the deployment.
+            with translation.override(settings.LANGUAGE_CODE):
+                text = gettext("Your password is set. Sign in as %(name)s.")
             messages.success(self.request, text % {"name": form.user.get_username()})
         return HttpResponseRedirect(reverse("admin:login"))

@@ -17,7 +17,7 @@ from zlib import crc32
 from companies import statements
 from desk.live.places import TicketPlace, brings_into, places_of
 from desk.queue import queues
-from tickets.history_codes import QUIET
+from tickets.history_codes import QUIET, SLEEP
 from tickets.statuses import TERMINAL
 
 # No transaction of the service takes so long.
@@ -193,7 +193,7 @@ class Watcher:
             "comment": from_comment,
             "entry": from_entry,
             "terminal": [status.value for status in TERMINAL],
-            "quiet": [kind.value for kind in QUIET],
+            "quiet": [kind.value for kind in QUIET - SLEEP],
             "most": MOST_CHANGES,
         }
         return [Written(*row) for row in statements.fetch_rows(CHANGED, facts)]

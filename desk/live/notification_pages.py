@@ -1,7 +1,6 @@
 """The list of one's notifications, and what the bell shows of it."""
 
 from django.contrib import admin
-from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
@@ -54,7 +53,7 @@ def mine_page(request: StaffRequest) -> HttpResponse:
     require_view(request)
     unread = of_user(request).unread()
     newest = unread.select_related("ticket__company").newest()[:IN_A_TOAST]
-    cache.delete(f"desk:queues:{request.user.pk}")
+    queues.forget_counts(request.user)
     counts = queues.queue_counts(request).counts
     answer = JsonResponse(
         {

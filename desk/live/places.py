@@ -10,7 +10,7 @@ from tickets.models import Ticket, Watch
 ASSIGNING = frozenset({Kind.ASSIGNED, Kind.TAKEN, Kind.REASSIGNED, Kind.HANDED_OVER})
 # With what a ticket comes into a queue; into those that are not named, with any move too.
 ENTERS = {
-    "mine": ASSIGNING | {Kind.OPENED},
+    "mine": ASSIGNING | {Kind.OPENED, Kind.WOKEN},
     "watched": frozenset({Kind.OPENED}),
     "open": frozenset({Kind.OPENED}),
     "escalated": frozenset({Kind.ESCALATED}),

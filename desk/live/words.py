@@ -15,7 +15,9 @@ ICONS = {
     Notification.Kind.LATE: "alarm",
     Notification.Kind.MENTIONED: "alternate_email",
     Notification.Kind.WATCHED: "visibility",
+    Notification.Kind.WOKEN: "schedule",
     Notification.Kind.ESCALATED: "arrow_circle_up",
+    Notification.Kind.HELD: "pause_circle",
 }
 
 
@@ -56,10 +58,14 @@ def notification_sentence(one: Notification, kind: Notification.Kind) -> str:
         return gettext("%(company)s answered on ticket #%(ticket)d.") % facts
     if kind == Notification.Kind.LATE:
         return gettext("Ticket #%(ticket)d is due soon.") % facts
+    if kind == Notification.Kind.WOKEN:
+        return gettext("Ticket #%(ticket)d, which you snoozed, is back.") % facts
     if kind == Notification.Kind.MENTIONED:
         return gettext("%(name)s mentioned you on ticket #%(ticket)d.") % facts
     if kind == Notification.Kind.ESCALATED:
         return gettext("Ticket #%(ticket)d is due soon and needs a lead.") % facts
+    if kind == Notification.Kind.HELD:
+        return gettext("Your answer to ticket #%(ticket)d was held. It was not sent.") % facts
     if by_company:
         return gettext("%(company)s answered on ticket #%(ticket)d, which you watch.") % facts
     return gettext("Ticket #%(ticket)d, which you watch, was decided.") % facts

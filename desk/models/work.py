@@ -6,10 +6,13 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q, Value
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from companies.reading_order import ReadingOrder
-from tickets.models import Ticket, TicketType
+from tickets.models import ReasonCode, Ticket, TicketType
+from tickets.statuses import Status
 
 # What a macro's text may name in braces.
 PLACEHOLDERS = ("ticket", "company", "tracking", "agent")
@@ -38,6 +41,15 @@ class Macro(models.Model):
         help_text=gettext_lazy("Sent to the company as a reply; otherwise an internal note."),
     )
     move_to = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True, blank=True)
+    reason_code = models.ForeignKey(
+        ReasonCode,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=gettext_lazy("reason code"),
+        help_text=gettext_lazy("Of a decision. Without one the agent chooses."),
+    )
     requested = models.TextField(
         blank=True, help_text=gettext_lazy("Documents to request, one per line.")
     )
@@ -63,6 +75,10 @@ class Macro(models.Model):
 
     def clean(self) -> None:
         check_placeholders(self.text)
+        code, to = self.reason_code, self.move_to
+        if code is not None and (to is None or not code.decides(Status(to))):
+            refusal = gettext("Choose a code that fits the status to which the macro moves.")
+            raise ValidationError({"reason_code": refusal})
 
 
 class Visit(models.Model):
@@ -138,7 +154,8 @@ class Storm(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or f"{self.carrier_name}, {self.hour:%Y-%m-%d %H}h"
+        hour = date_format(timezone.localtime(self.hour), "SHORT_DATETIME_FORMAT")
+        return self.title or f"{self.carrier_name}, {hour}"
 
 
 class StormReply(models.Model):

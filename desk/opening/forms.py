@@ -112,7 +112,10 @@ class NewTicketForm(forms.Form):
         self.order_fields([*text_first, *(f"{PREFIX}{n}" for n in range(len(to.inputs)))])
 
     def clean_company(self) -> Company:
-        return lookups.find_company(self.cleaned_data["company"])
+        """Find the company; fill in and ask about a part of one name alone (`lookups`)."""
+        typed = self.cleaned_data["company"]
+        self.data = {**self.data, "company": lookups.whole_name(typed)}
+        return lookups.find_company(typed)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

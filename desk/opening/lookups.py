@@ -6,7 +6,8 @@ from django.utils.translation import gettext
 
 from companies.models import Company
 from companies.reading_order import ReadingOrder
-from companies.spellings import plain_digits, same_text, typed_id
+from companies.spellings import same_text, typed_id
+from desk.common.search_names import companies_like
 from shipments.models import Shipment
 
 MOST_OFFERED = 5
@@ -20,8 +21,13 @@ def find_company(text: str) -> Company:
         found = list(Company.objects.filter(pk=typed_id(name) or 0))
     if len(found) == 1:
         return require_active(found[0])
-    alike = Company.objects.filter(name__icontains=plain_digits(name), active=True)
-    likely = found or alike.order_by(ReadingOrder("name"))
+    likely = found or likely_companies(name)
+    if len(likely) == 1:
+        raise ValidationError(
+            gettext("Is it %(company)s? If so, send the form again.") % {"company": likely[0].name},
+            code="likely",
+            params={"company": likely[0].name},
+        )
     offered = ", ".join(f"{one.name} ({one.pk})" for one in likely[:MOST_OFFERED])
     if not offered:
         raise ValidationError(
@@ -32,6 +38,22 @@ def find_company(text: str) -> Company:
         % {"companies": offered},
         code="several",
     )
+
+
+def likely_companies(text: str) -> list[Company]:
+    """Return companies whose names have these words or parts of words, as search finds them."""
+    ids = [one.id for one in companies_like(text)]
+    return list(Company.objects.filter(pk__in=ids, active=True).order_by(ReadingOrder("name")))
+
+
+def whole_name(text: str) -> str:
+    """The name of the only company that it may mean; else the text itself."""
+    try:
+        find_company(text)
+    except ValidationError as error:
+        params = error.params if error.code == "likely" else None
+        return str(params["company"]) if params else text
+    return text
 
 
 def require_active(company: Company) -> Company:

@@ -14,6 +14,7 @@ from companies.files.refusals import FileRefused
 from desk.common import attachments
 from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest
+from desk.opening import lookups
 from desk.opening.forms import NewTicketForm
 from tickets import opening
 from tickets.models import Agent
@@ -40,8 +41,10 @@ class OpeningPages(ModelAdmin):
             return self.new_form(request, NewTicketForm(initial={"mine": True, **asked}))
         if "choose" in request.POST:
             # The fields of another type, and nothing is opened yet.
-            return self.new_form(request, NewTicketForm(initial=request.POST.dict()))
-        form = NewTicketForm(request.POST)
+            typed = request.POST.dict()
+            typed["company"] = lookups.whole_name(typed.get("company", ""))
+            return self.new_form(request, NewTicketForm(initial=typed))
+        form = NewTicketForm(request.POST.dict())
         if not form.is_valid():
             return self.new_form(request, form, status=400)
         try:

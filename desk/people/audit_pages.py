@@ -16,6 +16,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from companies.ids import LARGEST_ID
+from companies.zones import in_zone
 from deliveries.monitoring.log import BadCursor
 from desk.common import csv_files
 from desk.people.audit_trail import Act, Asked, act_place, acts, known
@@ -108,7 +109,7 @@ def audit_file(request: HttpRequest) -> HttpResponseBase:
         wrong = form.errors.items()
         return csv_files.refuse_file(f"{form[name].label}: {said[0]}" for name, said in wrong)
     columns = [
-        gettext("When"),
+        in_zone(gettext("When")),
         gettext("Who"),
         gettext("By"),
         gettext("Act"),

@@ -1,11 +1,15 @@
 from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy, ngettext
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from companies import services
 from companies.models import ApiToken, Company
+from companies.zones import known_zones
 from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
 from desk.common.admin_base import ModelAdmin, TabularInline
 from desk.common.controls import foreign_column
@@ -33,7 +37,6 @@ class CompanyAdmin(ModelAdmin):
     list_display = ("name_text", "active", "plan", "contact_email", "created_at")
     list_filter = ("active",)
     search_fields = ("name",)
-    fields = ("name", "active", "plan", "contact_email", "ticket_emails", "language", "left")
     readonly_fields = ("left",)
     inlines = (TokenInline,)
     list_per_page = 25
@@ -53,6 +56,15 @@ class CompanyAdmin(ModelAdmin):
             context["overview"] = company_overview(company, request.user)
         context |= extra_context or {}
         return super().change_view(request, object_id, form_url, context)
+
+    def formfield_for_dbfield(
+        self, db_field: Any, request: HttpRequest, **options: Any
+    ) -> forms.Field | None:
+        if db_field.name == "time_zone":
+            usual = gettext("As the deployment: %(name)s") % {"name": settings.DESK_TIME_ZONE}
+            zones = [(name, name) for name in known_zones()]
+            options["widget"] = UnfoldAdminSelectWidget(choices=[("", usual), *zones])
+        return super().formfield_for_dbfield(db_field, request, **options)
 
     def has_change_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
         """What was erased stays as it is."""

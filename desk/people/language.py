@@ -1,9 +1,7 @@
 """In which language and zone somebody reads the desk (decisions N20 and N21)."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import NamedTuple
-from zoneinfo import ZoneInfo, available_timezones
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -16,6 +14,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from companies.zones import known_zones, zone_named
 from desk.common.cache import cached
 from desk.common.generics import ModelForm
 from desk.common.requests import StaffRequest
@@ -59,16 +58,6 @@ def save_preferences(preferences: Preferences) -> None:
     cache.delete(f"desk:{key_of_user(preferences.user)}")
 
 
-class ReadersZone(ZoneInfo):
-    """A zone that leads nowhere beyond all time: it shows what would lie there as UTC (N28)."""
-
-    def fromutc(self, instant: datetime) -> datetime:
-        try:
-            return super().fromutc(instant)
-        except OverflowError:
-            return instant
-
-
 class DeskLanguage:
     """Middleware: the desk speaks to each of its people in their language and zone."""
 
@@ -81,7 +70,7 @@ class DeskLanguage:
         reading = Reading(settings.LANGUAGE_CODE, settings.DESK_TIME_ZONE)
         if request.user.is_authenticated:
             reading = reading_of(request.user)
-        with translation.override(reading.language), timezone.override(ReadersZone(reading.zone)):
+        with translation.override(reading.language), timezone.override(zone_named(reading.zone)):
             return self.get_response(request)
 
 
@@ -122,7 +111,7 @@ def preferences_page(request: StaffRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": gettext("Language and time zone"),
         "form": form,
-        "zones": sorted(available_timezones()),
+        "zones": known_zones(),
         "deployment_zone": settings.DESK_TIME_ZONE,
     }
     status = 400 if form.errors else 200

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth import logout
 from django.contrib.auth.models import User
@@ -99,6 +100,8 @@ class NewPasswordPage(PasswordResetConfirmView):
         except resets.ResetOver as over:
             messages.error(self.request, str(over))
         else:
-            text = gettext("Your password is set. Sign in as %(name)s.")
+            # Read on the page to sign in, which is in the language of the deployment.
+            with translation.override(settings.LANGUAGE_CODE):
+                text = gettext("Your password is set. Sign in as %(name)s.")
             messages.success(self.request, text % {"name": form.user.get_username()})
         return HttpResponseRedirect(reverse("admin:login"))

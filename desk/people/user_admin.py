@@ -23,7 +23,9 @@ from companies.failing_rows import do_each
 from companies.reading_order import ReadingOrder
 from desk.common import sessions
 from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
+from desk.common.controls import foreign_column
 from desk.common.requests import StaffRequest, staff
+from desk.common.times import local_text
 from desk.people import second_factor
 from desk.people.agent_admin import tell_what_is_left
 from tickets.agents import wake_assignment
@@ -179,19 +181,29 @@ class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
         return request.user.is_superuser
 
 
+def access_title(row: AccessAttempt | AccessLog) -> str:
+    """Return what django-axes has in English only."""
+    return f"{row.username}, {local_text(row.attempt_time)}"
+
+
+table: Any
+for table in (AccessAttempt, AccessLog):
+    table.__str__ = access_title
+
+
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(ReadOnlyAdmin):
     """Failed sign-ins that still count. What was typed is not shown."""
 
+    user_agent_text = foreign_column("user_agent")
     list_display = ("username", "ip_address", "failures_since_start", "attempt_time")
     search_fields = ("username", "ip_address")
-    fields = ("username", "ip_address", "user_agent", "failures_since_start", "attempt_time")
-    readonly_fields = fields
+    fields = readonly_fields = (*list_display, "user_agent_text")
 
 
 @admin.register(AccessLog)
 class AccessLogAdmin(ReadOnlyAdmin):
+    user_agent_text = foreign_column("user_agent")
     list_display = ("username", "ip_address", "attempt_time", "logout_time")
     search_fields = ("username", "ip_address")
-    fields = ("username", "ip_address", "user_agent", "attempt_time", "logout_time")
-    readonly_fields = fields
+    fields = readonly_fields = (*list_display, "user_agent_text")

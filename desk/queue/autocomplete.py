@@ -7,7 +7,7 @@ from django.urls import URLPattern, path
 
 from companies.reading_order import reading_key
 from desk.common.admin_base import ModelAdmin
-from desk.queue.search_names import agents_like, companies_like
+from desk.common.search_names import agents_like, companies_like
 
 MOST = 10
 # Looks at one entry of the index for each name that it offers.

@@ -14,8 +14,11 @@ from unfold.views import ChangeList
 from desk.common.cache import cached
 from desk.common.generics import Paginator
 from desk.queue import keyset, queues, rows, search
+from desk.queue.field_filter import FieldFilter, chosen_values
 from desk.queue.keyset import Column
 from desk.queue.places import ListPlace
+from desk.queue.range_filters import OPEN_ONLY
+from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.seen import with_seen
 from tickets.models import Ticket
 from tickets.models.tickets import TicketQuerySet
@@ -67,6 +70,7 @@ class TicketChangeList(ChangeList):
     """Its order is the queue's. Only a small queue can be sorted, and only by a deadline."""
 
     queue: queues.Queue
+    most_at_once = MOST_AT_ONCE
     found: search.Matches | None = None
     # Whom a name was perhaps meant for, when nothing was found.
     near: list[search.Hit] | None = None
@@ -99,9 +103,15 @@ class TicketChangeList(ChangeList):
         return tuple(self.order) in (*OLDEST.keys(), *OLDEST.values())
 
     @property
+    def problems(self) -> list[str]:
+        """Say what filters cannot read; the list is empty then."""
+        found = (spec.problem() for spec in self.filter_specs if isinstance(spec, FieldFilter))
+        return list(filter(None, found))
+
+    @property
     def as_list(self) -> str:
         """This list, for the address of a page that is about it."""
-        query = "&".join((f"queue={self.queue.slug}", urlencode(self.params)))
+        query = "&".join((f"queue={self.queue.slug}", urlencode(self.filter_params, doseq=True)))
         return urlencode({"list": ListPlace.read(query).query})
 
     @property
@@ -148,7 +158,9 @@ class TicketChangeList(ChangeList):
             for column in self.get_ordering_field_columns():
                 if deadline := DEADLINES.get(str(self.list_display[column])):
                     return [F(deadline).asc(nulls_last=True), "pk"]
-        rare = self.params.get("status") in OPEN_STATUSES
+        statuses = set(chosen_values(self.filter_params.get("status", ())))
+        rare = statuses and statuses <= OPEN_STATUSES
+        rare = rare or any(self.params.get(one) for one in OPEN_ONLY)
         order = queues.NEWEST if self.found or (rare and not self.queue.small) else self.queue.order
         return list(OLDEST.get(order, order) if self.params.get("oldest") else order)
 

@@ -1,46 +1,35 @@
 """The tickets of a list as CSV: all of them, however many, in little memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from itertools import islice
+from typing import cast
 from urllib.parse import urlencode
 
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
+from companies.currencies import exact_amount
+from companies.zones import in_zone
 from desk.common import csv_files
 from desk.common.admin_base import ModelAdmin
-from tickets.models import Ticket
-from tickets.statuses import Status
+from desk.queue.changelist import TicketChangeList
+from shipments.models import Shipment
+from tickets.labels import status_label
+from tickets.models import ReasonCode, Ticket
 
 EXPORT = "tickets.export_ticket"
 UNKNOWN = (IncorrectLookupParameters, DisallowedModelAdminLookup)
 AT_ONCE = 1_000
 # Nobody types more filters.
 MOST_TRIED = 30
-COLUMNS = (
-    "ticket",
-    "company",
-    "type",
-    "status",
-    "carrier",
-    "shipment",
-    "agent",
-    "opened",
-    "updated",
-    "first_response",
-    "due",
-    "claim_by",
-    "decided",
-    "text",
-)
 
 
 class ExportPages(ModelAdmin):
@@ -59,13 +48,18 @@ class ExportPages(ModelAdmin):
         if not self.has_export_permission(request):
             raise PermissionDenied
         try:
-            tickets = self.get_changelist_instance(request).queryset
+            listed = cast(TicketChangeList, self.get_changelist_instance(request))
         except UNKNOWN:
             text = gettext("The list has no filter %(names)s. Nothing was exported.")
             names = ", ".join(self.unknown_filters(request))
             return csv_files.refuse_file([text % {"names": names}])
-        rows = (export_cells(ticket) for ticket in one_by_one(tickets))
-        return csv_files.download(f"tickets-{timezone.now():%Y-%m-%d-%H%M}", COLUMNS, rows)
+        if listed.problems:
+            return csv_files.refuse_file([*listed.problems, gettext("Nothing was exported.")])
+        reasons = {one.code: str(one) for one in ReasonCode.objects.all()}
+        tickets = with_names(listed.queryset)
+        rows = (export_cells(ticket, reasons) for ticket in one_by_one(tickets))
+        name = f"tickets-{timezone.localtime():%Y-%m-%d-%H%M}"
+        return csv_files.download(name, export_columns(), rows)
 
     def unknown_filters(self, request: HttpRequest) -> list[str]:
         """Name the parameters that the list cannot be narrowed by, of the first MOST_TRIED."""
@@ -92,15 +86,60 @@ def one_by_one(tickets: QuerySet[Ticket]) -> Iterator[Ticket]:
         page = list(ordered.filter(pk__lt=page[-1].pk)[:AT_ONCE])
 
 
-def export_cells(ticket: Ticket) -> list[object]:
+def with_names(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
+    """Add who decided, and the tracking number if the parcel is the company's own."""
+    own = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
+    number = Subquery(own.values("tracking_number")[:1])
+    return tickets.annotate(tracking_number=number, decider=F("decided_by__username"))
+
+
+def export_columns() -> list[str]:
+    """Name the columns in the reader's language, and the zone of the times."""
+    times = [
+        pgettext("ticket", "opened"),
+        gettext("updated"),
+        gettext("first response"),
+        gettext("due"),
+        gettext("claim deadline"),
+        pgettext("ticket", "decided"),
+    ]
+    return [
+        gettext("ticket"),
+        gettext("company"),
+        gettext("type"),
+        gettext("status"),
+        gettext("carrier"),
+        gettext("tracking number"),
+        gettext("shipment"),
+        gettext("agent"),
+        gettext("decided by"),
+        gettext("reason code"),
+        gettext("claimed"),
+        gettext("offered"),
+        gettext("paid"),
+        gettext("currency"),
+        *map(in_zone, times),
+        gettext("text"),
+    ]
+
+
+def export_cells(ticket: Ticket, reasons: Mapping[str, str]) -> list[object]:
+    money = [
+        None if one is None else exact_amount(one, ticket.currency) for _, one in ticket.amounts
+    ]
     return [
         ticket.pk,
         ticket.company.name,
-        ticket.type.name,
-        Status(ticket.status).slug,
+        str(ticket.type),
+        status_label(ticket.status),
         ticket.carrier_name,
+        getattr(ticket, "tracking_number", None),
         ticket.shipment_id,
         str(ticket.agent) if ticket.agent else "",
+        getattr(ticket, "decider", None),
+        reasons.get(ticket.reason_code, ticket.reason_code),
+        *money,
+        ticket.currency,
         ticket.created_at,
         ticket.updated_at,
         ticket.first_responded_at,

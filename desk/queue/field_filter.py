@@ -1,17 +1,26 @@
 """A filter of a list as a field of the form beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from tickets.models import Ticket
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+
+def chosen_values(given: Iterable[str]) -> list[str]:
+    """Return each value once; `a=1&a=2` and `a=1,2` mean the same."""
+    parts = (part.strip() for one in given for part in one.split(","))
+    return list(dict.fromkeys(filter(None, parts)))
 
 
 class FieldFilter(admin.ListFilter):
@@ -32,7 +41,14 @@ class FieldFilter(admin.ListFilter):
         super().__init__(request, params, model, model_admin)
         given = params.pop(self.parameter_name, None)
         if given:
-            self.used_parameters[self.parameter_name] = given[-1].strip()
+            self.used_parameters[self.parameter_name] = self.read(given)
+
+    def read(self, given: list[str]) -> str:
+        return given[-1].strip()
+
+    def problem(self) -> str:
+        """Say why the value cannot narrow the list, which is empty then; "" if it can."""
+        return ""
 
     def has_output(self) -> bool:
         return True
@@ -46,13 +62,64 @@ class FieldFilter(admin.ListFilter):
     def field(self) -> forms.Field:
         raise NotImplementedError
 
+    def bound(self) -> str | list[str]:
+        return self.value()
+
     def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
-        form = forms.Form({self.parameter_name: self.value()}, auto_id="filter-%s")
+        form = forms.Form({self.parameter_name: self.bound()}, auto_id="filter-%s")
         form.fields[self.parameter_name] = self.field()
         yield {"form": form}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> QuerySet[Ticket]:
+        if self.problem():
+            return queryset.none()
         return self.narrow(queryset, self.value()) if self.value() else queryset
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         raise NotImplementedError
+
+
+class SelectFilter(FieldFilter):
+    """One of the values that are offered, or all."""
+
+    def offered(self) -> Iterable[tuple[str, str]]:
+        raise NotImplementedError
+
+    def field(self) -> forms.Field:
+        return forms.ChoiceField(
+            label=capfirst(self.title),
+            required=False,
+            choices=[("", gettext("All")), *self.offered()],
+            widget=UnfoldAdminSelectWidget(),
+        )
+
+
+class ChoicesFilter(FieldFilter):
+    """Several values of one field, any of which will do."""
+
+    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
+        raise NotImplementedError
+
+    def read(self, given: list[str]) -> str:
+        return ",".join(chosen_values(given))
+
+    def bound(self) -> list[str]:
+        return chosen_values([self.value()])
+
+    def problem(self) -> str:
+        known = {str(number) for number, _ in self.options()}
+        unknown = [one for one in self.bound() if one not in known]
+        text = gettext("The filter “%(filter)s” does not know %(values)s.")
+        names = {"filter": self.title, "values": ", ".join(unknown)}
+        return text % names if unknown else ""
+
+    def field(self) -> forms.Field:
+        return forms.MultipleChoiceField(
+            label=capfirst(self.title),
+            required=False,
+            choices=self.options(),
+            widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        )
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        return tickets.filter(**{f"{self.parameter_name}__in": chosen_values([value])})

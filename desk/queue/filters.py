@@ -5,22 +5,28 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from django import forms
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminTextInputWidget,
+)
 
 from companies.ids import read_id
 from companies.models import Company
 from companies.spellings import same_text, typed_id
 from desk.common.cache import cached
+from desk.common.search_names import companies_like
 from desk.models import Storm
 from desk.queue import automation_lists
-from desk.queue.field_filter import FieldFilter
-from desk.queue.search_names import companies_like
+from desk.queue.field_filter import ChoicesFilter, FieldFilter, SelectFilter
+from desk.queue.range_filters import RANGES
 from desk.reports import measures
+from desk.reports.measures import NOBODY
 from tickets.models import Agent, Ticket, TicketType
 from tickets.models.carriers import spellings_of
 
@@ -30,24 +36,7 @@ if TYPE_CHECKING:
 TYPES_FRESH_SECONDS = 60
 
 
-class ChoiceFilter(FieldFilter):
-    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
-        raise NotImplementedError
-
-    def field(self) -> forms.Field:
-        return forms.ChoiceField(
-            label=capfirst(self.title),
-            required=False,
-            choices=[("", gettext("All")), *self.options()],
-            widget=UnfoldAdminSelectWidget(),
-        )
-
-    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        known = {str(number) for number, _ in self.options()}
-        return tickets.filter(**{self.parameter_name: value}) if value in known else tickets.none()
-
-
-class StatusFilter(ChoiceFilter):
+class StatusFilter(ChoicesFilter):
     title = gettext_lazy("status")
     parameter_name = "status"
 
@@ -55,7 +44,7 @@ class StatusFilter(ChoiceFilter):
         return Ticket.STATUSES
 
 
-class TypeFilter(ChoiceFilter):
+class TypeFilter(ChoicesFilter):
     title = gettext_lazy("type")
     parameter_name = "type"
 
@@ -86,8 +75,22 @@ class AgentFilter(TextFilter):
     parameter_name = names = "agent"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        if value == NOBODY:
+            return tickets.filter(agent=None)
         named = Agent.objects.filter(user__username=value).values_list("pk", flat=True)
         return tickets.filter(agent__in=list(named))
+
+
+class DecidedByFilter(TextFilter):
+    title = gettext_lazy("decided by")
+    names = "agent"
+    parameter_name = "decided_by"
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        if value == NOBODY:
+            return tickets.filter(decided_at__isnull=False, decided_by=None)
+        named = User.objects.filter(username=value).values_list("pk", flat=True)
+        return tickets.filter(decided_by__in=list(named))
 
 
 class CompanyFilter(TextFilter):
@@ -108,7 +111,7 @@ class CarrierFilter(TextFilter):
     parameter_name = "carrier_name"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        return tickets.filter(carrier_name__in=spellings_of(value))
+        return tickets.filter(carrier_name__in=[""] if value == NOBODY else spellings_of(value))
 
 
 class DayFilter(FieldFilter):
@@ -146,7 +149,7 @@ class OpenedTo(DayFilter):
         return tickets.filter(created_at__lt=end) if end else tickets
 
 
-class FigureFilter(FieldFilter):
+class FigureFilter(SelectFilter):
     """The tickets behind a figure of a report. Nobody types it: a report leads here."""
 
     title = gettext_lazy("report")
@@ -155,13 +158,8 @@ class FigureFilter(FieldFilter):
     def has_output(self) -> bool:
         return bool(self.value())
 
-    def field(self) -> forms.Field:
-        return forms.ChoiceField(
-            label=capfirst(self.title),
-            required=False,
-            choices=[("", gettext("All")), (self.value(), self.says())],
-            widget=UnfoldAdminSelectWidget(),
-        )
+    def offered(self) -> list[tuple[str, str]]:
+        return [(self.value(), self.says())]
 
     def says(self) -> str:
         found = measures.from_address(self.value())
@@ -169,7 +167,7 @@ class FigureFilter(FieldFilter):
             return gettext("unknown")
         slug, period, _ = found
         names = {"figure": measures.MEASURES[slug].title}
-        days = {"first": period.first.isoformat(), "last": period.last.isoformat()}
+        days = {"first": date_format(period.first), "last": date_format(period.last)}
         return gettext("%(figure)s, %(first)s to %(last)s") % {**names, **days}
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
@@ -177,7 +175,7 @@ class FigureFilter(FieldFilter):
         return tickets.filter(measures.figure_condition(*found)) if found else tickets.none()
 
 
-class StormFilter(FieldFilter):
+class StormFilter(SelectFilter):
     """The tickets of a storm, whatever has become of them. The storm's page leads here."""
 
     title = gettext_lazy("storm")
@@ -189,14 +187,9 @@ class StormFilter(FieldFilter):
     def number(self) -> int:
         return read_id(self.value()) or 0
 
-    def field(self) -> forms.Field:
+    def offered(self) -> list[tuple[str, str]]:
         found = Storm.objects.filter(pk=self.number()).first()
-        return forms.ChoiceField(
-            label=capfirst(self.title),
-            required=False,
-            choices=[("", gettext("All")), (self.value(), str(found or gettext("unknown")))],
-            widget=UnfoldAdminSelectWidget(),
-        )
+        return [(self.value(), str(found or gettext("unknown")))]
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         linked = Storm.tickets.through.objects.filter(storm=self.number())
@@ -223,8 +216,12 @@ FILTERS = (
     StatusFilter,
     TypeFilter,
     AgentFilter,
+    DecidedByFilter,
     CompanyFilter,
     CarrierFilter,
+    *RANGES,
     OpenedFrom,
     OpenedTo,
 )
+# Of these an address may have several values.
+SEVERAL = frozenset(one.parameter_name for one in FILTERS if issubclass(one, ChoicesFilter))

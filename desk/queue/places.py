@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from desk.queue import keyset
-from desk.queue.filters import FILTERS
+from desk.queue.filters import FILTERS, SEVERAL
 from desk.queue.keyset import Key
 
 LIST = "admin:tickets_ticket_changelist"
@@ -30,7 +30,11 @@ class ListPlace(NamedTuple):
     @classmethod
     def read(cls, text: str) -> "ListPlace":
         given = QueryDict(text[:LONGEST])
-        known = {name: given[name] for name in KNOWN if given.get(name)}
+        known = {
+            name: ",".join(given.getlist(name)) if name in SEVERAL else given[name]
+            for name in KNOWN
+            if given.get(name)
+        }
         return cls(urlencode(known), given.get("at", ""))
 
     @property

@@ -1,9 +1,11 @@
 """The queues that agents work from: what is in each, in which order, and how many."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db import connection
 from django.db.models import F
 from django.http import HttpRequest
@@ -12,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from desk.common.cache import cached
 from desk.common.requests import staff
+from tickets.changes.snoozing import asleep_of
 from tickets.models import Agent, Appeal, Ticket, Watch
 from tickets.models.tickets import TicketQuerySet
 
@@ -65,7 +68,14 @@ QUEUES = (
         "mine",
         gettext_lazy("Mine"),
         "person",
-        lambda all_, me: all_.open().filter(agent=me or 0),
+        lambda all_, me: all_.open().filter(~asleep_of(me), agent=me or 0),
+        URGENT,
+    ),
+    Queue(
+        "snoozed",
+        gettext_lazy("Snoozed"),
+        "schedule",
+        lambda all_, me: all_.open().filter(asleep_of(me), agent=me or 0),
         URGENT,
     ),
     Queue("watched", gettext_lazy("Watched"), "visibility", watched, URGENT),
@@ -127,7 +137,7 @@ QUEUES = (
 )
 BY_SLUG = {queue.slug: queue for queue in QUEUES}
 COUNTED = tuple(queue for queue in QUEUES if queue.small)
-PERSONAL = ("mine", "watched")
+PERSONAL = ("mine", "snoozed", "watched")
 # What is in these does not depend on who asks.
 SHARED_LISTS = tuple(queue for queue in QUEUES if queue.slug not in PERSONAL)
 SHARED = tuple(queue for queue in SHARED_LISTS if queue.small)
@@ -172,6 +182,12 @@ def queue_counts(request: HttpRequest) -> Facts:
         known = Facts._make(found)
         vars(request)["_desk_facts"] = known
     return known
+
+
+def forget_counts(user: User) -> None:
+    """Have the badges of somebody whose own lists have changed counted anew."""
+    with suppress(Exception):  # whatever the cache's client calls "away"
+        cache.delete(f"desk:queues:{user.pk}")
 
 
 def count_queues(user: User) -> Facts:

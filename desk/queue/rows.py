@@ -18,8 +18,9 @@ from companies.money import money_text
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
 from desk.common.controls import isolated
-from desk.common.times import distance, iso_utc, local_text
+from desk.common.times import distance, iso_utc, local_text, snoozed_text
 from shipments.models import Shipment
+from tickets.changes.snoozing import asleep_until
 from tickets.models import Comment, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
@@ -47,6 +48,7 @@ class Peek(NamedTuple):
     by: str = ""
     public: bool = True
     text: str = ""
+    until: datetime | None = None
 
 
 class Extras(TypedDict):
@@ -66,11 +68,12 @@ def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]"
         Subquery(parcel.values("carrier_name")[:1]),
         Subquery(last.values("by")[:1]),
         Subquery(last.values("public")[:1]),
+        asleep_until(),
         Subquery(last.values(start=Left("text", PEEK + 1))[:1]),
     )
     found = {
-        pk: Peek(tracking or "", carrier or "", by or "", bool(public), text or "")
-        for pk, tracking, carrier, by, public, text in listed
+        pk: Peek(tracking or "", carrier or "", by or "", bool(public), text or "", until)
+        for pk, tracking, carrier, by, public, until, text in listed
     }
     rows = cast("list[WithAnnotations[Ticket, Extras]]", tickets)
     for ticket in rows:
@@ -97,7 +100,7 @@ def due_deadline(ticket: Ticket, now: datetime) -> Deadline:
 
 
 def claim_deadline(ticket: Ticket, now: datetime) -> Deadline:
-    late = gettext("missed by %(distance)s")
+    late = gettext("expired %(distance)s ago")
     return row_deadline(ticket.filing_due_at, now, late, clocks.filing_state(ticket, now))
 
 
@@ -130,7 +133,8 @@ def ticket_cell(ticket: Ticket, peek: Peek, address: str = "") -> SafeString:
     number = peek.tracking
     if not number and ticket.shipment_id:
         number = gettext("shipment %(shipment)d") % {"shipment": ticket.shipment_id}
-    about = filter(None, (str(ticket.type), ticket.carrier_name or peek.carrier, number))
+    asleep = snoozed_text(peek.until) if peek.until else ""
+    about = filter(None, (str(ticket.type), ticket.carrier_name or peek.carrier, number, asleep))
     said_last = Truncator(peek.text).chars(PEEK)
     return format_html(
         ROW,

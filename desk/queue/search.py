@@ -7,18 +7,22 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import connection
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from unfold.dataclasses import SearchResult
 
-from desk.queue import search_names, search_statements, search_terms
-from desk.queue.search_names import Name
-from desk.queue.search_terms import Terms
+from desk.common import search_names, search_terms
+from desk.common.search_names import Name
+from desk.common.search_terms import Terms
+from desk.queue import search_statements
 from desk.queue.search_tickets import (
     Matches,
     exact_ticket,
     search_parameters,
     search_tickets,
 )
-from tickets.labels import status_label
+from shipments.carriers import carrier_key
+from tickets.labels import status_label, type_label
 from tickets.models import Ticket
 
 __all__ = [
@@ -42,6 +46,8 @@ ICONS = {
     "shipment": "package_2",
     "company": "domain",
     "agent": "support_agent",
+    "carrier": "local_shipping",
+    "type": "category",
 }
 SHIPMENT = "SELECT parcel.id, parcel.tracking_number, parcel.carrier_name, company.name"
 OWNER = "JOIN companies_company company ON company.id = parcel.company_id"
@@ -57,7 +63,7 @@ LIMIT %(most)s
 
 
 class Hit(NamedTuple):
-    """Something found: a ticket, shipment, company or agent, and where it leads."""
+    """Something found: a ticket, shipment, company, agent, carrier or type; where it leads."""
 
     kind: str
     id: int
@@ -68,7 +74,7 @@ class Hit(NamedTuple):
 
 class SearchHits(NamedTuple):
     """Hits by kind. `exact` is the ticket that was meant, if what was typed names just one;
-    `near` are companies and agents whose names differ in a letter, where none fits.
+    `named` are carriers and types; `near` are names that differ in a letter, where none fits.
     """
 
     exact: int | None
@@ -76,16 +82,18 @@ class SearchHits(NamedTuple):
     shipments: list[Hit]
     companies: list[Hit]
     agents: list[Hit]
+    named: list[Hit]
     near: list[Hit]
 
     def hits(self) -> list[Hit]:
-        """All of them, the ticket that was meant first."""
+        """All of them, the ticket that was meant first; a shipment behind the tickets about it."""
         first = [one for one in self.tickets if one.id == self.exact]
         rest = [one for one in self.tickets if one.id != self.exact]
-        return [*first, *self.companies, *self.agents, *self.shipments, *rest, *self.near]
+        names = [*self.companies, *self.agents, *self.named]
+        return [*first, *names, *rest, *self.shipments, *self.near]
 
 
-NOTHING = SearchHits(None, [], [], [], [], [])
+NOTHING = SearchHits(None, [], [], [], [], [], [])
 
 
 def find(words: str, user: User | AnonymousUser, most: int = MOST_OFFERED) -> SearchHits:
@@ -94,18 +102,20 @@ def find(words: str, user: User | AnonymousUser, most: int = MOST_OFFERED) -> Se
     sees_tickets = user.has_perm("tickets.view_ticket")
     if not terms.typed:
         return NOTHING
-    exact, tickets, agents = None, [], []
+    exact, tickets, agents, named = None, [], [], []
     if sees_tickets:
         exact = exact_ticket(terms)
         tickets = ticket_hits(search_tickets(terms, most).ids, exact)
         agents = [agent_hit(one) for one in search_names.find_agents(terms.words, MOST_OF_OTHERS)]
+        named = [*carrier_hits(search_names.find_carriers(terms.words))]
+        named += [type_hit(one) for one in search_names.find_types(terms.words)]
     companies: list[Hit] = []
     if user.has_perm("companies.view_company"):
         found = search_names.find_companies(terms.words, MOST_OF_OTHERS)
         companies = [company_hit(one, sees_tickets) for one in found]
     shipments = shipment_hits(terms) if user.has_perm("shipments.view_shipment") else []
-    near = [] if companies or agents or not sees_tickets else find_near(terms)
-    return SearchHits(exact, tickets, shipments, companies, agents, near)
+    near = [] if companies or agents or named or not sees_tickets else find_near(terms)
+    return SearchHits(exact, tickets, shipments, companies, agents, named[:MOST_OF_OTHERS], near)
 
 
 def terms_of(request: HttpRequest) -> Terms:
@@ -118,11 +128,14 @@ def terms_of(request: HttpRequest) -> Terms:
 
 
 def find_near(terms: Terms) -> list[Hit]:
-    """Companies and agents with such names, but for a letter, each with the search for it."""
-    companies, agents = search_names.find_near_names(terms.words)
+    """Companies, agents and carriers with such names, but for a letter, each with the search for
+    it.
+    """
+    companies, agents, carriers = search_names.find_near_names(terms.words)
+    hits = [*(company_hit(one, True) for one in companies), *map(agent_hit, agents)]
     return [
         hit._replace(link=f"{reverse(LIST)}?{urlencode({'q': hit.title})}")
-        for hit in [*(company_hit(one, True) for one in companies), *map(agent_hit, agents)]
+        for hit in [*hits, *carrier_hits(carriers)]
     ]
 
 
@@ -161,7 +174,7 @@ def shipment_hits(terms: Terms) -> list[Hit]:
 
 def company_hit(company: Name, sees_tickets: bool) -> Hit:
     """It leads to the company's tickets, or to its own page for who may see none."""
-    link = f"{reverse(LIST)}?{urlencode({'queue': 'everything', 'company': company.id})}"
+    link = everything_with(company=company.id)
     if not sees_tickets:
         link = reverse("admin:companies_company_change", args=[company.id])
     return Hit("company", company.id, company.name, "", link)
@@ -171,6 +184,25 @@ def agent_hit(agent: Name) -> Hit:
     """It leads to the agent's open tickets."""
     link = f"{reverse(LIST)}?{urlencode({'queue': 'open', 'agent': agent.name})}"
     return Hit("agent", agent.id, agent.full or agent.name, agent.name if agent.full else "", link)
+
+
+def carrier_hits(spellings: list[Name]) -> list[Hit]:
+    """One of each carrier, however many spellings it has; it leads to the carrier's tickets."""
+    carriers = {carrier_key(one.name): one.name for one in reversed(spellings)}
+    return [
+        Hit("carrier", 0, name, gettext("Carrier"), everything_with(carrier_name=name))
+        for name in carriers.values()
+    ]
+
+
+def type_hit(found: Name) -> Hit:
+    """It leads to the tickets of the type."""
+    title = capfirst(type_label(found.name))
+    return Hit("type", found.id, title, gettext("Type"), everything_with(type=found.id))
+
+
+def everything_with(**narrowed: str | int) -> str:
+    return f"{reverse(LIST)}?{urlencode({'queue': 'everything', **narrowed})}"
 
 
 def palette(request: HttpRequest, term: str) -> list[SearchResult]:

@@ -15,21 +15,20 @@ JOIN tickets_ticket ticket
   ON ticket.shipment_id = parcel.id AND ticket.company_id = parcel.company_id
 WHERE search_key(parcel.tracking_number) = %(key)s AND %(key)s <> ''
 """
-# The newest of each company, and of each agent, through its index; never all of a large one's.
-BY_COMPANY = """
-SELECT theirs.id FROM unnest(%(companies)s::bigint[]) AS company
+# The newest of each, through an index that begins with it; never all of a large one's.
+NEWEST_OF = """
+SELECT theirs.id FROM unnest(%({names})s::{kind}[]) AS one
 CROSS JOIN LATERAL (
-  SELECT id FROM tickets_ticket WHERE company_id = company
+  SELECT id FROM tickets_ticket WHERE {column} = one
   ORDER BY created_at DESC, id DESC LIMIT %(most)s
 ) theirs
 """
-BY_AGENT = """
-SELECT theirs.id FROM unnest(%(agents)s::bigint[]) AS agent
-CROSS JOIN LATERAL (
-  SELECT id FROM tickets_ticket WHERE agent_id = agent
-  ORDER BY created_at DESC, id DESC LIMIT %(most)s
-) theirs
-"""
+BY_NAMES = [
+    NEWEST_OF.format(names="companies", kind="bigint", column="company_id"),
+    NEWEST_OF.format(names="agents", kind="bigint", column="agent_id"),
+    NEWEST_OF.format(names="types", kind="bigint", column="type_id"),
+    NEWEST_OF.format(names="carriers", kind="text", column="carrier_name"),
+]
 # Block after block from the newest on, until there are enough: as quick for a word that half of
 # all tickets have as for one that none has. OFFSET 0 keeps PostgreSQL from reading all rows by
 # their ids instead. See search_terms() for what a block is.

@@ -8,11 +8,16 @@ tickets instead. Why so: decision page desk-search-folds-and-goes-block-by-block
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from companies.spellings import PLAIN_FROM, PLAIN_TO, plain_word
-from desk.queue import search_names, search_statements
-from desk.queue.search_names import Name
-from desk.queue.search_terms import Terms
+from desk.common import search_names
+from desk.common.search_names import Name
+from desk.common.search_terms import Terms
+from desk.queue import search_statements
+from shipments.carriers import carrier_key
+from tickets.labels import type_label
 
 MOST_FOUND = 1_000
 # What is shown of whose tickets are all among them.
@@ -23,30 +28,47 @@ MOST_AGENTS = 5
 class Matches(NamedTuple):
     """At most so many ids as were asked for; whether there were more, older ones.
 
-    `companies` and `agents` are those all of whose tickets are among them.
+    The newest tickets of these companies, agents, carriers and types are among them.
     """
 
     ids: list[int]
     more: bool
     companies: list[Name]
     agents: list[Name]
+    carriers: list[Name]
+    types: list[Name]
 
     @property
-    def company_names(self) -> str:
-        return ", ".join(one.name for one in self.companies)
+    def included(self) -> list[str]:
+        """Say in a sentence for each kind whose tickets are among them."""
+        carriers = {carrier_key(one.name): one.name for one in reversed(self.carriers)}
+        kinds = [
+            (
+                gettext("Includes the tickets of these companies: %(names)s"),
+                names_of(self.companies),
+            ),
+            (gettext("Includes the tickets of these agents: %(names)s"), names_of(self.agents)),
+            (gettext("Includes the tickets of these carriers: %(names)s"), carriers.values()),
+            (
+                gettext("Includes the tickets of these types: %(names)s"),
+                [capfirst(type_label(one.name)) for one in self.types],
+            ),
+        ]
+        return [text % {"names": ", ".join(names)} for text, names in kinds if names]
 
-    @property
-    def agent_names(self) -> str:
-        return ", ".join(one.name for one in self.agents)
+
+def names_of(found: list[Name]) -> list[str]:
+    return [one.name for one in found]
 
 
 def search_tickets(terms: Terms, most: int = MOST_FOUND) -> Matches:
     """Bounded whatever is asked for."""
     if not terms.typed:
-        return Matches([], False, [], [])
+        return Matches([], False, [], [], [], [])
     plain = [] if terms.phrases or terms.excluded else terms.words
     companies = search_names.find_companies(plain, MOST_COMPANIES)
     agents = search_names.find_agents(plain, MOST_AGENTS)
+    carriers, types = search_names.find_carriers(plain), search_names.find_types(plain)
     union = " UNION ".join(f"({part})" for part in parts_of(terms))
     statement = (
         f"SELECT id FROM ({union}) AS found WHERE id IS NOT NULL"  # noqa: S608 - our own parts
@@ -56,15 +78,17 @@ def search_tickets(terms: Terms, most: int = MOST_FOUND) -> Matches:
         **search_parameters(terms, most + 1),
         "companies": [one.id for one in companies],
         "agents": [one.id for one in agents],
+        "carriers": [one.name for one in carriers],
+        "types": [one.id for one in types],
     }
     ids = fetch_ids(statement, given)
-    return Matches(ids[:most], len(ids) > most, companies, agents)
+    return Matches(ids[:most], len(ids) > most, companies, agents, carriers, types)
 
 
 def parts_of(terms: Terms) -> list[str]:
     """The ways in which these may find a ticket."""
     ways = search_statements
-    parts = [ways.BY_TRACKING, ways.BY_COMPANY, ways.BY_AGENT]
+    parts = [ways.BY_TRACKING, *ways.BY_NAMES]
     if terms.number is not None:
         parts += [ways.BY_ID, ways.BY_SHIPMENT]
     if terms.part:

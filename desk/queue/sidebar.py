@@ -150,6 +150,7 @@ def queue_items(request: HttpRequest, *, elsewhere: bool = False) -> list[dict[s
             "badge_variant": "danger" if queue.slug == "overdue" else "primary",
         }
         for queue in queues.queues_for(staff(request))
+        if queue.slug != "snoozed" or queue == current or known.badge(queue)
     ]
 
 

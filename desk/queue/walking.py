@@ -96,10 +96,16 @@ def walk(request: HttpRequest, ticket: Ticket, before: int = BEFORE, after: int 
 
 
 def open_next(request: HttpRequest, ticket: Ticket) -> HttpResponse:
-    """To the next ticket of the list; at its end to the list, and say so."""
-    found = walk(request, ticket, before=0, after=2)
-    if found.next is not None:
-        return redirect(found.next.address)
+    """To the next ticket of the list; at its end to the list, and say so.
+
+    Those that an answer waits for are passed over.
+    """
+    found = walk(request, ticket, before=0)
+    near = Ticket.objects.filter(pk__in=[one.ticket_id for one in found.after])
+    free = set(near.unawaited().values_list("pk", flat=True))
+    for one in found.after:
+        if one.ticket_id in free:
+            return redirect(one.address)
     text = gettext("That was the last ticket of “%(list)s”.")
     messages.info(request, text % {"list": found.title})
     return redirect(found.place.address)

@@ -34,14 +34,7 @@ class Share(NamedTuple):
 class Report(NamedTuple):
     days: int
     shares: list[Share]
-    jain: float | None
     most_to_least: float | None
-
-
-def jain(parts: Sequence[float]) -> float | None:
-    """1 where everybody has the same, 1/n where one of n has all; None where there is nothing."""
-    squares = sum(part**2 for part in parts)
-    return sum(parts) ** 2 / (len(parts) * squares) if squares else None
 
 
 def most_to_least(parts: Sequence[float]) -> float | None:
@@ -53,13 +46,13 @@ def report(days: int, now: datetime | None = None) -> Report:
     """Everybody who could be given tickets, or was, in these days."""
     now, scope = now or timezone.now(), Scope(days)
     received = assignments_since(scope.since(now))
-    decided = figures.decided_tickets(scope, now).by_agent
+    decided = figures.decided_tickets(scope, now).by_user
     answers = figures.answer_times(scope, now, by="agent_id")
     agents = Agent.objects.filter(
         Q(available=True, user__is_active=True) | Q(user__username__in=received)
     )
-    rows = list(agents.by_name().values_list("pk", "user__username", "capacity"))
-    all_received = sum(received[name] for _, name, _ in rows) or 1
+    rows = list(agents.by_name().values_list("pk", "user", "user__username", "capacity"))
+    all_received = sum(received[name] for *_, name, _ in rows) or 1
     all_capacity = sum(capacity for *_, capacity in rows) or 1
     shares = [
         Share(
@@ -68,13 +61,13 @@ def report(days: int, now: datetime | None = None) -> Report:
             received[name],
             received[name] / all_received,
             capacity / all_capacity,
-            decided.get(agent_id, (0,))[0],
+            decided.get(user_id, (0,))[0],
             answers.get(agent_id, figures.Times()).median,
         )
-        for agent_id, name, capacity in rows
+        for agent_id, user_id, name, capacity in rows
     ]
     parts = [one.received / one.capacity for one in shares if one.capacity]
-    return Report(days, shares, jain(parts), most_to_least(parts))
+    return Report(days, shares, most_to_least(parts))
 
 
 def assignments_since(since: datetime) -> Counter[str]:

@@ -32,16 +32,21 @@ class Scope(NamedTuple):
         today = local.replace(hour=0, minute=0, second=0, microsecond=0)
         return today - timedelta(days=self.days - 1)
 
-    def narrow(self) -> tuple[str, dict[str, Any]]:
-        """The rest of a WHERE, and what it needs."""
+    def narrow(self, agent: str) -> tuple[str, dict[str, Any]]:
+        """The rest of a WHERE, in which `agent` is the condition on the agent, and its values."""
         wanted = {"type_id": self.type_id, "agent_id": self.agent_id}
         given: dict[str, Any] = {column: value for column, value in wanted.items() if value}
-        parts = [f" AND {column} = %({column})s" for column in given]
+        conditions = {"type_id": "type_id = %(type_id)s", "agent_id": agent}
+        parts = [f" AND {conditions[column]}" for column in given]
         if self.carrier:
             parts.append(" AND carrier_name = ANY(%(spellings)s)")
             given["spellings"] = spellings_of(self.carrier)
         return "".join(parts), given
 
+
+# Whose tickets are an agent's: of those that are open, and of those that are decided.
+HOLDER = "agent_id = %(agent_id)s"
+DECIDER = "decided_by_id = (SELECT user_id FROM tickets_agent WHERE id = %(agent_id)s)"
 
 Triple = tuple[int, int, int]
 
@@ -54,11 +59,14 @@ class Opened(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """How many of each, how many of them were accepted, and how many came too late."""
+    """How many of each, how many of them were accepted, and how many came too late.
+
+    By the user who decided; of none where that was an automation.
+    """
 
     by_day: Counter[date]
     by_type: dict[Any, Triple]
-    by_agent: dict[Any, Triple]
+    by_user: dict[Any, Triple]
     by_carrier: dict[Any, Triple]
 
 
@@ -105,22 +113,23 @@ def opened_tickets(scope: Scope, now: datetime) -> Opened:
 def decided_tickets(scope: Scope, now: datetime) -> Decided:
     rows = run_query(
         """
-        SELECT (decided_at AT TIME ZONE %(zone)s)::date AS day, type_id, agent_id, carrier_name,
-            grouping(type_id, carrier_name) AS what, count(*),
+        SELECT (decided_at AT TIME ZONE %(zone)s)::date AS day, type_id, decided_by_id,
+            carrier_name, grouping(type_id, carrier_name) AS what, count(*),
             count(*) FILTER (WHERE status = ANY(%(accepting)s)),
             count(*) FILTER (WHERE decided_at > resolution_due_at)
         FROM tickets_ticket
         WHERE decided_at IS NOT NULL AND decided_at >= %(since)s {narrow}
-        GROUP BY GROUPING SETS ((1), (type_id, agent_id), (carrier_name))
+        GROUP BY GROUPING SETS ((1), (type_id, decided_by_id), (carrier_name))
         """,
         scope,
         now,
+        DECIDER,
     )
     made = Decided(Counter(), {}, {}, {})
-    for day, type_id, agent_id, carrier, what, *numbers in rows:
+    for day, type_id, user_id, carrier, what, *numbers in rows:
         if what == BY_TYPE:
             add_to(made.by_type, type_id, numbers)
-            add_to(made.by_agent, agent_id, numbers)
+            add_to(made.by_user, user_id, numbers)
         elif what == BY_CARRIER:
             add_to(made.by_carrier, carrier, numbers)
         else:
@@ -165,13 +174,15 @@ def answer_times(scope: Scope, now: datetime, by: str = "type_id") -> dict[int |
     return times("created_at >= %(since)s", "first_responded_at", scope, now, by)
 
 
-def decision_times(scope: Scope, now: datetime, by: str = "type_id") -> dict[int | None, Times]:
+def decision_times(scope: Scope, now: datetime) -> dict[int | None, Times]:
     """From opening to the decision, of tickets decided in the time; None is all together."""
     during = "decided_at IS NOT NULL AND decided_at >= %(since)s"
-    return times(during, "decided_at", scope, now, by)
+    return times(during, "decided_at", scope, now, "type_id", DECIDER)
 
 
-def times(during: str, end: str, scope: Scope, now: datetime, by: str) -> dict[int | None, Times]:
+def times(
+    during: str, end: str, scope: Scope, now: datetime, by: str, agent: str = HOLDER
+) -> dict[int | None, Times]:
     rows = run_query(
         f"""
         SELECT grouping({by}), {by}, count({end}),
@@ -181,6 +192,7 @@ def times(during: str, end: str, scope: Scope, now: datetime, by: str) -> dict[i
         """,  # noqa: S608 - our own columns
         scope,
         now,
+        agent,
     )
     return {
         None if together else key: Times(number, *(middle or (None, None)))
@@ -198,8 +210,10 @@ def add_to(to: dict[Any, Triple], key: Any, numbers: list[int]) -> None:
     to[key] = (first + numbers[0], second + numbers[1], third + numbers[2])
 
 
-def run_query(statement: str, scope: Scope, now: datetime) -> list[tuple[Any, ...]]:
-    narrow, given = scope.narrow()
+def run_query(
+    statement: str, scope: Scope, now: datetime, agent: str = HOLDER
+) -> list[tuple[Any, ...]]:
+    narrow, given = scope.narrow(agent)
     values = {
         "now": now,
         "zone": settings.DESK_TIME_ZONE,

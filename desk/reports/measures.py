@@ -114,6 +114,8 @@ if HAS_MONEY:
     MEASURES["paid"] = Measure(gettext_lazy("With an amount paid"), decided, Q(amount_paid__gt=0))
 OF_OPENED = tuple(slug for slug, one in MEASURES.items() if one.during is opened)
 OF_DECIDED = tuple(slug for slug, one in MEASURES.items() if one.during is decided)
+# In an address, for tickets of no agent or no carrier; no user name has this sign.
+NOBODY = "—"
 # Between the parts of what an address names.
 JOINT = ":"
 

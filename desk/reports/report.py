@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from desk.reports.measures import HAS_MONEY, MEASURES, OF_DECIDED, OF_OPENED, Period
@@ -16,7 +16,7 @@ from tickets.models.carriers import spellings_of
 
 # Of a carrier, type or agent, or of all: how many tickets of each measure.
 Counts = dict[str, int]
-DIMENSIONS = ("type_id", "carrier_name", "agent_id")
+DIMENSIONS = ("type_id", "carrier_name", "user_id")
 # Columns that tickets have where decisions have amounts and reasons (HAS_MONEY).
 MONEY: tuple[str, ...] = (
     "currency",
@@ -98,7 +98,7 @@ def totals(asked: Narrowed, groups: dict[str, dict[Any, Counts]] | None = None) 
         for dimension, key, counts in counted(asked, slugs, grouped=groups is not None):
             if dimension is None:
                 made |= counts
-            elif groups is not None and key not in (None, ""):
+            elif groups is not None:
                 groups[dimension].setdefault(key, {}).update(counts)
     return made
 
@@ -113,7 +113,9 @@ def counted(
         else Value(1)
         for slug in slugs
     }
-    inner = in_time(asked, slugs[0]).values(*DIMENSIONS).annotate(**flags)
+    # A decision is of who decided, whoever holds the ticket now.
+    user = F("decided_by_id") if slugs == OF_DECIDED else F("agent__user_id")
+    inner = in_time(asked, slugs[0]).annotate(user_id=user).values(*DIMENSIONS).annotate(**flags)
     if grouped:
         heads = [*(f"grouping({name})" for name in DIMENSIONS), *DIMENSIONS]
         sets = ["()", *(f"({name})" for name in DIMENSIONS)]

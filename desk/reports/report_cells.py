@@ -11,7 +11,7 @@ from django.utils.formats import number_format
 from companies.currencies import exact_amount
 from companies.money import money_number
 from desk.reports import charts
-from desk.reports.measures import name_in_address
+from desk.reports.measures import OF_DECIDED, name_in_address
 from desk.reports.report import Money, Narrowed
 
 
@@ -51,6 +51,8 @@ class LinkedFigures:
 
     def number(self, slug: str, number: int, reason: str = "", **narrowed: Any) -> Cell:
         figure = name_in_address(slug, self.asked.period, reason)
+        if slug in OF_DECIDED and "agent" in narrowed:
+            narrowed["decided_by"] = narrowed.pop("agent")
         query = {"queue": "everything", "figure": figure, **self.narrowed, **narrowed}
         return Cell(
             number_format(number, use_l10n=True, force_grouping=True),

@@ -104,7 +104,7 @@ def report_page(request: HttpRequest) -> HttpResponse:
         "question": question,
         "period": question.asked.period,
         "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
-        "carriers": sorted(found.groups["carrier_name"], key=reading_key),
+        "carriers": sorted(filter(None, found.groups["carrier_name"]), key=reading_key),
         "periods": quick_periods(),
         "narrowed": "".join(f"&{urlencode({name: value})}" for name, value in kept.items()),
         "asked": request.GET.urlencode(),

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from companies.reading_order import reading_key
 from desk.reports import charts
-from desk.reports.measures import HAS_MONEY, MEASURES
-from desk.reports.report import PeriodReport
+from desk.reports.measures import HAS_MONEY, MEASURES, NOBODY
+from desk.reports.report import DIMENSIONS, PeriodReport
 from desk.reports.report_cells import (
     FigureTable,
     LinkedFigures,
@@ -20,7 +21,7 @@ from desk.reports.report_cells import (
     share_cell,
     text_cell,
 )
-from tickets.models import Agent, TicketType
+from tickets.models import TicketType
 
 MOST_CHARTED = 12
 REASONS: str = "tickets.ReasonCode"
@@ -41,40 +42,24 @@ COLUMNS = (
 def tables(report: PeriodReport, most: int | None = None) -> list[FigureTable]:
     """With so many rows each at most, and how many more there are."""
     linked = LinkedFigures(report.asked)
-    types = {one.pk: str(one) for one in TicketType.objects.all()}
-    agents = dict(Agent.objects.values_list("pk", "user__username"))
+    users = dict(User.objects.values_list("pk", "username"))
+    types, carriers, deciders = (report.groups[one] for one in DIMENSIONS)
+    type_names = {one.pk: str(one) for one in TicketType.objects.all()}
+    unknown, nobody = gettext("unknown"), gettext("nobody")
+    named = (
+        {key: (type_names.get(key, str(key)), {"type": key}) for key in types},
+        {name: (name or unknown, {"carrier_name": name or NOBODY}) for name in carriers},
+        {key: (users.get(key, nobody), {"agent": users.get(key, NOBODY)}) for key in deciders},
+    )
     made = [
         overview(report, linked),
         promises(report, linked),
+        group_table("types", gettext("By type"), gettext("Type"), named[0], types, linked, most),
         group_table(
-            "types",
-            gettext("By type"),
-            gettext("Type"),
-            {key: (types.get(key, str(key)), {"type": key}) for key in report.groups["type_id"]},
-            report.groups["type_id"],
-            linked,
-            most,
+            "carriers", gettext("By carrier"), gettext("Carrier"), named[1], carriers, linked, most
         ),
         group_table(
-            "carriers",
-            gettext("By carrier"),
-            gettext("Carrier"),
-            {name: (name, {"carrier_name": name}) for name in report.groups["carrier_name"]},
-            report.groups["carrier_name"],
-            linked,
-            most,
-        ),
-        group_table(
-            "agents",
-            gettext("By agent"),
-            gettext("Agent"),
-            {
-                key: (agents.get(key, ""), {"agent": agents.get(key, "")})
-                for key in report.groups["agent_id"]
-            },
-            report.groups["agent_id"],
-            linked,
-            most,
+            "agents", gettext("By agent"), gettext("Agent"), named[2], deciders, linked, most
         ),
     ]
     return [*money_tables(report, most), *reason_tables(report, linked), *made]
@@ -140,9 +125,14 @@ def group_table(
     linked: LinkedFigures,
     most: int | None,
 ) -> FigureTable:
-    """A row for each; those with the most decided come first."""
+    """A row for each; those with the most decided come first, and what is nobody's last."""
     order = sorted(
-        names, key=lambda key: (-numbers[key].get("decided", 0), reading_key(names[key][0]))
+        names,
+        key=lambda key: (
+            key in (None, ""),
+            -numbers[key].get("decided", 0),
+            reading_key(names[key][0]),
+        ),
     )
     rows = []
     for key in order[:most]:

@@ -67,7 +67,6 @@ def dashboard(counted: CountedFigures) -> Dashboard:
     """What was counted, in the reader's language."""
     opened, decided, backlog = counted.opened, counted.decided, counted.backlog
     types = {pk: type_label(name) for pk, name in counted.types.items()}
-    names = counted.agents
     by_carrier = merge_spellings(
         combined(opened.by_carrier, decided.by_carrier, backlog.by_carrier)
     )
@@ -76,7 +75,7 @@ def dashboard(counted: CountedFigures) -> Dashboard:
         ages(backlog.by_age),
         waiting_times(types, counted.responses, counted.decisions),
         per_type(types, combined(opened.by_type, decided.by_type, backlog.by_type)),
-        per_agent(names, combined(opened.by_agent, decided.by_agent, backlog.by_agent)),
+        per_agent(counted.by_agent),
         per_carrier(by_carrier),
     ]
     open_now, overdue, near = total(backlog.by_carrier.values())
@@ -103,9 +102,10 @@ def volume(
 ) -> Table:
     days = [(scope.since(now) + timedelta(days=n)).date() for n in range(scope.days)]
     rows = [(day.isoformat(), opened.get(day, 0), decided.get(day, 0)) for day in days]
-    charted = [(date_format(day, "d M"), row[1:]) for day, row in zip(days, rows, strict=True)]
-    series = (gettext("opened"), gettext("decided"))
-    chart = charts.columns(gettext("Tickets per day"), series, charted)
+    marks = (date_format(day, "MONTH_DAY_FORMAT") for day in days)
+    charted = list(zip(marks, (row[1:] for row in rows), strict=True))
+    names = (gettext("opened"), gettext("decided"))
+    chart = charts.columns(gettext("Tickets per day"), names, charted)
     columns = (gettext("Day"), pgettext("tickets", "Opened"), pgettext("tickets", "Decided"))
     return Table("volume", gettext("Volume"), columns, rows, chart)
 
@@ -151,13 +151,10 @@ def per_type(types: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Ta
     return Table("types", gettext("By type"), group_columns(gettext("Type")), rows)
 
 
-def per_agent(names: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Table:
-    """Those with the most open first. Opened are those of the time that they hold now."""
-    order = sorted(
-        numbers,
-        key=lambda key: (key is not None, -numbers[key].open, reading_key(names.get(key, ""))),
-    )
-    named = [(names.get(key, gettext("nobody")), numbers[key]) for key in order]
+def per_agent(numbers: Mapping[str, GroupCounts]) -> Table:
+    """Those with the most open first. Decisions are of who decided, the rest of who holds it."""
+    order = sorted(numbers, key=lambda name: (name != "", -numbers[name].open, reading_key(name)))
+    named = [(name or gettext("nobody"), numbers[name]) for name in order]
     rows = [(name, *counts) for name, counts in named]
     charted = [(name, (counts.open, counts.overdue)) for name, counts in named[:MOST_CHARTED]]
     series = (pgettext("tickets", "open"), pgettext("tickets", "overdue"))

@@ -14,6 +14,7 @@ from companies.currencies import CURRENCIES
 from companies.money import money_number
 from companies.reading_order import ReadingOrder
 from desk.common.admin_base import ModelAdmin
+from desk.common.controls import foreign_column
 from desk.common.generics import ModelForm
 from tickets.models import ApprovalLimit, ReasonCode
 from tickets.models.decisions import OTHER
@@ -55,7 +56,7 @@ class ReasonCodeAdmin(ModelAdmin):
     """A code that decisions have is never deleted, only switched off."""
 
     form = ReasonCodeForm
-    list_display = ("code", "name_en", "name_es", "for_accepted", "for_declined", "active")
+    list_display = ("__str__", "code_text", "for_accepted", "for_declined", "active")
     list_filter = ("active", "for_accepted", "for_declined")
     fields = (
         "code",
@@ -68,6 +69,8 @@ class ReasonCodeAdmin(ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
+
+    code_text = foreign_column("code")
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: ReasonCode | None = None

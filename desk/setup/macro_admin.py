@@ -22,7 +22,17 @@ class MacroAdmin(ModelAdmin):
 
     list_display = ("name", "language", "public", "move_to", "active")
     list_filter = ("active", "language", "public")
-    fields = ("name", "text", "public", "move_to", "requested", "language", "types", "active")
+    fields = (
+        "name",
+        "text",
+        "public",
+        "move_to",
+        "reason_code",
+        "requested",
+        "language",
+        "types",
+        "active",
+    )
     formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
     list_per_page = 25
     show_full_result_count = False

@@ -52,7 +52,7 @@ class HolidayInline(NamedInline):
 @admin.register(Calendar)
 class CalendarAdmin(RulesAdmin):
     form = CalendarForm
-    list_display = ("name", "time_zone", "week")
+    list_display = ("__str__", "time_zone", "week")
     fields = ("name", "time_zone")
     inlines = (HoursInline, HolidayInline)
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 
 from desk.common.admin_base import ModelAdmin
 from tickets.models import Ticket, TicketType
@@ -28,8 +28,8 @@ class OpenTickets(TypedDict):
 class TicketTypeAdmin(ModelAdmin):
     list_display = (
         "id",
-        "name",
-        "description",
+        "__str__",
+        "words",
         "reference",
         "reference_required",
         "active",
@@ -54,6 +54,10 @@ class TicketTypeAdmin(ModelAdmin):
         number = Coalesce(Subquery(own.annotate(n=Count("*")).values("n")), 0)
         types: QuerySet[TicketType] = super().get_queryset(request)
         return types.annotate(number=number)
+
+    @admin.display(description=gettext_lazy("description"))
+    def words(self, one: TicketType) -> str:
+        return pgettext("ticket type", one.description)
 
     @admin.display(description=gettext_lazy("open tickets"))
     def open_tickets(self, one: "WithAnnotations[TicketType, OpenTickets]") -> SafeString | str:

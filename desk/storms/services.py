@@ -38,11 +38,6 @@ def require_storm_lead(user: User) -> str:
     return user.get_username()
 
 
-def storms_of(ticket: Ticket) -> QuerySet[Storm]:
-    """The storms a ticket belongs to, the newest first."""
-    return ticket.storms.exclude(state=Storm.State.DISMISSED).order_by("-pk")
-
-
 class Heaps(NamedTuple):
     """Tickets of an hour by carrier, whatever the case of its name; and how each is spelt."""
 

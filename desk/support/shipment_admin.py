@@ -5,6 +5,7 @@ import json
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
@@ -12,12 +13,15 @@ from companies.money import money_text
 from companies.spellings import typed_id
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
 from desk.common.controls import foreign_column, isolated
+from shipments.carrier_pages import parcel_context
+from shipments.labels import tracking_label
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
+from tickets.labels import type_label
 
 
 class UpdateInline(ReadOnly, TabularInline):
     model = TrackingUpdate
-    status_text = foreign_column("status")
+    status_text = foreign_column("status", tracking_label)
     status_description_text = foreign_column("status_description")
     location_text = foreign_column("location")
     fields = readonly_fields = (
@@ -50,7 +54,7 @@ class SurchargeInline(ReadOnly, TabularInline):
 
 class IncidenceInline(ReadOnly, TabularInline):
     model = Incidence
-    kind_text = foreign_column("kind")
+    kind_text = foreign_column("kind", type_label)
     description_text = foreign_column("description")
     fields = readonly_fields = (
         "id",
@@ -67,7 +71,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
     tracking_number_text = foreign_column("tracking_number")
     company_text = foreign_column("company")
     carrier_name_text = foreign_column("carrier_name")
-    status_text = foreign_column("status")
+    status_text = foreign_column("status", tracking_label)
     list_display = (
         "id",
         "tracking_number_text",
@@ -82,8 +86,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
     fields = readonly_fields = (
         "id",
         "company_text",
-        "tracking_number_text",
-        "carrier_name_text",
+        "parcel_text",
         "carrier_id",
         "order_text",
         "status_text",
@@ -109,6 +112,11 @@ class ShipmentAdmin(ReadOnlyAdmin):
         empty = () if obj is None or obj.order else ("order_text",)
         return tuple(name for name in self.fields if name not in empty)
 
+    @admin.display(description=gettext_lazy("tracking number"))
+    def parcel_text(self, shipment: Shipment) -> SafeString:
+        known = parcel_context(shipment.carrier_name, shipment.tracking_number)
+        return render_to_string("desk/parcel.html", known)
+
     @admin.display(description=gettext_lazy("order"))
     def order_text(self, shipment: Shipment) -> SafeString | str:
         order = shipment.order
@@ -118,7 +126,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
 @admin.register(Incidence)
 class IncidenceAdmin(ReadOnlyAdmin):
     shipment_text = foreign_column("shipment")
-    kind_text = foreign_column("kind")
+    kind_text = foreign_column("kind", type_label)
     description_text = foreign_column("description")
     list_display = ("id", "shipment_text", "company", "kind_text", "open", "created_at")
     list_filter = ("open",)

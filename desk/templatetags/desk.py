@@ -15,8 +15,10 @@ from django.utils.translation import gettext, ngettext
 from companies.texts import legible
 from desk.common.badges import badge
 from desk.common.controls import isolated
-from desk.common.times import as_clock_time, distance, iso_utc, local_text
+from desk.common.times import as_clock_time, distance, iso_utc, local_text, snoozed_text
 from desk.ticket import values
+from shipments.carrier_pages import parcel_context
+from shipments.labels import tracking_label
 from tickets.changes import mentions
 from tickets.sla.policy import current_rules
 
@@ -30,6 +32,15 @@ CHIP = '<span class="desk-mention{}">@{}</span>'
 
 
 register.filter("foreign", isolated)
+register.filter("snoozed", snoozed_text)
+# A tracking number with its carrier, a link to the carrier's page and a copy button.
+register.inclusion_tag("desk/parcel.html", name="parcel")(parcel_context)
+
+
+@register.filter
+def letter_key(number: int) -> str:
+    """Name the key of a choice by its place: a for 1; "" behind z."""
+    return chr(96 + number) if number <= 26 else ""
 
 
 @register.simple_tag
@@ -60,9 +71,12 @@ def age(at: datetime) -> str:
 
 @register.filter
 def moment(at: datetime | None) -> SafeString | str:
-    """In the reader's zone, and how long ago."""
+    """In the reader's zone; how long ago stands behind it, and beside it how long until then."""
     if at is None:
         return ""
+    if at <= timezone.now():
+        words = '<span title="{}"><time datetime="{}">{}</time></span>'
+        return format_html(words, ago(at), iso_utc(at), local_text(at))
     return format_html(
         '<time datetime="{}">{}</time> <span class="desk-ago">{}</span>',
         iso_utc(at),
@@ -79,6 +93,9 @@ def clock_time(at: datetime | str | None) -> SafeString | str:
         return ""
     # What the API is told is written without a zone, in UTC.
     return as_clock_time(known if known.tzinfo else known.replace(tzinfo=UTC))
+
+
+register.filter("tracking", tracking_label)
 
 
 @register.filter

@@ -1,26 +1,21 @@
 """What agents send from a ticket's page: said and moved in one transaction, and once."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid5
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from desk.ticket import visits
+from desk.ticket import pending, visits
 from tickets import working
-from tickets.assignment import taking
 from tickets.changes.actors import actor_for
-from tickets.changes.decisions import UNSAID, Decision
-from tickets.changes.seen import Seen
-from tickets.models import Comment
-from tickets.statuses import Status
-from tickets.working import AgentReply
+from tickets.models import Comment, PendingAnswer
 
 # The same words within this time are more often a slip than meant.
 SAME_TEXT = timedelta(minutes=1)
+# Other words from the same form are another answer.
+SAID = ("kind", "text", "public", "to", "requested", "code", "amounts")
 
 
 class SentBefore(ValueError):
@@ -28,68 +23,34 @@ class SentBefore(ValueError):
 
 
 @transaction.atomic
-def send_reply(reply: AgentReply, *, again: bool = True) -> bool:
+def submit_answer(answer: PendingAnswer, *, key: UUID | None = None, again: bool = True) -> bool:
     """Write, move, or both; False if this very form has been taken before.
 
-    Who replies to an open ticket that nobody has gets it, whatever they carry. Raises what
-    `working.answer` raises, and SentBefore unless the same text may go `again`.
+    What reaches the company waits until it can no longer be taken back. Raises what
+    `pending.send_or_keep` raises, and SentBefore unless the same text may go `again`.
     """
-    actor_for(reply.user)
-    said = (
-        reply.text,
-        reply.public,
-        reply.to,
-        list(reply.requested),
-        reply.decision,
-        [one.sha256 for one in reply.files],
-    )
-    if not first_time(reply.ticket_id, reply.user, reply.key, said):
+    actor_for(answer.user)
+    if not first_time(answer, key):
         return False
     # The visit's row is locked: of two tabs the second sees what the first has sent.
-    if not again and sent_just_now(reply):
+    if not again and sent_just_now(answer):
         raise SentBefore(gettext("You sent the same text to this ticket a moment ago."))
-    working.answer(reply)
-    if reply.public:
-        taking.take_by_reply(reply.ticket_id, reply.user)
+    pending.send_or_keep(answer)
     return True
 
 
-def sent_just_now(reply: AgentReply) -> bool:
+def sent_just_now(answer: PendingAnswer) -> bool:
     """Tell whether the agent's newest message to the ticket begins with this text, and is new."""
-    text = working.said(reply.text)
-    mine = Comment.objects.filter(ticket=reply.ticket_id, actor=reply.user.get_username())
-    newest = mine.filter(public=reply.public, created_at__gte=timezone.now() - SAME_TEXT).last()
+    text = working.said(answer.text)
+    mine = Comment.objects.filter(ticket=answer.ticket_id, actor=answer.user.get_username())
+    since = timezone.now() - SAME_TEXT
+    newest = mine.filter(public=answer.public, created_at__gte=since).last()
     return bool(text) and newest is not None and f"{newest.text}\n".startswith(f"{text}\n")
 
 
-@transaction.atomic
-def send_move(
-    ticket_id: int,
-    to: Status,
-    *,
-    user: User,
-    reason: str = "",
-    seen: Seen | None = None,
-    requested: Sequence[str] = (),
-    decision: Decision = UNSAID,
-    key: UUID | None = None,
-) -> bool:
-    """Move; False if this very form has been taken before. Raises what `working.move` raises."""
-    actor_for(user)
-    if not first_time(ticket_id, user, key, (to, reason, list(requested), decision)):
-        return False
-    working.move(
-        ticket_id,
-        to,
-        user=user,
-        reason=reason,
-        seen=seen,
-        requested=requested,
-        decision=decision,
-    )
-    return True
-
-
-def first_time(ticket_id: int, user: User, key: UUID | None, said: tuple[object, ...]) -> bool:
-    """Other words from the same form are another answer; a form without a key is always new."""
-    return key is None or visits.is_first_submission(ticket_id, user, uuid5(key, repr(said)))
+def first_time(answer: PendingAnswer, key: UUID | None) -> bool:
+    """Tell whether a form was not taken before; one without a key is always new."""
+    if key is None:
+        return True
+    said = [getattr(answer, name) for name in SAID] + [one["sha256"] for one in answer.files]
+    return visits.is_first_submission(answer.ticket_id, answer.user, uuid5(key, repr(said)))

@@ -9,10 +9,11 @@ from django.utils.translation import gettext, gettext_noop
 from desk.common.forms import AppealForm
 from desk.common.requests import StaffRequest
 from desk.queue import places
+from desk.ticket import pending
 from desk.ticket.pages import TicketPages
-from tickets import working
 from tickets.changes.appeals import NoAppeal, OwnDecision
 from tickets.changes.writes import MoveRefused, StaleTicket
+from tickets.models import PendingAnswer
 
 DONE = {
     "accept": gettext_noop("You accepted the appeal."),
@@ -40,16 +41,19 @@ class AppealPages(TicketPages):
         form = AppealForm(request.POST)
         if not form.is_valid():
             return self.show(request, ticket, status=400, appeal_form=form)
-        decision = form.cleaned_data["decision"]
+        said = form.cleaned_data
+        answer = PendingAnswer(
+            ticket_id=ticket_id,
+            user=request.user,
+            kind=said["decision"],
+            text=said["reason"],
+            seen=str(said["seen"]),
+            alone=said["alone"],
+        )
         try:
-            working.decide_appeal(
-                ticket_id,
-                accept=decision == "accept",
-                user=request.user,
-                reason=form.cleaned_data["reason"],
-                seen=form.cleaned_data["seen"],
-                alone=form.cleaned_data["alone"],
-            )
+            if said["back"]:
+                pending.take_up(answer, said["back"])
+            pending.send_or_keep(answer)
         except (StaleTicket, MoveRefused, NoAppeal) as error:
             fresh = self.working_on(request, ticket_id)
             return self.show(
@@ -60,5 +64,6 @@ class AppealPages(TicketPages):
                 appeal_refusal=str(error),
                 appeal_alone=isinstance(error, OwnDecision) and error.alone,
             )
-        messages.success(request, gettext(DONE[decision]))
+        if answer.due_at is None:
+            messages.success(request, gettext(DONE[said["decision"]]))
         return places.stay(request, ticket_id)

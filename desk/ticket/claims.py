@@ -1,6 +1,7 @@
 """What a ticket is about as a claim: reason codes to choose from, amounts and their words."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -8,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext
 
 from companies.currencies import CURRENCIES, plain_number
-from companies.money import money_text
+from companies.money import money_number, money_text
 from desk.ticket import values
 from shipments.models import Surcharge
 from tickets.changes.required_documents import required_of
@@ -54,7 +55,7 @@ def asked_of_decision(to: Status, tickets: Sequence[Ticket], form: forms.Form) -
         return {}
     known = ReasonCode.objects.about(one.type_id for one in tickets)
     chosen = form["code"].value() if form.is_bound else ""
-    asked = {"codes": codes_for(to, known), "chosen_code": chosen or "other"}
+    asked = {"codes": codes_for(to, known), "chosen_code": chosen}
     if len(tickets) != 1:
         return asked
     return {**asked, "amounts": amount_values(tickets[0], form if form.is_bound else None)}
@@ -96,18 +97,25 @@ def amount_lines(amounts: Amounts) -> list[tuple[str, str]]:
     ]
 
 
-def changed_amounts(data: Mapping[str, Any]) -> str:
+def changed_amounts(entry: HistoryEntry) -> str:
     """The amounts of an entry of history, before and after."""
+    changed = entry.data.get("amounts") or {}
+    currency = entry.ticket.currency if changed else ""
     names = {
         "claimed": gettext("claimed"),
         "offered": gettext("offered"),
         "paid": gettext("paid"),
         "currency": gettext("currency"),
     }
-    none = gettext("none")
+
+    def shown(name: str, value: str | None) -> str:
+        if value is None:
+            return gettext("none")
+        return value if name == "currency" else money_number(Decimal(value), currency)
+
     return ", ".join(
-        f"{names.get(name, name)} {before or none} → {after or none}"
-        for name, (before, after) in (data.get("amounts") or {}).items()
+        f"{names.get(name, name)} {shown(name, before)} → {shown(name, after)}"
+        for name, (before, after) in changed.items()
     )
 
 

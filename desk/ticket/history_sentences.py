@@ -36,9 +36,11 @@ SENTENCES: Mapping[str, str] = {
     Kind.DOCUMENTS_REQUESTED: gettext_noop("{actor} requested documents: {documents}."),
     Kind.APPEALED: gettext_noop("{actor} appealed the decision."),
     Kind.FILE_ADDED: gettext_noop("{actor} added a file: {file}."),
+    Kind.SNOOZED: gettext_noop("{actor} snoozed it. {until}."),
+    Kind.WOKEN: gettext_noop("{actor} brought it back."),
     Kind.AMOUNTS_CHANGED: gettext_noop("{actor} changed the amounts: {amounts}."),
-    Kind.CLAIM_FILE_TAKEN: gettext_noop("{actor} downloaded the claim file (SHA-256 {sha256})."),
-    Kind.EVIDENCE_TAKEN: gettext_noop("{actor} downloaded the evidence (SHA-256 {sha256})."),
+    Kind.CLAIM_FILE_TAKEN: gettext_noop("{actor} downloaded the claim file."),
+    Kind.EVIDENCE_TAKEN: gettext_noop("{actor} downloaded the evidence."),
 }
 LEFT_UNASSIGNED = gettext_noop("Left unassigned.")
 UNASSIGNED: Mapping[str, str] = {

@@ -132,11 +132,10 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
         "load": load,
         "capacity": capacity,
         "documents": ", ".join(data.get("requested") or ()),
-        "sha256": data.get("sha256", ""),
         "file": data.get("name", ""),
         "number": data.get("number", 0),
         "of": data.get("of", 0),
-        "amounts": claims.changed_amounts(data),
+        "amounts": claims.changed_amounts(entry),
         **together_words.together_facts(entry),
     }
 
@@ -187,7 +186,9 @@ def details(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> list
 
 
 def token_used(entry: HistoryEntry) -> list[str]:
-    """The prefix of the company's token: who asks how it was done looks for it in the log."""
+    """Return what operators look for: the prefix of a company's token, the digest of a download."""
+    if kind_of(entry) in (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN):
+        return [f"SHA-256 {entry.data.get('sha256', '')}"]
     if entry.by != By.COMPANY or not entry.actor:
         return []
     return [gettext("API token %(prefix)s") % {"prefix": entry.actor}]

@@ -25,6 +25,8 @@ class Filled(NamedTuple):
     public: bool
     move_to: int | None
     requested: list[str]
+    # Of the decision; empty where the agent chooses.
+    code: str
 
     @property
     def decides(self) -> bool:
@@ -35,7 +37,7 @@ def macros_for(ticket: Ticket) -> list[Macro]:
     """The active macros for the ticket's type, by name; replies in the company's language only."""
     language = Q(public=False) | Q(language__in=("", ticket.company.written_language))
     fitting = Macro.objects.filter(language, Q(types=None) | Q(types=ticket.type_id), active=True)
-    return list(fitting.distinct())
+    return list(fitting.select_related("reason_code").distinct())
 
 
 def fill_macro(macro: Macro, values: Mapping[str, str]) -> Filled:
@@ -46,6 +48,7 @@ def fill_macro(macro: Macro, values: Mapping[str, str]) -> Filled:
         macro.public,
         macro.move_to,
         document_names(macro.requested),
+        macro.reason_code.code if macro.reason_code else "",
     )
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, ngettext
@@ -16,17 +17,30 @@ from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
 from desk.common.requests import StaffRequest, staff
 from desk.queue import places
-from desk.ticket import answering, claims, macros, next_ticket, unread
+from desk.ticket import (
+    answering,
+    claims,
+    macros,
+    next_ticket,
+    pending,
+    pending_pages,
+    unread,
+)
+from desk.ticket.pending_bar import act_title
+from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.actors import NotAllowed
 from tickets.changes.seen import Seen, require_seen, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.labels import move_selected, move_verb, status_label
-from tickets.models import Ticket
+from tickets.models import PendingAnswer, Ticket
 from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
 
-MOST_AT_ONCE = 200
-
 Action = Callable[["MovePages", HttpRequest, QuerySet[Ticket]], HttpResponse | None]
+
+
+def first_of(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
+    """As many as are worked on at a time; the list says so where it has more."""
+    return tickets.filter(pk__in=list(tickets.values_list("pk", flat=True)[:MOST_AT_ONCE]))
 
 
 class Picked(NamedTuple):
@@ -36,9 +50,8 @@ class Picked(NamedTuple):
     seen: Seen | None
 
 
-def picked_by(request: HttpRequest, most: int) -> list[Picked]:
+def picked_by(sent: QueryDict, most: int) -> list[Picked]:
     """The tickets that a dialog is about, as its address or its form names them. Raises Http404."""
-    sent = request.POST if request.method == "POST" else request.GET
     had = unread.tokens_in(sent)
     try:
         # Pages of the version before write `id:version`.
@@ -53,11 +66,7 @@ def move_action(to: Status) -> Action:
 
     @admin.action(description=move_selected(to), permissions=["change"])
     def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
-        if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
-            text = gettext("Move at most %(most)d tickets at a time.")
-            messages.error(request, text % {"most": MOST_AT_ONCE})
-            return None
-        return page.confirmation(request, to, queryset, MoveForm())
+        return page.confirmation(request, to, first_of(queryset), MoveForm())
 
     ask.__name__ = f"move_to_{to.slug}"
     return ask
@@ -81,8 +90,10 @@ class MovePages(ModelAdmin):
             raise PermissionDenied
         if to not in AGENT_MOVES:
             raise Http404
-        picked = picked_by(request, MOST_AT_ONCE)
-        form = MoveForm(request.POST or None)
+        sent = request.POST or pending_pages.returned_form(request, to) or request.GET
+        picked = picked_by(sent, MOST_AT_ONCE)
+        form = MoveForm(None if sent is request.GET else sent)
+        form.moves_to = Status(to)
         refused: dict[int, str] = {}
         if request.method == "POST" and form.is_valid():
             refused = move_all(request, picked, Status(to), form.cleaned_data)
@@ -92,7 +103,7 @@ class MovePages(ModelAdmin):
                 return places.back_to_list(request)
         left = refused or [one.ticket_id for one in picked]
         tickets = self.get_queryset(request).filter(pk__in=left)
-        return self.confirmation(request, Status(to), tickets, form, refused)
+        return self.confirmation(request, Status(to), tickets, form, refused, sent)
 
     def confirmation(
         self,
@@ -101,13 +112,15 @@ class MovePages(ModelAdmin):
         tickets: QuerySet[Ticket],
         form: MoveForm,
         refused: dict[int, str] | None = None,
+        sent: QueryDict | None = None,
     ) -> HttpResponse:
-        verb, sent = move_verb(to), request.POST or request.GET
-        shown = unread.shown_tickets(with_seen(tickets), sent, refused, staff(request))
+        verb = move_verb(to)
+        had = sent or request.POST or request.GET
+        shown = unread.shown_tickets(with_seen(tickets), had, refused, staff(request))
         tickets_shown = [one.ticket for one in shown]
         context = {
             **self.admin_site.each_context(request),
-            "title": dialog_title(verb, tickets_shown),
+            "title": act_title(verb, [one.pk for one in tickets_shown]),
             "to": to,
             "verb": verb,
             "told": to in TOLD,
@@ -119,17 +132,8 @@ class MovePages(ModelAdmin):
             "place": places.dialog_place(request),
             **claims.asked_of_decision(to, tickets_shown, form),
         }
-        return TemplateResponse(
-            request, "admin/tickets/ticket/move.html", context, status=409 if refused else 200
-        )
-
-
-def dialog_title(verb: str, tickets: list[Ticket]) -> str:
-    if len(tickets) == 1:
-        text = gettext("%(verb)s: ticket %(ticket)s")
-        return text % {"verb": verb, "ticket": tickets[0].pk}
-    text = ngettext("%(verb)s: %(count)d ticket", "%(verb)s: %(count)d tickets", len(tickets))
-    return text % {"verb": verb, "count": len(tickets)}
+        status = 409 if refused else 400 if form.errors else 200
+        return TemplateResponse(request, "admin/tickets/ticket/move.html", context, status=status)
 
 
 def documents_to_request(to: Status, tickets: list[Ticket]) -> list[str]:
@@ -144,23 +148,35 @@ def move_all(
 ) -> dict[int, str]:
     """Move each in a transaction of its own; returns why which were not moved."""
 
+    batch = said["back"] or uuid4()
+    waiting = False
+
     def move(one: Picked) -> None:
+        nonlocal waiting
+        answer = PendingAnswer(
+            ticket_id=one.ticket_id,
+            user=request.user,
+            kind=PendingAnswer.Kind.MOVE,
+            batch=batch,
+            to=to,
+            text=said["reason"],
+            seen=str(require_seen(one.seen)),
+            requested=said["requested"],
+            **pending.decision_fields(said["decision"]),
+        )
+        if said["back"]:
+            pending.take_up(answer, said["back"])
         try:
-            answering.send_move(
-                one.ticket_id,
-                to,
-                user=request.user,
-                reason=said["reason"],
-                seen=require_seen(one.seen),
-                requested=said["requested"],
-                decision=said["decision"],
-                key=said["key"],
-            )
+            answering.submit_answer(answer, key=said["key"])
         except Ticket.DoesNotExist as error:
             raise MoveRefused(gettext("Ticket not found.")) from error
+        waiting = waiting or answer.due_at is not None
 
     moved, refused = do_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
-    if moved:
+    if waiting:
+        # None leaves before the last of them can be taken back.
+        pending.wait_anew(request.user, batch)
+    elif moved:
         text = ngettext(
             "%(count)d ticket moved to %(status)s.", "%(count)d tickets moved to %(status)s.", moved
         )

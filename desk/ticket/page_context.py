@@ -5,12 +5,15 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from companies.files.kinds import KINDS
+from companies.zones import moment_text
+from desk.common import attachments
 from desk.common.badges import tint
-from desk.storms.services import storms_of
+from desk.models import Storm
 from desk.ticket import (
     claims,
     conversation,
@@ -31,7 +34,7 @@ from tickets.sla.clocks import ClockState
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
 
 CLOCK_STATES = {
-    ClockState.RUNNING: gettext_noop("running"),
+    ClockState.RUNNING: gettext_noop("due"),
     ClockState.SOON: gettext_noop("soon"),
     ClockState.OVERDUE: gettext_noop("overdue"),
     ClockState.PAUSED: gettext_noop("paused"),
@@ -46,6 +49,8 @@ class DueClock(NamedTuple):
     name: str
     at: datetime | None
     state: ClockState
+    # The moment as letters to the company name it, unless its clocks show what the reader's do.
+    for_company: str = ""
 
     @property
     def words(self) -> str:
@@ -138,6 +143,11 @@ def page_context(
     }
 
 
+def storms_of(ticket: Ticket) -> QuerySet[Storm]:
+    """The storms a ticket belongs to, the newest first."""
+    return ticket.storms.exclude(state=Storm.State.DISMISSED).order_by("-pk")
+
+
 def opened_by(history: list[HistoryEntry]) -> str:
     """The agent who opened the ticket for its company; nothing where that did it itself."""
     first = history[0] if history else None
@@ -163,6 +173,7 @@ def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[s
         "chosen": next((one for one in offered if str(one.id) == macro), None),
         "asked": list(dict.fromkeys(name for one in offered for name in one.requested)),
         "key": uuid4(),
+        "picker": attachments.picker_facts(),
         "may_give": user.has_perm("tickets.assign_ticket") and ticket.status not in TERMINAL,
         "claimable": ticket.agent_id is None and ticket.status not in TERMINAL,
     }
@@ -211,8 +222,14 @@ def clocks_of(ticket: Ticket, now: datetime) -> list[DueClock]:
             clocks.filing_state(ticket, now),
         ),
     )
-    return [
+    shown = [
         DueClock(name, times[state in (ClockState.DONE, ClockState.DONE_LATE)], state)
         for name, times, state in told
         if state != ClockState.NONE
     ]
+    due, zone = ticket.filing_due_at, ticket.company.zone
+    if due and shown[-1].at == due:
+        here, there = timezone.localtime(due), due.astimezone(zone)
+        if here.utcoffset() != there.utcoffset():
+            shown[-1] = shown[-1]._replace(for_company=moment_text(due, zone))
+    return shown

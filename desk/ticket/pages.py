@@ -1,6 +1,6 @@
 """The page of one ticket, and what is sent from it."""
 
-from dataclasses import replace
+from dataclasses import asdict
 from typing import Any, cast
 
 from django.contrib import messages
@@ -27,6 +27,7 @@ from desk.ticket import (
     answering,
     next_ticket,
     page_context,
+    pending,
     together,
     unread,
     visits,
@@ -34,17 +35,18 @@ from desk.ticket import (
 from desk.ticket.answering import SentBefore
 from desk.ticket.file_pages import FilePages
 from desk.ticket.moves import MovePages
+from desk.ticket.pending_pages import PendingPages, returned_context
 from tickets.assignment import taking
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import NotAllowed
 from tickets.changes.notifications import mark_read
 from tickets.changes.seen import require_seen, seen_of, with_seen
+from tickets.changes.snoozing import asleep_until
 from tickets.changes.writes import MoveRefused, StaleTicket
-from tickets.models import Ticket
-from tickets.working import AgentReply
+from tickets.models import PendingAnswer, Ticket
 
 
-class TicketPages(FilePages, MovePages):
+class TicketPages(FilePages, MovePages, PendingPages):
     """What TicketAdmin has beside its list. Everything that writes is a POST."""
 
     def get_urls(self) -> list[URLPattern]:
@@ -68,7 +70,8 @@ class TicketPages(FilePages, MovePages):
     ) -> Ticket | None:
         try:
             pk = self.opts.pk.to_python(object_id)
-            ticket = with_seen(self.get_queryset(request)).select_related("rating").get(pk=pk)
+            found = with_seen(self.get_queryset(request)).select_related("rating")
+            ticket = found.annotate(asleep_until=asleep_until()).get(pk=pk)
         except (Ticket.DoesNotExist, ValidationError):
             return None
         return ticket
@@ -104,6 +107,8 @@ class TicketPages(FilePages, MovePages):
         """The page; `more` is for the boxes that further pages add to it."""
         before, walk = read_id(request.GET.get("before", "")), walking.walk(request, ticket)
         had = unread.tokens_in(request.POST).get(ticket.pk)
+        back = returned_context(request.user, ticket, fresh=form is None and not more)
+        had = back.pop("had", had)
         context = {
             **self.admin_site.each_context(request),
             **page_context.page_context(
@@ -124,6 +129,7 @@ class TicketPages(FilePages, MovePages):
             # A page of earlier messages shows nothing that is newer than the page it came from.
             "seen": request.GET.get("seen", "") if before else seen_of(ticket),
             "unread": unread.lines_since(ticket, had, request.user),
+            **back,
             **more,
         }
         return TemplateResponse(request, "admin/tickets/ticket/page.html", context, status=status)
@@ -146,32 +152,36 @@ class TicketPages(FilePages, MovePages):
         if not form.is_valid():
             return self.show(request, ticket, form=form, status=400)
         said = form.cleaned_data
-        reply = AgentReply(
+        answer = PendingAnswer(
             ticket_id=ticket_id,
             user=request.user,
             text=said["text"],
             public=public,
             to=said["to"],
-            seen=said["seen"],
+            seen=str(said["seen"]),
             requested=said["requested"],
-            decision=said["decision"],
-            key=said["key"],
+            **pending.decision_fields(said["decision"]),
         )
         try:
+            if said["back"]:
+                kept, before = request.POST.getlist("kept"), pending.take_up(answer, said["back"])
+                answer.files = [one for one in before.files if one["stored_as"] in kept]
             with attachments.stored_uploads(request.FILES.getlist("files")) as files:
-                answering.send_reply(replace(reply, files=files), again=said["again"])
+                answer.files += map(asdict, files)
+                answering.submit_answer(answer, key=said["key"], again=said["again"])
         except (StaleTicket, MoveRefused, FileRefused, ValueError) as error:
             fresh, again = self.working_on(request, ticket_id), isinstance(error, SentBefore)
             return self.show(request, fresh, form=form, refusal=str(error), again=again, status=409)
-        sent = gettext("Sent to the company.") if public else gettext("Note saved.")
-        messages.success(request, sent)
+        if answer.due_at is None:
+            sent = gettext("Sent to the company.") if public else gettext("Note saved.")
+            messages.success(request, sent)
         if not public:
-            together.warn_of_unknown_names(request, reply.text)
-        answer = next_ticket.next_page(request, ticket_id)
-        if reply.key:
+            together.warn_of_unknown_names(request, answer.text)
+        response = next_ticket.next_page(request, ticket_id)
+        if said["key"]:
             # Tells the page's script which draft has arrived and can go.
-            answer.set_cookie("desk_sent", str(reply.key), path="/admin/", samesite="Lax")
-        return answer
+            response.set_cookie("desk_sent", str(said["key"]), path="/admin/", samesite="Lax")
+        return response
 
     def presence_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         """A sign of life from an open page; answers who else is there."""
@@ -183,7 +193,9 @@ class TicketPages(FilePages, MovePages):
         if visits.record_visit(ticket_id, request.user, writing=writing) is None:
             raise Http404
         present = visits.others(ticket_id, request.user)
-        return JsonResponse({"present": [str(one) for one in present]})
+        answers = pending.answers_of_ticket(ticket_id)
+        lines = [*pending.about_to_send(answers, request.user), *map(str, present)]
+        return JsonResponse({"present": lines})
 
     def claim_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         self.working_on(request, ticket_id)

@@ -15,7 +15,7 @@ from desk.common.forms import AssignForm
 from desk.common.requests import StaffRequest
 from desk.queue import places
 from desk.ticket import unread
-from desk.ticket.moves import picked_by
+from desk.ticket.moves import first_of, picked_by
 from tickets.assignment import reassigning
 from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.seen import with_seen
@@ -36,18 +36,14 @@ class ReassignPages(ModelAdmin):
         return request.user.has_perm("tickets.assign_ticket")
 
     @admin.action(description=gettext_lazy("Assign selected tickets…"), permissions=["assign"])
-    def give(self, request: StaffRequest, queryset: QuerySet[Ticket]) -> HttpResponse | None:
-        if queryset[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE:
-            text = gettext("Assign at most %(most)d tickets at a time.")
-            messages.error(request, text % {"most": MOST_AT_ONCE})
-            return None
-        return self.give_dialog(request, queryset, AssignForm())
+    def give(self, request: StaffRequest, queryset: QuerySet[Ticket]) -> HttpResponse:
+        return self.give_dialog(request, first_of(queryset), AssignForm())
 
     def give_page(self, request: StaffRequest) -> HttpResponse:
         """GET asks to whom, POST gives; what was not given is shown again, as it is now."""
         if not self.has_assign_permission(request):
             raise PermissionDenied
-        picked = picked_by(request, MOST_AT_ONCE)
+        picked = picked_by(request.POST or request.GET, MOST_AT_ONCE)
         form = AssignForm(request.POST or None)
         refused: dict[int, str] = {}
         if request.method == "POST" and form.is_valid():

@@ -15,7 +15,9 @@ from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 from companies.money import money_text
 from deliveries.models import Delivery, Event
 from desk.common.words import state_words
+from shipments.labels import tracking_label
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
+from tickets.labels import type_label
 from tickets.models import Ticket
 from webhooks.event_types import registry
 
@@ -128,11 +130,12 @@ def mark_rows(
 def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> TimelineMark:
     match kind:
         case "scan":
-            return TimelineMark(at, kind, one, union_sql(two, three))
+            return TimelineMark(at, kind, tracking_label(one), union_sql(two, three))
         case "incidence":
             open_ = three == "true"
             state = pgettext("incidence", "open") if open_ else pgettext("incidence", "closed")
-            return TimelineMark(at, kind, one, two, state)
+            number, _, name = one.partition(": ")
+            return TimelineMark(at, kind, f"{number}: {type_label(name)}", two, state)
     amount, _, currency = two.partition(" ")
     return TimelineMark(at, kind, f"{one}: {money_text(Decimal(amount), currency)}", three)
 

@@ -1,24 +1,30 @@
 """What a ticket's page shows of others: who watches it, whom notes name, related tickets."""
 
 from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from companies.reading_order import ReadingOrder
+from desk.common.times import weekday_text
+from desk.queue.queues import MOST_SHOWN as MOST_COUNTED
+from desk.queue.queues import short_count
 from desk.ticket.conversation import Line
 from desk.ticket.timeline import TimelineMark
 from tickets.assignment.handing_over import may_hand_over
 from tickets.changes import mentions
 from tickets.changes.relating import related_to
+from tickets.changes.snoozing import NotSnoozed
 from tickets.labels import status_label
 from tickets.models import IncidenceLink, Mention, Ticket, Watch
 from tickets.models.tickets import TicketQuerySet
-from tickets.statuses import TERMINAL
+from tickets.statuses import OPEN, TERMINAL
 
 MOST_SHOWN = 20
 
@@ -52,6 +58,14 @@ def same_shipment(ticket: Ticket) -> TicketQuerySet:
         ticket=OuterRef("pk"), incidence__ticket_links__ticket=ticket.pk
     )
     return others.exclude(pk=ticket.pk).annotate(shares_incidence=Exists(of_both))
+
+
+def more_open(ticket: Ticket) -> str:
+    """Say how many other tickets of the company are open; "" for none."""
+    theirs = Ticket.objects.filter(company=ticket.company_id, status__in=OPEN)
+    count = theirs.exclude(pk=ticket.pk).values("pk")[: MOST_COUNTED + 1].count()
+    text = ngettext("%(count)s more open", "%(count)s more open", count)
+    return text % {"count": short_count(count)} if count else ""
 
 
 def linked_by_hand(ticket: Ticket) -> list[int]:
@@ -100,15 +114,44 @@ def mark_mentions(lines: Iterable[Line], user: User) -> None:
 
 
 def together_context(ticket: Ticket, user: User, *, may_work: bool) -> dict[str, Any]:
+    own = bool(ticket.agent and ticket.agent.user_id == user.pk)
     watching = Watch.objects.filter(ticket=ticket).order_by(ReadingOrder("agent__user__username"))
     names = dict(watching.values_list("agent__user", "agent__user__username"))
     return {
         "watchers": list(names.values()),
         "watching": user.pk in names,
+        "may_snooze": may_work and own and ticket.status not in TERMINAL,
+        "snooze_days": snooze_days(),
+        "company_open": more_open(ticket),
+        "company_id": str(ticket.company_id),
         "may_hand_over": (
             may_work and ticket.status not in TERMINAL and may_hand_over(ticket, user)
         ),
     }
+
+
+def snooze_days() -> list[tuple[str, str]]:
+    """Return the days that are offered, as a form sends them and in words."""
+    today = timezone.localdate()
+    tomorrow = today + timedelta(days=1)
+    # The next Friday and Monday after that.
+    ahead = sorted(2 + (weekday - today.weekday() - 2) % 7 for weekday in (4, 0))
+    days = [today + timedelta(days=one) for one in ahead]
+    offered = [(tomorrow, gettext("Tomorrow")), *((day, weekday_text(day)) for day in days)]
+    return [(day.isoformat(), words) for day, words in offered]
+
+
+def wake_time(text: str) -> datetime | None:
+    """Return the beginning of a day in the reader's zone; None for "company".
+
+    Raises NotSnoozed.
+    """
+    if text == "company":
+        return None
+    try:
+        return timezone.make_aware(datetime.combine(date.fromisoformat(text), time.min))
+    except (ValueError, OverflowError) as error:
+        raise NotSnoozed(gettext("Choose a day.")) from error
 
 
 def warn_of_unknown_names(request: HttpRequest, note: str) -> None:

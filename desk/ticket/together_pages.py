@@ -10,19 +10,24 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
+from companies.ids import read_id
 from desk.common.forms import Workload
 from desk.common.requests import StaffRequest
+from desk.common.times import snoozed_text
 from desk.queue import places
-from desk.ticket import unread
+from desk.queue.queues import forget_counts
+from desk.ticket import together, unread
 from desk.ticket.next_ticket import next_page
 from desk.ticket.pages import TicketPages
 from desk.ticket.together import warn_of_unknown_names
 from desk.ticket.together_forms import HandOverForm, RelateForm
-from tickets.assignment.handing_over import NeedsConfirmation, hand_over
+from tickets.assignment.handing_over import NeedsConfirmation, concerns_about, hand_over
 from tickets.assignment.reassigning import NotGiven
-from tickets.changes import mentions, watching
+from tickets.changes import mentions, snoozing, watching
 from tickets.changes.actors import NotAllowed
 from tickets.changes.relating import NotRelated, relate, unrelate
+from tickets.changes.seen import require_seen
+from tickets.changes.snoozing import NotSnoozed
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
 
@@ -40,6 +45,7 @@ class TogetherPages(TicketPages):
         views = (
             ("hand-over", self.hand_over_page),
             ("watch", self.watch_page),
+            ("snooze", self.snooze_page),
             ("relate", self.relate_page),
         )
         return [
@@ -116,7 +122,9 @@ class TogetherPages(TicketPages):
         """Active agents whose user name or name begins so, with what they carry."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        return JsonResponse({"agents": offered(request.GET.get("begin", ""))})
+        number = read_id(request.GET.get("ticket", ""))
+        ticket = Ticket.objects.filter(pk=number).first() if number else None
+        return JsonResponse({"agents": offered(request.GET.get("begin", ""), ticket)})
 
     def watch_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
         self.working_on(request, ticket_id)
@@ -136,6 +144,29 @@ class TogetherPages(TicketPages):
             messages.error(request, str(error))
         else:
             messages.success(request, told)
+        return places.stay(request, ticket_id)
+
+    def snooze_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
+        """Put the ticket aside until a day, or bring it back."""
+        self.working_on(request, ticket_id)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        sent = request.POST
+        try:
+            if "wake" in sent:
+                snoozing.wake(ticket_id, user=request.user)
+                done = gettext("The ticket is back in your list.")
+            else:
+                seen = require_seen(unread.tokens_in(sent).get(ticket_id))
+                at = together.wake_time(sent.get("day", ""))
+                until = snoozing.snooze(ticket_id, at, user=request.user, seen=seen)
+                done = gettext("%(until)s, or until the company writes.")
+                done %= {"until": snoozed_text(until)}
+        except (NotAllowed, NotSnoozed, StaleTicket) as error:
+            messages.error(request, str(error))
+        else:
+            forget_counts(request.user)
+            messages.success(request, done)
         return places.stay(request, ticket_id)
 
     def relate_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
@@ -158,8 +189,11 @@ class TogetherPages(TicketPages):
         return places.stay(request, ticket_id)
 
 
-def offered(begin: str) -> list[dict[str, str]]:
-    """The colleagues to choose from: by name, and what is said beside it."""
+def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
+    """The colleagues to choose from: by name, and what is said beside it.
+
+    One who is named in full may not get round to the ticket: `concerns` say why.
+    """
     begun = mentions.fold(begin.replace("\x00", "")[: mentions.LONGEST_NAME])
     found = [
         one.agent_id
@@ -179,6 +213,9 @@ def offered(begin: str) -> list[dict[str, str]]:
                 else gettext("%(load)d of %(capacity)d tickets, away")
             )
             % {"load": agent.load, "capacity": agent.capacity},
+            "concerns": " ".join(concerns_about(agent, ticket))
+            if ticket and agent.user.get_username() == begin
+            else "",
         }
         for agent in seen
     ]

@@ -1,10 +1,12 @@
 """What history says of agents who work together, as sentences with named places for facts."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext
 
+from desk.common.times import snoozed_text
 from tickets.history_codes import Kind, Rule
 from tickets.models import HistoryEntry
 from tickets.statuses import By
@@ -48,10 +50,12 @@ def handed_over(data: Mapping[str, Any]) -> str:
 
 def together_facts(entry: HistoryEntry) -> dict[str, Any]:
     """What these sentences name beside what all others do."""
+    until = entry.data.get("until")
     opened = entry.kind == Kind.OPENED and entry.by in (By.AGENT, By.LEAD)
     return {
         "company": entry.ticket.company.name if opened else "",
         "ticket": entry.data.get("ticket", ""),
+        "until": snoozed_text(datetime.fromisoformat(until)) if until else "",
     }
 
 

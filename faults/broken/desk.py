@@ -8,6 +8,7 @@ from faults.broken.sign_on import SIGN_ON
 ACTING = "desk/support/actions.py"
 EVIDENCE = "desk/support/evidence.py"
 EXPORT = "desk/queue/export.py"
+FIELD_FILTER = "desk/queue/field_filter.py"
 FILTERS = "desk/queue/filters.py"
 LOOKUP = "desk/support/lookup.py"
 SEARCH = "desk/queue/search.py"
@@ -114,9 +115,9 @@ DESK = (
     ),
     Mutant(
         "unknown-choice-shows-everything",
-        FILTERS,
-        "if value in known else tickets.none()",
-        "if value in known else tickets",
+        FIELD_FILTER,
+        "return queryset.none()",
+        "return queryset",
         "A link to a type that is gone shows all tickets as its.",
     ),
     Mutant(

@@ -73,13 +73,6 @@ FIGURES = (
         "Who works half the time looks as if they shirked.",
     ),
     Mutant(
-        "jain-forgets-the-number",
-        FAIRNESS,
-        "sum(parts) ** 2 / (len(parts) * squares)",
-        "sum(parts) ** 2 / squares",
-        "The index of fairness is above one.",
-    ),
-    Mutant(
         "inactive-macros",
         MACROS,
         "Q(types=ticket.type_id), active=True)",

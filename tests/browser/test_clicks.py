@@ -120,21 +120,23 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     tab.sees("tr.data-row")
     count.press("x", "x", "x")
     count.leave_by("d")
-    tab.focused("#id_reason")
+    tab.focused("[data-codes] input")
+    count.press("c")
     tab.type("Too late for a claim.")
     count.leave_by("Control+Enter")
     tab.sees("tr.data-row", f"#{late[3]}")
     assert tab.url.endswith("queue=overdue")
-    assert count.took() == 5
+    assert count.took() == 6
 
     tab.press("j")
     tab.leave_by("Enter")
     assert tab.ticket == late[3]
     count.press("d")
-    tab.focused("#reason-declined")
+    tab.focused("#move-declined [data-codes] input")
+    count.press("d")
     tab.type("The carrier shows a signature.")
     count.leave_by("Control+Enter")
-    assert (tab.ticket, count.took()) == (late[4], 2)
+    assert (tab.ticket, count.took()) == (late[4], 3)
 
     # Beside the table: the next ticket, and back. The list is beside the ticket: no page is loaded.
     tab.sees(".desk-beside [aria-current]", f"#{late[4]}")

@@ -133,8 +133,8 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     tab.sees(".desk-left", "The company has replied since.")
 
     tab.press("a")
-    tab.focused("#reason-accepted")
-    tab.type("Thank you. You get your money back.")
+    tab.focused("#move-accepted [data-codes] input")
+    tab.type("aThank you. You get your money back.")
     tab.leave_by("Control+Enter")
     tab.sees("body", "1 ticket moved to Accepted.")
     assert tab.ticket != number
@@ -189,7 +189,7 @@ def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.misses("#help")
 
     page.press("d")
-    page.focused("#reason-declined")
+    page.focused("#move-declined [data-codes] input")
     page.press("Escape")
     page.misses("#move-declined")
     assert page.value("#text") == "raid, next."
@@ -252,8 +252,8 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
 
 def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:
     page.press("d")
-    page.focused("#reason-declined")
-    page.type("The box was not ours.")
+    page.focused("#move-declined [data-codes] input")
+    page.type("aThe box was not ours.")
     working.move(ticket.pk, Status.ACCEPTED, user=build.agent("ben").user)
 
     page.leave_by("Control+Enter")

@@ -113,8 +113,8 @@ def test_a_shift_in_spanish_by_keyboard(
         # Two declined together.
         tab.press("x", "x")
         tab.leave_by("d")
-        tab.focused("#id_reason")
-        tab.type("El transportista presenta una firma.")
+        tab.focused("[data-codes] input")
+        tab.type("dEl transportista presenta una firma.")
         tab.leave_by("Control+Enter")
         tab.sees("body", "2 tickets pasaron a Rechazado.")
         assert tab.url.endswith("queue=overdue")
@@ -127,8 +127,8 @@ def test_a_shift_in_spanish_by_keyboard(
 
         tab.sees("#ticket")
         tab.press("a")
-        tab.focused("#reason-accepted")
-        tab.type("Gracias. Le devolvemos el dinero.")
+        tab.focused("#move-accepted [data-codes] input")
+        tab.type("aGracias. Le devolvemos el dinero.")
         tab.leave_by("Control+Enter")
         tab.sees("body", "1 ticket pasó a Aceptado.")
 

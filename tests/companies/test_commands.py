@@ -31,9 +31,13 @@ def test_refuses_a_company_without_a_name(db: None) -> None:
 
 def test_takes_where_and_in_which_language_a_company_is_written_to(db: None) -> None:
     run("create_company", "Acme", "--contact-email", "dev@acme.example", "--language", "es")
+    run("create_company", "Cedar", "--time-zone", "America/Mexico_City")
     run("create_company", "Birch", "--no-ticket-emails")
 
-    acme, birch = Company.objects.order_by("pk")
+    with pytest.raises(CommandError, match="There is no time zone Mars/Base"):
+        run("create_company", "Dahlia", "--time-zone", "Mars/Base")
+    acme, cedar, birch = Company.objects.order_by("pk")
+    assert (acme.time_zone, cedar.time_zone) == ("", "America/Mexico_City")
     assert (acme.contact_email, acme.language, acme.ticket_emails) == ("dev@acme.example", "es", 1)
     assert (birch.contact_email, birch.written_language, birch.ticket_emails) == ("", "en", False)
 

@@ -1,11 +1,18 @@
 """What we change of Celery's worker."""
 
+import shutil
+from contextlib import suppress
+
 import billiard.pool
 import pytest
 from billiard.context import ForkContext
 from billiard.pool import Worker
+from kombu import Connection
+from kombu.simple import SimpleQueue
 
 from config import celery
+from devtools.places import throwaway_place
+from devtools.valkey import Valkey
 
 
 def test_a_process_of_the_pool_waits_for_two_seconds_until_its_results_are_read(
@@ -21,3 +28,27 @@ def test_a_process_of_the_pool_waits_for_two_seconds_until_its_results_are_read(
     assert sum(waits) == pytest.approx(2)
     process.on_ready_counter.value = 1
     assert process._ensure_messages_consumed(completed=1) is True
+
+
+def test_a_broker_that_goes_away_with_a_message_unanswered_does_not_end_the_worker() -> None:
+    """Celery collects the connection first, and closes it then."""
+    place = throwaway_place("parceldesk-broker-")
+    broker = Valkey(place)
+    broker.start_and_wait()
+    try:
+        connection = Connection(broker.url)
+        # On two channels, as a worker's are: its second is for remote control.
+        for channel in (connection.default_channel, connection.channel()):
+            queue = SimpleQueue(channel, "bell")
+            queue.put({"ring": 1})
+            assert queue.get(timeout=5)
+        with suppress(TimeoutError):
+            # Now it waits for more, as a worker does.
+            connection.drain_events(timeout=0.1)
+    finally:
+        broker.stop()
+        for folder in (place.files, place.sockets):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    connection.collect(socket_timeout=1)
+    connection.close()

@@ -18,7 +18,7 @@ from tests.test_docs import OURS
 
 FILES = {"config.E031"}
 LANGUAGE = {"config.E030", "config.E034"}
-TICKETS = {"config.E019", "config.E033"}
+TICKETS = {"config.E019", "config.E033", "config.E036"}
 SIGN_ON = {"config.E050", "config.E051", "config.E052", "config.E053", "config.E054"}
 ALL_STOP = {"config.E001", "config.E002", "config.E005"}
 ALSO_STOPS: dict[str, set[str]] = {
@@ -39,7 +39,9 @@ DJANGO_S = ("axes_reset_username", "createsuperuser", "shell")
 WRONG = {
     "ALLOWED_HOSTS": "",
     "APPEAL_DAYS": "0",
+    "UNDO_SECONDS": "61",
     "BROKER_URL": "http://broker.acme.example",
+    "CARRIER_PAGES": "Acme=http://acme.example",
     "CACHE_URL": "memcache://cache.acme.example",
     "CONNECTIONS_PER_ADDRESS": "many",
     "CSRF_TRUSTED_ORIGINS": "desk.acme.example",

@@ -22,6 +22,8 @@ PROMISED = {
     "TIME_ZONE": "UTC",
     "DESK_TIME_ZONE": "UTC",
     "APPEAL_DAYS": 30,
+    "CARRIER_PAGES": [],
+    "UNDO_SECONDS": 10,
     "KEEP_DAYS": {
         "deliveries": 30,
         "tracking": 30,

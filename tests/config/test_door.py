@@ -22,6 +22,7 @@ from config.door.crowd import counted_address
 from config.door.fair_queue import REST_SECONDS
 from config.networks import PRIVATE, parse_networks
 from tests.config.door import GET, Door, Recorder, is_closed, opened, read_answer
+from tests.devtools.test_supervisor import wait_until
 
 HEAD = b"POST %s HTTP/1.1\r\nHost: x\r\n"
 SLOW = {
@@ -133,6 +134,7 @@ def test_made_up_tokens_leave_threads_to_companies(door: Door, application: Reco
     held = [door.connect(shown(f"made_up_{number}", "held")) for number in range(20)]
     door.has(Stage.ANSWER, 20)
 
+    wait_until(lambda: "/held" in application.asked)
     assert door.ask(shown("birch", "quick")).startswith(b"HTTP/1.1 200 ")
     assert application.asked.count("/held") == 1
 

@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 from companies.models import AuditEntry, Company
 from deliveries import publishing
 from deliveries.engine import holding, setting_aside
+from deliveries.engine.lending import find_addresses
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
 from deliveries.upkeep import choosing
@@ -139,6 +140,16 @@ def test_a_host_is_held_however_its_urls_are_written(
     assert [each.webhook.url for each in resting] == [url]
     run("release_host", named)
     assert not resting.all().exists()
+
+
+def test_a_loop_that_has_not_heard_of_a_release_holds_nothing_back(company: Company) -> None:
+    """Seed 17 of the simulation: an event came before the loop's next heartbeat."""
+    webhook = build.webhook(company, url="https://hooks.example.com/in")
+
+    found = find_addresses([webhook.pk], frozenset({"hooks.example.com"}))
+
+    assert list(found) == [webhook.pk]
+    assert not Health.objects.exists()
 
 
 def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(

@@ -58,8 +58,9 @@ def test_runs_what_nobody_rings_for_at_its_own_pace(now: datetime) -> None:
 
 
 def test_gives_beat_its_time_after_a_start(now: datetime) -> None:
-    """A period of ten seconds, and fifteen of grace."""
-    assert housekeeping.overdue_tasks(now, now - timedelta(seconds=24)) == []
+    """A period, the shortest of five seconds and this one's of ten, and fifteen of grace."""
+    assert housekeeping.overdue_tasks(now, now - timedelta(seconds=19)) == []
+    assert SWEEP not in housekeeping.overdue_tasks(now, now - timedelta(seconds=24))
     assert SWEEP in housekeeping.overdue_tasks(now, now - timedelta(seconds=26))
 
 

@@ -268,6 +268,34 @@ def test_the_webhooks_of_a_lost_loop_are_anybodys(company: Company, webhook: Web
     assert leases.renew(second)[:2] == (False, False)
 
 
+def test_a_loop_that_was_given_up_takes_no_webhooks(company: Company, webhook: Webhook) -> None:
+    """Trap: its statement was on its way for longer than its lease."""
+    late, other = str(leases.join(2)), str(leases.join(2))
+    publishing.publish([build.news(company)])
+    Loop.objects.filter(pk=late).update(lost=True)
+
+    assert lanes.take(late, 10) == ([], False)
+    assert not TakenLane.objects.exists()
+    assert woken(other) == {webhook.pk}
+
+
+def test_webhooks_of_loops_that_are_no_more_are_anybody_s(
+    company: Company, birch: Company, webhook: Webhook
+) -> None:
+    late, gone, other = str(leases.join(3)), str(leases.join(3)), str(leases.join(3))
+    theirs, kept = build.webhook(birch), build.webhook(birch, type_id=4)
+    owners = {webhook: late, theirs: gone, kept: other}
+    for each, loop in owners.items():
+        TakenLane.objects.create(webhook_id=each.pk, loop_id=loop)
+    Loop.objects.filter(pk=late).update(lost=True)
+    Loop.objects.filter(pk=gone).delete()
+
+    assert leases.free_orphaned() == 2
+    assert woken(other) == {webhook.pk, theirs.pk}
+    assert leases.free_orphaned() == 0
+    assert lanes_of(other) == {webhook.pk, theirs.pk, kept.pk}
+
+
 def test_a_loop_whose_lease_has_run_out_goes_on_where_nobody_took_over(db: None) -> None:
     loop = leases.join(1)
     Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=60))

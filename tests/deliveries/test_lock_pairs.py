@@ -10,14 +10,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from deliveries import publishing
-from deliveries.engine import claiming, lanes, leases
-from deliveries.models import Delivery, Replay
+from deliveries.engine import claiming, holding, lanes, leases, setting_aside
+from deliveries.models import Delivery, Health, Replay
 from deliveries.on_demand import sample_delivery
 from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, rest_rows
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from tests import builders as build
 from tests.locks import MakePair, Pair, made_in, play, shown_elsewhere, shows, twice
 from webhooks.models import Webhook
+from webhooks.targets import host_in
 
 shown_elsewhere(
     "deliveries/engine/leases.py::join",
@@ -82,6 +83,26 @@ def give_to_a_loop_that_leaves() -> Pair:
         first=partial(lanes.give, one, [webhook.pk]),
         second=partial(leases.leave, other),
         at=re.compile("DELETE FROM deliveries_loop"),
+    )
+
+
+@shows("deliveries/engine/holding.py::STILL_HELD")
+def wait_for_a_host_that_is_being_released() -> Pair:
+    """A release finds what began to wait just before: it does not rest for half a minute."""
+    webhook = waiting_webhook()
+    host = host_in(webhook.url)
+    holding.hold_host(host, by="olga")
+
+    def release() -> bool:
+        holding.release_host(host)
+        soon = timezone.now() + timedelta(seconds=setting_aside.HOLD_SECONDS / 2)
+        return Health.objects.get(webhook=webhook.pk).resting_until < soon
+
+    return Pair(
+        first=partial(holding.wait_for_hosts, {webhook.pk: host}),
+        second=release,
+        gives=True,
+        at=re.compile("DELETE FROM .deliveries_heldhost"),
     )
 
 

@@ -44,7 +44,7 @@ PATIENCE_SECONDS = 20
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Moves the time that the database's thread sees."""
     now = [1000.0]
-    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("deliveries.engine.clock.monotonic", lambda: now[0])
 
     def move(seconds: float) -> None:
         now[0] += seconds

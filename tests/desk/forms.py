@@ -4,6 +4,7 @@ from typing import Any
 
 from tickets.changes.seen import seen_of
 from tickets.models import Agent, Ticket
+from tickets.statuses import TERMINAL
 
 
 def agent_form(agent: Agent, **changes: Any) -> dict[str, Any]:
@@ -16,6 +17,11 @@ def agent_form(agent: Agent, **changes: Any) -> dict[str, Any]:
 def token(ticket: Ticket) -> str:
     """What a page shows of the ticket that is loaded now."""
     return str(seen_of(ticket))
+
+
+def coded(to: int) -> dict[str, str]:
+    """The reason code that a decision needs."""
+    return {"code": "other"} if to in TERMINAL else {}
 
 
 def picked(*tickets: Ticket) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def test_what_comes_with_a_note_stays_with_agents(
 def test_files_come_with_a_decision_and_on_a_decided_ticket(
     desk: Client, api: APIClient, ticket: Ticket
 ) -> None:
-    write(desk, ticket, files.pdf(), text="Paid.", to="2")
+    write(desk, ticket, files.pdf(), text="Paid.", to="2", code="other")
     write(desk, ticket, files.pdf(), button="note")
 
     assert [one.public for one in TicketFile.objects.order_by("pk")] == [True, False]

@@ -47,7 +47,7 @@ def test_moves_the_others_and_names_the_one_that_failed(
     bad = tickets[1].pk
     monkeypatch.setattr(working, "move", failing(working.move, lambda ticket_id: ticket_id == bad))
 
-    answer = desk.post(f"{TICKETS}move/2/", picked(*tickets))
+    answer = desk.post(f"{TICKETS}move/2/", {**picked(*tickets), "code": "other"})
 
     html = answer.content.decode()
     assert answer.status_code == 409

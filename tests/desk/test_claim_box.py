@@ -1,14 +1,17 @@
 """The claim on a ticket's page: reason codes, amounts, and what leads set up for them."""
 
+import re
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
+from desk.models import Macro
 from tests import builders as build
 from tests.desk.forms import picked, token
 from tickets.models import Agent, ApprovalLimit, HistoryEntry, ReasonCode, Ticket
@@ -47,7 +50,7 @@ def test_amounts_are_saved_and_shown(desk: Client, ticket: Ticket) -> None:
     html = page(desk, ticket)
     assert "120.50 EUR" in html
     assert "80.00 EUR" in html
-    assert "ada changed the amounts: claimed none → 120.5, offered none → 80" in html
+    assert "ada changed the amounts: claimed none → 120.50, offered none → 80.00" in html
 
 
 def test_what_cannot_be_saved_is_kept_in_its_boxes(desk: Client, ticket: Ticket) -> None:
@@ -75,10 +78,14 @@ def test_a_dialog_offers_the_codes_of_its_decision_and_its_type(
 
     html = page(desk, ticket)
 
-    declining = html.partition('id="code-declined"')[2].partition("</select>")[0]
+    declining = html.partition('id="move-declined"')[2].partition("</fieldset>")[0]
     assert "Insufficient packaging" in declining
     assert "Goodwill" not in declining
-    assert '<option value="other" selected>Other</option>' in declining
+    assert re.findall(r"<kbd>(.)</kbd> <span>(Insuff|Other)", declining) == [
+        ("b", "Insuff"),
+        ("l", "Other"),
+    ]
+    assert " checked" not in declining
     assert "Credits!" not in html
     # What the link leads to without JavaScript asks the same.
     alone = desk.get(f"{LIST}move/3/", {"ticket": ticket.pk}).content.decode()
@@ -136,8 +143,58 @@ def test_a_refused_decision_keeps_what_was_chosen_and_typed(
     html = answer.content.decode()
     assert answer.status_code == 409
     assert "80.00 EUR is above your approval limit of 50.00 EUR. Ask a lead to accept this." in html
-    assert '<option value="goodwill" selected>' in html
+    assert 'value="goodwill" checked' in html
     assert 'value="120.5"' in html
+
+
+@pytest.mark.parametrize("to", [Status.ACCEPTED, Status.DECLINED])
+@pytest.mark.parametrize("by", ["dialog", "composer", "bulk"])
+def test_no_decision_leaves_the_desk_without_a_code(
+    desk: Client, company: Company, ticket: Ticket, to: Status, by: str
+) -> None:
+    others = [ticket, build.ticket(company, status=Status.IN_REVIEW)][: 1 + (by == "bulk")]
+    if by == "composer":
+        said = {"text": "My <long> text.", "reply": "1", "to": to.value, "seen": token(ticket)}
+        answer = desk.post(f"{LIST}{ticket.pk}/write/", said)
+    else:
+        said = {**picked(*others), "reason": "My <long> text.", "code": ""}
+        answer = desk.post(f"{LIST}move/{to.value}/", said)
+
+    html = answer.content.decode()
+    assert answer.status_code == 400
+    assert "Reason code: choose one." in html
+    assert "My &lt;long&gt; text.</textarea>" in html
+    assert not HistoryEntry.objects.exists()
+    assert not Ticket.objects.exclude(status=Status.IN_REVIEW).exists()
+
+
+def test_a_macro_brings_its_code_where_it_fits(desk: Client, ticket: Ticket) -> None:
+    packaging = ReasonCode.objects.get(code="packaging")
+    one = build.macro("No", text="No.", move_to=Status.DECLINED, reason_code=packaging)
+    for fits in (True, False):
+        html = desk.get(f"{LIST}{ticket.pk}/change/", {"macro": one.pk}).content.decode()
+        assert 'data-code="packaging"' in html
+        composer = html.partition('id="composer"')[2].partition("</form>")[0]
+        assert ('value="packaging" checked' in composer) is fits
+        ReasonCode.objects.filter(pk=packaging.pk).update(active=False)
+
+
+def test_leads_give_a_macro_a_code_of_its_decision(lead: Client) -> None:
+    codes = {one.code: one.pk for one in ReasonCode.objects.all()}
+    body = {"name": "No", "text": "No.", "public": "on", "active": "on"}
+    add = "/admin/desk/macro/add/"
+    for move_to, code in (("3", "goodwill"), ("4", "packaging"), ("", "packaging")):
+        refused = lead.post(add, {**body, "move_to": move_to, "reason_code": codes[code]})
+        assert "Choose a code that fits the status" in refused.content.decode()
+    assert not Macro.objects.exists()
+
+    answer = lead.post(add, {**body, "move_to": "3", "reason_code": codes["packaging"]})
+    assert answer.status_code == 302
+    made = Macro.objects.get()
+    assert made.reason_code.code == "packaging"
+    change = f"/admin/desk/macro/{made.pk}/change/"
+    lead.post(change, {**body, "move_to": "3", "reason_code": codes["other"]})
+    assert "Reason code" in LogEntry.objects.get(action_flag=CHANGE).get_change_message()
 
 
 def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> None:

@@ -69,8 +69,10 @@ def keep(ticket: Ticket, name: str, content: bytes, media_type: str, **more: Any
     )
 
 
-def take(desk: Client, ticket: Ticket, form: str = "zip", language: str = "en") -> HttpResponse:
-    said = {"language": language, "as": form}
+def take(
+    desk: Client, ticket: Ticket, form: str = "zip", language: str = "en", copy: str = "carrier"
+) -> HttpResponse:
+    said = {"language": language, "as": form, "for": copy}
     return desk.post(f"{LIST}{ticket.pk}/claim-file/", said)
 
 
@@ -98,7 +100,7 @@ def test_lists_what_was_sent_of_the_parcel_and_not_of_its_tickets(ticket: Ticket
 
 
 def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, ticket: Ticket) -> None:
-    answer = take(desk, ticket)
+    answer = take(desk, ticket, copy="company")
 
     made = unpacked(answer)
     photo, invoice, ours = TicketFile.objects.order_by("pk")

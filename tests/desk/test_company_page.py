@@ -6,6 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import connection
@@ -230,3 +231,27 @@ def test_thirty_days_begin_at_the_reader_s_midnight(
         )
 
         assert shown["opened"] == listed.count() == 2
+
+
+def test_zone_is_set_on_the_page_if_there_is_such_a_zone_and_by_who_may(
+    operator: Client, desk: Client, company: Company, birch: Company
+) -> None:
+    tokens = {f"tokens-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
+    form = {"name": "Acme", "active": "on", **tokens}
+
+    refused = operator.post(address(company), {**form, "time_zone": "Mars/Base"})
+    forbidden = desk.post(address(company), {**form, "time_zone": "Asia/Tokyo"})
+    saved = operator.post(address(company), {**form, "time_zone": "America/Mexico_City"})
+
+    html = operator.get(address(company)).content.decode()
+    assert '<option value="America/Mexico_City" selected>' in html
+    assert "As the deployment: UTC" in html
+    assert "There is no time zone Mars/Base." in refused.content.decode()
+    assert (forbidden.status_code, saved.status_code) == (403, 302)
+    zones = Company.objects.order_by("pk").values_list("time_zone", flat=True)
+    assert list(zones) == ["America/Mexico_City", ""]
+    entry = LogEntry.objects.get()
+    assert ("time zone" in entry.get_change_message().lower(), entry.object_id) == (
+        True,
+        str(company.pk),
+    )

@@ -17,7 +17,7 @@ from companies.models import Company, FailedRow
 from desk import tasks
 from desk.common import csv_files
 from desk.common.cache import cached
-from desk.reports import counting, dashboard, figures, kept_reports, tables
+from desk.reports import counting, dashboard, fairness, figures, kept_reports, tables
 from desk.reports.charts import columns, round_up
 from desk.reports.figures import Scope, Times
 from tests import builders as build
@@ -37,7 +37,10 @@ def lead(db: None) -> Client:
 
 
 def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any) -> Ticket:
+    """A ticket that its agent decided, unless `changes` says who else."""
     opened = {"created_at": at - after, "decided_at": at}
+    if "agent" in changes:
+        opened["decided_by"] = changes["agent"].user
     return build.ticket(company, **{"status": 2, "carrier_name": "dhl", **opened, **changes})
 
 
@@ -165,6 +168,25 @@ def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -
         ("unknown", 1, 0, 0, "", 1, 0),
         ("ups", 1, 1, 1, "100.0 %", 0, 0),
     ]
+
+
+def test_counts_decisions_for_who_decided_and_the_rest_for_who_holds_it(
+    lead: Client, company: Company, agent: Agent
+) -> None:
+    eve = User.objects.get(username="eve")
+    decided(company, at=NOW - DAY, after=DAY, agent=agent, decided_by=eve)
+    decided(company, at=NOW - DAY, after=DAY, agent=agent, decided_by=None)
+    build.ticket(company, agent=agent, created_at=NOW)
+
+    assert table("agents") == [
+        ("nobody", 0, 1, 1, 0, 0, 0, 0),
+        ("ada", 3, 0, 0, 0, 1, 0, 0),
+        ("eve", 0, 1, 1, 0, 0, 0, 0),
+    ]
+    of_eve = Scope(agent_id=Agent.objects.get(user=eve).pk)
+    assert [row[2] for row in table("volume", of_eve)] == [0, 0, 0, 0, 0, 1, 0]
+    assert table("times", of_eve)[0][4] == 1
+    assert fairness.report(7, NOW).shares[0].decided == 0
 
 
 def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> None:

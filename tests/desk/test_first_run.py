@@ -1,8 +1,9 @@
 """What a lead settles once, and that nothing which is off is silent."""
 
-from datetime import time
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from companies.models import Company
@@ -10,8 +11,9 @@ from desk.first_run.ready_macros import READY
 from desk.models import Macro, Preferences, check_placeholders
 from desk.ticket.macros import macros_for
 from tests import builders as build
-from tickets.models import Calendar, FilingRule, TicketType
+from tickets.models import Agent, Calendar, FilingRule, ReasonCode, TicketType
 from tickets.sla import policy
+from tickets.statuses import TERMINAL
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/first-run/"
@@ -89,7 +91,7 @@ def test_hours_with_breaks_are_not_overwritten_by_the_form(lead: Client) -> None
 
     html = shown(lead)
 
-    assert 'name="starts"' not in html
+    assert 'id="hours_starts"' not in html
     assert "Breaks and holidays" in html
 
 
@@ -138,6 +140,9 @@ def test_twelve_macros_are_ready_in_both_languages_and_name_what_exists() -> Non
         for words in (ready.en, ready.es):
             check_placeholders(words.text)
             assert len(words.name) <= 80
+        known = ReasonCode.objects.filter(code=ready.code).first()
+        decides = ready.move_to in TERMINAL
+        assert bool(known and known.decides(ready.move_to)) is decides
 
 
 def test_a_company_is_offered_the_ready_macros_of_its_language(lead: Client) -> None:
@@ -149,6 +154,8 @@ def test_a_company_is_offered_the_ready_macros_of_its_language(lead: Client) -> 
 
     assert Macro.objects.count() == 24
     assert Macro.objects.get(name="Tenemos lo necesario").text == "Mine"
+    assert Macro.objects.get(name="Rechazar: faltan pruebas").reason_code.code == "evidence_missing"
+    assert not Macro.objects.filter(move_to__in=TERMINAL, reason_code=None).exists()
     spanish = build.ticket(build.company("Altura", language="es"), type_id=5)
     english = build.ticket(build.company("Height", language="en"), type_id=5)
     assert "Dañado: pedir fotos y factura" in [one.name for one in macros_for(spanish)]
@@ -182,7 +189,10 @@ def test_the_checklist_shrinks_and_goes_when_all_is_settled(lead: Client) -> Non
     build.macro()
     assert unsettled(lead) == 1
 
-    build.agent("ben")
+    ben = build.agent("ben")
+    # Without a shift he is given tickets at 3 a.m.: that is for a lead to settle.
+    assert unsettled(lead) == 1
+    ben.shifts.create(weekday=0, starts=time(9), ends=time(18))
 
     assert "Set up the desk" not in shown(lead, "/admin/")
 
@@ -193,3 +203,38 @@ def test_the_checklist_is_hidden_and_shown_again(lead: Client) -> None:
 
     lead.post(PAGE, {"do": "show"})
     assert "Set up the desk" in shown(lead, "/admin/")
+
+
+SHIFTS = {"do": "agents", "time_zone": "America/Mexico_City", "days": ["0", "4"]}
+SHIFTS |= {"starts": "08:00", "ends": "16:00"}
+
+
+def test_agents_without_a_shift_are_given_one_and_tickets_only_then(lead: Client) -> None:
+    ben, carla = build.agent("ben"), build.agent("carla", time_zone="Asia/Tokyo")
+    carla.shifts.create(weekday=6, starts=time(1), ends=time(2))
+    gone = build.agent("gone")
+    User.objects.filter(pk=gone.user_id).update(is_active=False)
+    night = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+    assert ben in Agent.objects.at_work(night)
+    assert "2 agents have no shift" in shown(lead)
+
+    assert "The end must be after" in refusal(lead, {**SHIFTS, "ends": "07:00"})
+    for _ in range(2):
+        lead.post(PAGE, SHIFTS)
+
+    assert ben not in Agent.objects.at_work(night)
+    assert ben in Agent.objects.at_work(night + timedelta(hours=5))
+    assert [(one.weekday, one.starts.hour) for one in ben.shifts.all()] == [(0, 8), (4, 8)]
+    assert (carla.shifts.count(), Agent.objects.get(pk=carla.pk).time_zone) == (1, "Asia/Tokyo")
+    assert gone.shifts.count() == 0
+    assert "no shift and" not in shown(lead)
+    assert unsettled(lead) == 5
+
+
+def test_shifts_are_a_lead_s_to_give(lead: Client) -> None:
+    ben = build.agent("ben")
+    other = Client()
+    other.force_login(ben.user)
+
+    assert other.post(PAGE, SHIFTS).status_code == 403
+    assert not ben.shifts.exists()

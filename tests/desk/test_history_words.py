@@ -172,7 +172,7 @@ def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, 
         ),
         (
             entry("evidence_taken", "agent", data={"sha256": "5e5e"}),
-            "ada downloaded the evidence (SHA-256 5e5e).",
+            "ada downloaded the evidence.",
         ),
         (entry("other", reason="assigned to {ben}: so"), "assigned to {ben}: so"),
         (entry("merged_with_other", "agent"), "Merged with other"),
@@ -345,7 +345,11 @@ def test_evidence_is_downloaded(eve: User, ticket: Ticket) -> None:
     evidence.export_ticket(ticket, user=eve)
 
     digest = last(Kind.EVIDENCE_TAKEN).data["sha256"]
-    assert said(Kind.EVIDENCE_TAKEN) == f"eve downloaded the evidence (SHA-256 {digest})."
+    assert said(Kind.EVIDENCE_TAKEN) == "eve downloaded the evidence."
+    # Operators look for the digest; to agents it says nothing.
+    taken = last(Kind.EVIDENCE_TAKEN)
+    assert history_words.line(taken).details == [f"SHA-256 {digest}"]
+    assert history_words.line(taken, traces=False).details == []
 
 
 def test_the_page_says_what_happened_and_why(

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "desk" / "static" / "desk"
 TEMPLATES = ROOT / "templates"
 # What the scripts and the browser do outside of the maps: tests/browser presses these.
-BESIDE = {"Enter", "Esc", "Ctrl", "Ctrl+Enter", "Ctrl+K", "g", "q"}
+BESIDE = {"Enter", "Esc", "Ctrl", "Ctrl+Enter", "Ctrl+K", "g", "q", "z"}
 MOVES = {move.key: move.verb.lower() for move in AGENT_MOVES.values()}
 PLACES = [
     (1, "list.js", "desk/list_keys.html", set(MOVES)),

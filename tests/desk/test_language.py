@@ -68,9 +68,9 @@ def test_refuses_in_the_language_of_the_agent_and_of_the_api(ticket: Ticket) -> 
     ben = signed_in(build.agent("ben"))
     ben.post(PAGE, {"language": "es", "time_zone": ""})
 
-    page = ben.post(f"{LIST}move/3/", {**picked(ticket), "reason": ""})
+    page = ben.post(f"{LIST}move/3/", {**picked(ticket), "reason": "", "code": "other"})
 
-    assert "Indique un motivo: se requiere para pasar de Pendiente" in page.content.decode()
+    assert "Escriba un motivo: se requiere para pasar de Pendiente" in page.content.decode()
 
 
 def test_what_is_added_to_an_agent_s_text_is_in_the_company_s_language(ticket: Ticket) -> None:
@@ -89,7 +89,7 @@ def test_times_are_in_the_reader_s_zone_which_the_page_names_once(ticket: Ticket
     html = shown(ben, f"{LIST}{ticket.pk}/change/")
 
     assert '<time datetime="2026-01-02T03:04:00+00:00">01/01/2026 21:04</time>' in html
-    assert html.count("Mexico City, UTC-06:00") == 1
+    assert html.count("Hora del centro, UTC-06:00") == 1
     assert "UTC<" not in html
 
 

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from companies.models import Company
 from desk.live import asking, changes, places, waiting
@@ -20,8 +21,9 @@ from tickets.assignment import reassigning
 from tickets.changes.actors import Actor
 from tickets.changes.notifications import mark_read
 from tickets.changes.seen import seen_of
+from tickets.changes.snoozing import snooze, wake_due
 from tickets.changes.watching import start_watching
-from tickets.models import Agent, Notification, Ticket
+from tickets.models import Agent, Notification, Snooze, Ticket
 from tickets.statuses import By, Status
 
 LIVE = "/admin/live/"
@@ -154,6 +156,22 @@ def test_a_comment_brings_no_ticket_into_a_queue_that_it_was_in(
     assert news["changed"] == [str(seen_of(ticket))]
     assert news["mine"] == [str(seen_of(ticket))]
     assert page.ask()["news"] is False
+
+
+def test_a_list_hears_of_what_is_snoozed_and_what_comes_back(
+    desk: Client, clock: Clock, ticket: Ticket, agent: Agent
+) -> None:
+    page = Page(desk, clock, shown=ticket.pk, queue="mine")
+    page.ask()
+
+    snooze(ticket.pk, None, user=agent.user)
+    assert page.ask()["changed"]
+    Snooze.objects.update(until=timezone.now())
+    wake_due()
+
+    news = page.ask()
+    assert len(news["entered"]) == 1
+    assert news["notified"]
 
 
 def test_only_leads_hear_of_the_queues_of_leads(

@@ -9,17 +9,20 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from desk.first_run.hours import HoursForm, set_hours
+from desk.first_run.hours import HoursForm, give_shifts, set_hours
 from desk.joining import agent_files, invitations
 from desk.models import Invitation, SavedView, SignOn, Storm, StormReply
 from desk.people import leavers, resets, second_factor
 from desk.people.sign_on import identities
 from desk.queue import views
 from desk.storms import replies, services
+from desk.ticket import leaving, pending
 from tests import builders as build
 from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
 from tickets import plain_secrets
-from tickets.models import Comment, Phone, PhoneKey
+from tickets.changes.writes import StaleTicket
+from tickets.models import Comment, PendingAnswer, Phone, PhoneKey, UnfinishedFile
+from tickets.statuses import Status
 
 ADDRESS = "ada@desk.example"
 IDENTITY = identities.Identity("subject", ADDRESS, ("Ada", "L."), None)
@@ -41,6 +44,13 @@ def set_the_hours() -> Pair:
     form = HoursForm({"time_zone": "UTC", "days": ["0"], "starts": "09:00", "ends": "18:00"})
     assert form.is_valid(), form.errors
     return twice(partial(set_hours, form, eve()))
+
+
+@shows("desk/first_run/hours.py::give_shifts")
+def give_shifts_once() -> Pair:
+    form = HoursForm({"time_zone": "UTC", "days": ["0"], "starts": "09:00", "ends": "18:00"})
+    assert form.is_valid(), form.errors
+    return twice(partial(give_shifts, form, eve()), 0)
 
 
 @shows("desk/joining/agent_files.py::locked_users")
@@ -197,6 +207,55 @@ def answer_the_same_tickets() -> Pair:
 
     # Without the lock on the reply the second waits for the ticket, and answers it again.
     return twice(count_answers, gives=1)
+
+
+def pending_answer(**changes: object) -> PendingAnswer:
+    ticket = build.ticket(build.company(), status=Status.IN_REVIEW)
+    user, now = ada(), timezone.now()
+    fields = {"ticket": ticket, "user": user, "text": "Hello.", "due_at": now, **changes}
+    return PendingAnswer.objects.create(**fields)
+
+
+@shows("desk/ticket/leaving.py::send_due_answer")
+def send_the_same_answer() -> Pair:
+    answer = pending_answer()
+
+    def count_sent() -> int:
+        leaving.send_answer(answer.pk)
+        return Comment.objects.count()
+
+    return twice(count_sent, gives=1)
+
+
+@shows("desk/ticket/pending.py::take_back_batch")
+def take_back_what_leaves() -> Pair:
+    answer = pending_answer()
+    return Pair(
+        first=partial(leaving.send_answer, answer.pk),
+        second=partial(pending.take_back_batch, answer.user, answer.batch),
+        gives=[],
+    )
+
+
+@shows("desk/ticket/pending.py::send_or_keep")
+def send_again_what_is_being_discarded() -> Pair:
+    answer = pending_answer(due_at=None)
+    return Pair(
+        first=PendingAnswer.objects.returned().forget,
+        second=partial(pending.send_or_keep, answer),
+        gives=StaleTicket,
+    )
+
+
+@shows("tickets/models/pending_answers.py::PendingAnswerQuerySet.forget")
+def discard_the_same_answer() -> Pair:
+    pending_answer(due_at=None, files=[{"stored_as": "files/x"}])
+
+    def count_left() -> int:
+        PendingAnswer.objects.returned().forget()
+        return UnfinishedFile.objects.count()
+
+    return twice(count_left, gives=1)
 
 
 @shows("desk/storms/services.py::decide")

@@ -10,7 +10,7 @@ from companies.models import Company
 from desk.models import Macro
 from desk.ticket import macros
 from tests import builders as build
-from tests.desk.forms import token
+from tests.desk.forms import coded, token
 from tickets import working
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import Status
@@ -25,7 +25,8 @@ def ticket(company: Company) -> Ticket:
 
 
 def write(desk: Client, ticket: Ticket, text: str, button: str, **more: Any) -> HttpResponse:
-    body = {"text": text, button: "1", "seen": token(ticket), **more}
+    code = coded(int(more["to"])) if str(more.get("to", "")).isdecimal() else {}
+    body = {"text": text, button: "1", "seen": token(ticket), **code, **more}
     return desk.post(f"{LIST}{ticket.pk}/write/", body)
 
 

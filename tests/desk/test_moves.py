@@ -9,7 +9,7 @@ from django.test import Client
 
 from companies.models import Company
 from tests import builders as build
-from tests.desk.forms import picked, token
+from tests.desk.forms import coded, picked, token
 from tickets import working
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import Status
@@ -27,7 +27,8 @@ def page(ticket: Ticket) -> str:
 
 
 def move(desk: Client, *tickets: Ticket, to: int, reason: str = "", **more: Any) -> HttpResponse:
-    return desk.post(f"{LIST}move/{to}/", {**picked(*tickets), "reason": reason, **more})
+    said = {**picked(*tickets), **coded(to), "reason": reason}
+    return desk.post(f"{LIST}move/{to}/", {**said, **more})
 
 
 def nothing_happened(before: list[dict[str, Any]]) -> bool:
@@ -133,7 +134,7 @@ def test_answers_404_to_a_selection_nobody_made(desk: Client, text: str) -> None
 
 
 def test_goes_back_to_the_list_when_nothing_was_selected(desk: Client, ticket: Ticket) -> None:
-    assert desk.post(f"{LIST}move/2/", {"reason": "why"})["Location"] == LIST
+    assert desk.post(f"{LIST}move/2/", {"reason": "why", "code": "other"})["Location"] == LIST
 
 
 def test_asks_once_for_many_and_tells_of_each(

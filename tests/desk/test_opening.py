@@ -111,7 +111,8 @@ def test_counts_once_what_is_sent_twice(desk: Client, company: Company) -> None:
     [
         ({"company": ""}, "This field is required."),
         ({"company": "Nobody"}, "There is no company named Nobody."),
-        ({"company": "Acm"}, "Which company? Enter its full name or ID: Acme ("),
+        ({"company": "Acm"}, "Is it Acme? If so, send the form again."),
+        ({"company": "Twi"}, "Which company? Enter its full name or ID: Twin ("),
         ({"company": "Twin"}, "Which company? Enter its full name or ID: Twin ("),
         ({"company": "Gone"}, "Gone is not active. No tickets can be opened for it."),
         ({"type": ""}, "This field is required."),
@@ -262,3 +263,20 @@ def test_a_file_that_is_refused_opens_no_ticket_and_keeps_what_was_typed(
     assert "Choose the files again." in said
     assert count() == 0
     assert not UnfinishedFile.objects.exists()
+
+
+@pytest.mark.parametrize("typed", ["altura", "CHIAPA", "cafe altura", " Café "])
+def test_a_part_of_one_name_is_filled_in_and_never_sent_unseen(desk: Client, typed: str) -> None:
+    cafe = build.company("Café Altura Chiapaneca")
+    build.company("Altura Vieja", active=False)
+
+    # With the fields of the type, the whole name stands in the box.
+    html = send(desk, company=typed, choose="1").content.decode()
+    assert 'value="Café Altura Chiapaneca"' in html
+    # Sent at once, it is asked about first, and filled in.
+    answer = send(desk, company=typed, shipment="77", text="Lost.")
+    assert (answer.status_code, count()) == (400, 0)
+    assert 'value="Café Altura Chiapaneca"' in answer.content.decode()
+
+    send(desk, company="Café Altura Chiapaneca", shipment="77", text="Lost.")
+    assert opened().company == cafe

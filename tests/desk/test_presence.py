@@ -76,8 +76,8 @@ def test_costs_one_write_and_one_read(
 ) -> None:
     alive(desk, ticket)
 
-    # Before them: session, user and two for permissions.
-    with django_assert_num_queries(6):
+    # Before them: session, user and two for permissions; with them, what others are about to send.
+    with django_assert_num_queries(7):
         present = alive(desk, ticket)
     assert present == []
     assert Visit.objects.count() == 1

@@ -1,5 +1,6 @@
 """An agent decides while somebody else touches the same ticket."""
 
+from contextlib import suppress
 from functools import partial
 from uuid import uuid4
 
@@ -12,8 +13,10 @@ from tests.tickets.racing import in_order, racers
 from tickets import updating, working
 from tickets.changes.actors import Actor
 from tickets.changes.relating import relate
-from tickets.changes.writes import MoveRefused
-from tickets.models import Agent, Comment, HistoryEntry, RelatedTickets, Ticket
+from tickets.changes.seen import Seen, seen_of
+from tickets.changes.snoozing import snooze
+from tickets.changes.writes import MoveRefused, StaleTicket
+from tickets.models import Agent, Comment, HistoryEntry, RelatedTickets, Snooze, Ticket
 from tickets.opening import open_for_caller
 from tickets.statuses import By, Status
 
@@ -123,3 +126,24 @@ def test_two_agents_link_the_same_tickets_at_once(acme: Company, ada: Agent) -> 
     assert done == [None, None]
     assert RelatedTickets.objects.count() == 1
     assert HistoryEntry.objects.count() == 2
+
+
+def test_a_comment_at_the_moment_of_snoozing_leaves_it_awake(acme: Company, ada: Agent) -> None:
+    """Whoever comes first: the comment is unread, or it brings the ticket back."""
+    client = signed_in(acme)
+    with racers(2) as together:
+        for _ in range(25):
+            ticket = build.ticket(acme, status=Status.IN_REVIEW, agent=ada)
+            commenting = partial(
+                client.post, f"/company/tickets/{ticket.pk}/comments", {"comment": "Here it is."}
+            )
+            snoozing_it = partial(snooze_or_read, ticket.pk, ada, seen_of(ticket))
+            together.run([commenting, snoozing_it])
+
+            assert ticket.conversation.exists()
+            assert not Snooze.objects.filter(ticket=ticket).exists()
+
+
+def snooze_or_read(ticket_id: int, agent: Agent, seen: Seen) -> None:
+    with suppress(StaleTicket):
+        snooze(ticket_id, None, user=agent.user, seen=seen)

@@ -21,6 +21,7 @@ from companies.models import Company
 from desk import tasks
 from desk.reports import measures, report, report_cells, report_pages
 from desk.reports.report_cells import Cell, FigureTable
+from desk.reports.report_tables import COLUMNS
 from tests import builders as build
 from tickets.models import Agent, Appeal, HistoryEntry, Rating, Ticket
 from tickets.statuses import Status
@@ -42,8 +43,10 @@ def noon() -> datetime:
 
 
 def decided(company: Company, at: datetime, to: Status = Status.ACCEPTED, **more: Any) -> Ticket:
+    """A ticket that its agent decided, unless `more` says who else."""
     opened = {"created_at": at - 4 * HOUR, "decided_at": at, "carrier_name": "dhl"}
-    return build.ticket(company, **{**opened, "status": to, **more})
+    own = {"decided_by": more["agent"].user} if "agent" in more else {}
+    return build.ticket(company, **{**opened, "status": to, **own, **more})
 
 
 @pytest.fixture
@@ -140,7 +143,7 @@ def test_a_file_has_the_table_of_the_page_with_plain_numbers(lead: Client) -> No
     assert sent.startswith(BOM_UTF8)
     read = list(csv.reader(StringIO(sent.removeprefix(BOM_UTF8).decode())))
     assert [read[0][0], read[0][8]] == ["Agent", "Decided"]
-    assert {row[0]: row[8] for row in read[1:]} == {"ada": "1", "ben": "1"}
+    assert {row[0]: row[8] for row in read[1:]} == {"ada": "1", "ben": "1", "nobody": "0"}
     assert lead.get(f"{REPORT}nothing.csv").status_code == 404
 
 
@@ -208,6 +211,56 @@ def test_more_tickets_cost_no_more_queries(lead: Client, company: Company, noon:
         decided(company, noon, carrier_name=f"carrier {number}", agent=build.agent(f"a{number}"))
 
     assert queries() == few
+
+
+@pytest.mark.usefixtures("past")
+def test_every_table_adds_up_to_the_total_and_counts_decisions_for_who_decided(
+    lead: Client, company: Company, agent: Agent, noon: datetime
+) -> None:
+    eve, olga = User.objects.get(username="eve"), User.objects.create_user("olga")
+    twin = build.agent("ada.2")
+    for user in (agent.user, twin.user):
+        user.first_name = "Ada"
+        user.save()
+    # Held by ada, decided by a lead, by one who is no agent, by a namesake and by nobody.
+    for user in (eve, eve, olga, twin.user, None):
+        decided(company, noon, Status.DECLINED, agent=agent, decided_by=user)
+    build.ticket(company, created_at=noon)
+    agent.user.username = "ada.1"
+    agent.user.save()
+
+    found = tables(lead)
+
+    column = {measures.MEASURES[slug].title: place for place, slug in enumerate(COLUMNS, start=5)}
+    names = [str(title) for title in column]
+    totals = {row[0].text: row[1].value for row in found["overview"].rows}
+    for slug in ("types", "carriers", "agents"):
+        sums = [sum(row[5 + n].value for row in found[slug].rows) for n in range(len(names))]
+        assert dict(zip(names, sums, strict=True)) == {name: totals[name] for name in names}, slug
+    opened_and_decided = {row[0].text: (row[5].value, row[8].value) for row in found["agents"].rows}
+    assert opened_and_decided == {
+        "eve": (0, 2),
+        "ada.1": (6, 1),
+        "ada.2": (0, 1),
+        "ben": (2, 2),
+        "olga": (0, 1),
+        "nobody": (2, 1),
+    }
+    assert found["agents"].rows[-1][0].text == "nobody"
+    for cell in linked(found):
+        assert listed(cell.link, eve) == cell.value, cell
+
+
+def test_a_list_is_narrowed_by_who_decided(lead: Client, company: Company, agent: Agent) -> None:
+    eve, now = User.objects.get(username="eve"), timezone.now()
+    by_eve = decided(company, now, agent=agent, decided_by=eve)
+    by_nobody = decided(company, now, agent=agent, decided_by=None)
+    decided(company, now, agent=agent)
+    build.ticket(company, agent=agent)
+    for name, only in (("eve", [by_eve]), ("—", [by_nobody]), ("none", [])):
+        asked = {"queue": "everything", "decided_by": name}
+        found = lead.get("/admin/tickets/ticket/", asked).context_data["cl"].queryset
+        assert list(found) == only
 
 
 def test_a_change_from_nothing_is_not_told() -> None:

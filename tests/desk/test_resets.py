@@ -79,6 +79,22 @@ def test_the_login_page_leads_there() -> None:
     assert f'href="{ASK}"' in Client().get("/admin/login/").content.decode()
 
 
+@pytest.mark.parametrize(("hers", "desk_s"), [("en", "es"), ("es", "en")])
+def test_the_page_to_sign_in_says_one_language(
+    ada: User, settings: Settings, hers: str, desk_s: str
+) -> None:
+    Preferences.objects.create(user=ada, language=hers)
+    settings.LANGUAGE_CODE = desk_s
+    ask("ada")
+
+    html = set_password(link())
+
+    said = {"en": "Your password is set.", "es": "Su contraseña está lista."}
+    assert f'<html lang="{desk_s}"' in html
+    assert said[desk_s] in html
+    assert said[hers] not in html
+
+
 @pytest.mark.parametrize("name", ["ada", "Ada@desk.example"])
 def test_a_link_by_email_sets_a_new_password(ada: User, name: str) -> None:
     assert SENT in ask(name).content.decode()

@@ -5,6 +5,7 @@ Trap: actions without permissions run for any member of staff, and on a plain GE
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import pytest
 from axes.models import AccessAttempt, AccessLog
@@ -97,11 +98,14 @@ PAGES = {
     "tickets_ticket_presence": "agent lead",
     "tickets_ticket_claim": "agent lead",
     "tickets_ticket_move": "agent lead",
+    "tickets_ticket_pending": "agent lead auditor",
+    "tickets_ticket_pending_act": "agent lead",
     "tickets_ticket_appeal": "lead",
     "tickets_ticket_hand_over": "agent lead",
     "tickets_ticket_colleagues": "agent lead",
     "tickets_ticket_new": "agent lead",
     "tickets_ticket_watch": "agent lead",
+    "tickets_ticket_snooze": "agent lead",
     "tickets_ticket_relate": "agent lead",
     "tickets_ticket_amounts": "agent lead",
     "tickets_ticket_claim_file": "agent lead",
@@ -222,7 +226,8 @@ def value(keyword: str, name: str) -> Any:
     if keyword == "object_id":
         row = apps.get_model(*owner.split("_", 1))._default_manager.first()
         return row.pk if row else 1
-    return {"number": 1, "to": "dismissed" if "storm" in name else 2}[keyword]
+    to = "dismissed" if "storm" in name else 2
+    return {"number": 1, "to": to, "batch": UUID(int=1), "act": "undo"}[keyword]
 
 
 def walked() -> list[Page]:

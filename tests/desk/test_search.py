@@ -258,6 +258,8 @@ def test_has_an_index_for_every_place_that_has_words(desk: Client, company: Comp
         "file_search",
         "shipment_search_key",
         "ticket_words",
+        "ticket_carrier_newest",
+        "ticket_type_newest",
     )
     offer_only(*indexes)
 

@@ -14,6 +14,7 @@ from companies.models import Company, FailedRow
 from desk import tasks
 from desk.models import Storm, StormReply
 from desk.storms import replies, services
+from desk.ticket import page_context
 from tests import builders as build
 from tickets import working
 from tickets.models import Agent, Comment, Ticket
@@ -193,7 +194,7 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
     (more,) = heap(company, 1, NOON + HOUR)
     tasks.watch_for_storms()
     assert set(proposed.tickets.all()) == {*known, more}
-    assert list(services.storms_of(more)) == [proposed]
+    assert list(page_context.storms_of(more)) == [proposed]
 
     services.decide(proposed.pk, CLOSED, user=eve.user)
     heap(company, 1, NOON + HOUR)

@@ -131,7 +131,7 @@ def test_goes_to_the_next_of_the_queue_and_round(
     assert write_and_next(first) == f"{LIST}{second.pk}/change/"
     assert write_and_next(third) == f"{LIST}{first.pk}/change/"
 
-    body = {**picked(second), "reason": "No.", "next": "1"}
+    body = {**picked(second), "reason": "No.", "code": "other", "next": "1"}
     assert desk.post(f"{LIST}move/3/", body)["Location"] == f"{LIST}{first.pk}/change/"
     assert Ticket.objects.get(pk=second.pk).status == Status.DECLINED
 
@@ -142,7 +142,7 @@ def test_takes_one_when_one_s_own_queue_is_done(
     last = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
     waiting = build.ticket(company)
 
-    body = {"text": "x", "reply": "1", "to": "2", "next": "1", "seen": token(last)}
+    body = {"text": "x", "reply": "1", "to": "2", "code": "other", "next": "1", "seen": token(last)}
     answer = desk.post(f"{LIST}{last.pk}/write/", body)
 
     assert answer["Location"] == f"{LIST}{waiting.pk}/change/"

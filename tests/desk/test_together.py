@@ -221,6 +221,20 @@ def test_warns_first_where_the_colleague_may_not_get_round_to_it(
     assert who_has(ticket) == "maria.gonzalez"
 
 
+def test_whoever_is_named_in_full_is_named_with_what_speaks_against_them(
+    desk: Client, ticket: Ticket, maria: Agent
+) -> None:
+    says = full(maria)
+    asked = {"begin": "maria.gonzalez", "ticket": ticket.pk}
+
+    def concerns(**query: Any) -> list[str]:
+        found = desk.get(f"{LIST}colleagues/", {**asked, **query}).json()["agents"]
+        return [one["concerns"] for one in found]
+
+    assert concerns() == [says]
+    assert concerns(begin="maria.g") == concerns(ticket="") == concerns(ticket="0") == [""]
+
+
 def test_history_tells_that_it_went_over_capacity(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
@@ -274,6 +288,7 @@ def test_offers_colleagues_by_the_beginning_of_their_names(
         "name": "maria.gonzalez",
         "full_name": "María González",
         "carries": "1 of 50 tickets, away",
+        "concerns": "",
     }
     for number in range(20):
         build.agent(f"mar{number}")
@@ -335,7 +350,7 @@ def test_no_user_name_reaches_the_company(
     if button == "reply":
         answer = write(desk, ticket, text, "reply")
     else:
-        body = {"ticket": ticket.pk, "seen": token(ticket), "reason": text}
+        body = {"ticket": ticket.pk, "seen": token(ticket), "reason": text, "code": "other"}
         answer = desk.post(f"{LIST}move/3/", body)
 
     html = answer.content.decode()

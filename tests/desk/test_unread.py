@@ -186,7 +186,8 @@ def test_of_many_only_those_with_something_new_wait_for_one_confirmation(
 ) -> None:
     address = f"{LIST}give/" if giving else f"{LIST}move/3/"
     tickets = [build.ticket(company, status=Status.PENDING) for _ in range(4)]
-    body = {**picked(*tickets), "reason": "No & no.", "to": agent.pk}
+    more = {"to": agent.pk} if giving else {"code": "other"}
+    body = {**picked(*tickets), "reason": "No & no.", **more}
     company_writes(tickets[1], "First.")
     working.write(tickets[3].pk, "Second.", user=agent.user, public=False)
 

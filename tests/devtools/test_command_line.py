@@ -44,8 +44,8 @@ def test_a_mistyped_command_is_one_line_that_names_the_right_ones() -> None:
     assert asked.returncode == 1
     assert asked.stdout == ""
     assert asked.stderr == (
-        "dev: no command 'rnu'; there are run, test, manage, lint, translate, openapi, schemathesis"
-        " and help\n"
+        "dev: no command 'rnu'; there are run, test, manage, lint, translate, openapi,"
+        " schemathesis, simulate and help\n"
     )
 
 

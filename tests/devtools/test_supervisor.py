@@ -9,7 +9,7 @@ import pytest
 from devtools.output import Output
 from devtools.supervisor import Program, Supervisor
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 180
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ NOT_TOLD = {
     "django_admin_log": "who of our people did what",
     "tickets_mention": "among agents",
     "tickets_notification": "among agents",
+    "tickets_pendinganswer": "not sent to it",
     "tickets_searchentry": "made of the ticket",
 }
 

@@ -23,6 +23,7 @@ from tickets.models import (
     HistoryEntry,
     Mention,
     Notification,
+    PendingAnswer,
     Rating,
     RequestedDocument,
     Ticket,
@@ -78,6 +79,15 @@ def everything(word: str, agent: Agent, number: int) -> Company:
     FailedRow.objects.create(task="x", kind="ticket", key=str(ticket.pk), error=word)
     for webhook in webhooks:
         FailedRow.objects.create(task="x", kind="webhook", key=str(webhook.pk), error=word)
+    PendingAnswer.objects.create(
+        ticket=ticket,
+        user=agent.user,
+        text=word,
+        requested=[word],
+        amounts={"claimed": "1", "currency": word},
+        files=[{"name": word, "stored_as": f"files/{word}"}],
+        held=word,
+    )
     SavedView.objects.create(owner=agent.user, name=word, query=f"company={company.pk}&q={word}")
     return company
 

@@ -169,7 +169,7 @@ def test_what_stays_silent_is_declined_after_a_last_reminder(
     for when in ((3, 13), (5, 14)):
         clock(*when)
         assert [tasks.run_automations(), tasks.run_automations()] == [1, 0]
-    assert "by 2026-03-09, this ticket is declined." in said(ticket)[-1]
+    assert "by Monday 9 March, 2:00 p.m. (UTC), this ticket is declined." in said(ticket)[-1]
     Mail.objects.all().delete()
 
     clock(9, 13)

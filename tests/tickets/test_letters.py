@@ -19,6 +19,7 @@ from deliveries.models import Mail
 from shipments.models import Shipment
 from tests import builders as build
 from tests.files import as_json, picture
+from tests.moments import moments_in
 from tickets import working
 from tickets.changes import appeals, letters
 from tickets.changes.actors import Actor
@@ -184,7 +185,7 @@ def test_it_says_how_to_send_each_document_that_is_missing(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_says_by_when_to_answer(ticket: Ticket, eve: User, language: str) -> None:
-    Company.objects.update(language=language)
+    Company.objects.update(language=language, time_zone="America/Mexico_City")
     last = claims_end(days=9)
 
     incomplete(ticket, eve)
@@ -193,9 +194,11 @@ def test_it_says_by_when_to_answer(ticket: Ticket, eve: User, language: str) -> 
     asked, told = Mail.objects.order_by("created_at").values_list("text", flat=True)
     ticket.refresh_from_db()
     assert ticket.decided_at is not None
-    assert f"{last:%Y-%m-%d %H:%M} UTC" in " ".join(asked.split())
     until = ticket.decided_at + timedelta(days=30)
-    assert f"{until:%Y-%m-%d %H:%M} UTC" in " ".join(told.split())
+    for text, at in ((asked, last), (told, until)):
+        (said,) = moments_in(" ".join(text.split()), language)
+        assert said == at.replace(second=0, microsecond=0)
+        assert "A reply to this" in text or "Una respuesta a este" in text
 
 
 def test_a_deadline_that_has_passed_is_none(ticket: Ticket, eve: User) -> None:

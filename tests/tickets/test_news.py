@@ -233,7 +233,7 @@ def test_a_move_of_many_tells_of_each(listening: Company, agent: Agent) -> None:
     desk.force_login(agent.user)
     tickets = [build.ticket(listening) for _ in range(3)]
 
-    desk.post("/admin/tickets/ticket/move/2/", picked(*tickets))
+    desk.post("/admin/tickets/ticket/move/2/", {**picked(*tickets), "code": "other"})
 
     assert [body["data"]["ticket_id"] for body in told()] == [one.pk for one in tickets]
     assert {body["data"]["change"] for body in told()} == {"moved"}
@@ -261,6 +261,8 @@ IS_NEWS = {
     Kind.EVIDENCE_TAKEN: False,
     Kind.REMINDED: False,
     Kind.ESCALATED: False,
+    Kind.SNOOZED: False,
+    Kind.WOKEN: False,
     Kind.OTHER: False,
 }
 

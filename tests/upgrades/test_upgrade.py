@@ -263,6 +263,9 @@ def test_the_api_answers_as_before(outcome: Outcome) -> None:
         if path.endswith("?getComments=true"):
             for row in answer["data"]:
                 assert row.pop("comments_total") == len(row["allComments"])
+        if path.startswith("/company/tickets/") and isinstance(answer.get("data"), list):
+            for row in answer["data"]:
+                row.pop("claim_deadline", None)
         if "/deliveries" in path:
             rows = answer["data"] if isinstance(answer["data"], list) else [answer["data"]]
             for name in ("ticket_id", "request_id"):

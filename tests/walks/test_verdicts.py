@@ -95,11 +95,14 @@ def test_told_to_stop_it_leaves_nothing() -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    # The worker and beat: nothing else is told how many processes to have.
-    wait_until(lambda: sum("WORKER_CONCURRENCY" in each for each in environments(mark)) >= 2)
-    folder = next(each["DATA_DIR"] for each in environments(mark) if "DATA_DIR" in each)
-    started.send_signal(signal.SIGTERM)
+    try:
+        # The worker and beat: nothing else is told how many processes to have.
+        wait_until(lambda: sum("WORKER_CONCURRENCY" in each for each in environments(mark)) >= 2)
+        folder = next(each["DATA_DIR"] for each in environments(mark) if "DATA_DIR" in each)
+    finally:
+        started.send_signal(signal.SIGTERM)
+        ended = started.wait(WAIT_SECONDS)
 
-    assert started.wait(WAIT_SECONDS) == 1
+    assert ended == 1
     assert environments(mark) == []
     assert not Path(folder).exists()

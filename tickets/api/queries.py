@@ -12,7 +12,7 @@ from shipments.models import Shipment
 from tickets.api import counting, following, page_bounds, searching
 from tickets.api.representation import Parts, appeal_row, file_row, history_rows, ticket_row
 from tickets.changes.appeals import latest_appeal
-from tickets.changes.shown import comment_row
+from tickets.changes.shown import comment_row, format_utc
 from tickets.models import Document, RequestedDocument, Ticket, TicketFile
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN, TERMINAL, Status
@@ -193,9 +193,9 @@ def describe_ticket(
     page = page_bounds.read_fitting([ticket.pk], most)
     (row,) = ticket_rows(company, [ticket], page, with_comments=with_comments, base=base)
     history = [*ticket.history.filter(public=True).order_by("-pk")[:MOST_MOVES]][::-1]
-    row["history"] = history_rows(history)
-    row["appeal"] = appeal_row(latest_appeal(ticket, history))
-    return row
+    deadline = {"claim_deadline": format_utc(ticket.filing_due_at)} if ticket.filing_due_at else {}
+    appeal = appeal_row(latest_appeal(ticket, history))
+    return {**row, "history": history_rows(history), **deadline, "appeal": appeal}
 
 
 def ticket_rows(

@@ -165,6 +165,9 @@ TicketDetailRow = shape(
         },
         many=True,
     ),
+    claim_deadline=Time(
+        required=False, help_text="Until when the carrier takes the claim, if that is known."
+    ),
     appeal=TicketAppeal(allow_null=True, help_text="The latest appeal; null if there is none."),
 )
 

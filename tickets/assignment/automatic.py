@@ -147,7 +147,8 @@ def assign_waiting() -> int:
     hopeless: set[int] = set()
     failed: set[int] = set()
     while assigned < MOST_AT_ONCE:
-        waiting = Ticket.objects.waiting().exclude(type__in=hopeless).exclude(pk__in=failed)
+        unassigned = Ticket.objects.waiting().unawaited()
+        waiting = unassigned.exclude(type__in=hopeless).exclude(pk__in=failed)
         with transaction.atomic(durable=True):
             ticket = waiting.urgent_first().select_for_update(skip_locked=True, no_key=True).first()
             if ticket is None:

@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from companies.texts import is_blank
+from companies.zones import active_zone, minute_text
 from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.assignment.reassigning import NotGiven, assigned_text, lock_and_assign
@@ -105,7 +106,7 @@ def concerns_about(to: Agent, ticket: Ticket) -> list[str]:
     concerns = []
     leave = Absence.objects.filter(agent=to, starts_at__lte=now, ends_at__gt=now).first()
     if leave is not None:
-        until = timezone.localtime(leave.ends_at).strftime("%Y-%m-%d %H:%M %Z")
+        until = minute_text(leave.ends_at, active_zone())
         concerns.append(
             gettext("%(agent)s is on leave until %(until)s.") % {**known, "until": until}
         )

@@ -14,8 +14,9 @@ from tickets.assignment.reassigning import (
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.seen import Seen, require_read
+from tickets.changes.snoozing import asleep_of
 from tickets.history_codes import Kind, Rule
-from tickets.models import Agent, Ticket
+from tickets.models import Agent, PendingAnswer, Ticket
 from tickets.statuses import TERMINAL
 
 
@@ -36,7 +37,7 @@ def take_next(user: User) -> Ticket | None:
     go beyond their capacity. Raises NotAllowed and NotGiven.
     """
     actor, agent = actor_for(user), agent_of(user)
-    waiting = Ticket.objects.waiting()
+    waiting = Ticket.objects.waiting().unawaited()
     if skills := list(agent.skills.values_list("pk", flat=True)):
         waiting = waiting.filter(type__in=skills)
     ticket = waiting.urgent_first().select_for_update(skip_locked=True, no_key=True).first()
@@ -89,10 +90,13 @@ def assign_taken(ticket: Ticket, agent: Agent, actor: Actor, rule: Rule) -> None
 
 
 def next_of(agent: Agent, after: Ticket | None = None) -> Ticket | None:
-    """The agent's next running ticket by urgency: the one after this, round to the first."""
-    mine = list(Ticket.objects.running().filter(agent=agent).urgent_first()[:500])
-    if after is None:
-        return next(iter(mine), None)
-    place = next((n for n, one in enumerate(mine, start=1) if one.pk == after.pk), 0)
+    """The agent's next running ticket by urgency: the one after this, round to the first.
+
+    Those that an answer waits for are passed over.
+    """
+    awaited = set(PendingAnswer.objects.waiting().values_list("ticket", flat=True))
+    awake = Ticket.objects.running().filter(~asleep_of(agent.pk), agent=agent)
+    mine = list(awake.urgent_first()[:500])
+    place = next((n for n, one in enumerate(mine, start=1) if one == after), 0)
     rest = [*mine[place:], *mine[:place]]
-    return next((one for one in rest if one.pk != after.pk), None)
+    return next((one for one in rest if one != after and one.pk not in awaited), None)

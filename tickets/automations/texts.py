@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from django.utils import formats, timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
-from tickets.automations.waits import after_days, calendar_of
+from companies.zones import moment_text
+from tickets.automations.waits import after_days
 from tickets.models import Automation
-from tickets.sla.calendars import zone
 
 REMINDER = gettext_noop(
     "We still need your answer to go on with this ticket. Please send what we asked for."
@@ -40,11 +40,9 @@ def text_for(one: Automation, company: Company, *, last: bool = False) -> str:
 
 def last_reminder(one: Automation, company: Company, now: datetime) -> str:
     """The last reminder, and by when the ticket is declined: a lead cannot forget to say that."""
-    day = timezone.localtime(
-        after_days(one.type_id, now, one.last_days), zone(calendar_of(one.type_id).time_zone)
-    )
+    last = after_days(one.type_id, now, one.last_days)
     with translation.override(company.written_language):
         until = gettext("Without an answer by %(day)s, this ticket is declined.")
         return "\n\n".join(
-            [text_for(one, company, last=True), until % {"day": formats.date_format(day)}]
+            [text_for(one, company, last=True), until % {"day": moment_text(last, company.zone)}]
         )

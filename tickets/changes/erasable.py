@@ -11,7 +11,7 @@ from django.db import connection
 
 from companies import erasing
 from tickets.changes.files import remove_unfinished
-from tickets.models import UnfinishedFile
+from tickets.models import PendingAnswer, UnfinishedFile
 
 # Files that are to be removed from the storage carry this time, older than any upload.
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,6 +43,7 @@ FACTS = [
     "to",
     "why",
     "due",
+    "until",
 ]
 HISTORY = """
 UPDATE tickets_historyentry SET reason = '', request_id = NULL, changes =
@@ -107,6 +108,7 @@ BLANK_FILES = {"files": FILES.format("id")}
 def blank_tickets(keys: list[int]) -> dict[str, int]:
     """Blank tickets with all that belongs to them, in the caller's transaction."""
     found = erasing.execute_all(BLANK_TICKETS, keys)
+    found["pending answers"] = PendingAnswer.objects.filter(ticket__in=keys).forget(LONG_AGO)
     del found["new search entries"]
     with connection.cursor() as cursor:
         cursor.execute(OPEN_DOOR, ["on"])

@@ -6,12 +6,12 @@ their transaction. What others wrote is quoted; what to do stands below it.
 
 import textwrap
 import unicodedata
-from datetime import datetime
 
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from companies.texts import legible, show_controls
+from companies.zones import moment_text
 from deliveries import mailing
 from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
@@ -84,6 +84,7 @@ def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
         indented(reason),
         answer_by(ticket),
+        where_to_answer(),
         *asking_for_files(ticket),
         gettext("To answer by API, with our address in BASE and your token in TOKEN:"),
         CURL.format(
@@ -111,6 +112,16 @@ def asking_for_files(ticket: Ticket) -> tuple[str, ...]:
     )
 
 
+def where_to_answer() -> str:
+    return folded(
+        gettext(
+            "A reply to this email does not reach the ticket. Answer where you opened the ticket,"
+            " or pass this email on to whoever looks after your programs: what they need stands"
+            " below."
+        )
+    )
+
+
 def answer_by(ticket: Ticket) -> str:
     """By when to answer: before the carrier's day for claims, or before an automation declines."""
     last = ticket.filing_due_at
@@ -119,7 +130,7 @@ def answer_by(ticket: Ticket) -> str:
         text = gettext(
             "Please answer well before %(time)s: after that the carrier no longer takes the claim."
         )
-        return folded(text % {"time": utc_text(last)})
+        return folded(text % {"time": moment_text(last, ticket.company.zone)})
     if closing.filter(active=True).exists():
         return folded(gettext("Without an answer the ticket is declined after a last reminder."))
     return folded(gettext("There is no deadline: the ticket waits until you answer."))
@@ -131,11 +142,13 @@ def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
         "If you think that this is wrong, you can appeal the decision once, until %(time)s. Say"
         " what was overlooked. A lead then looks at the ticket again."
     )
+    last = appeal_until(ticket.decided_at or ticket.updated_at)
     return (
         gettext("Ticket %(ticket)d was declined") % {"ticket": ticket.pk},
         folded(gettext("Your ticket %(ticket)s was declined:") % in_words(ticket)),
         indented(reason),
-        folded(until % {"time": utc_text(appeal_until(ticket.decided_at or ticket.updated_at))}),
+        folded(until % {"time": moment_text(last, ticket.company.zone)}),
+        where_to_answer(),
         gettext("To appeal by API, with our address in BASE and your token in TOKEN:"),
         CURL.format(
             method="POST",
@@ -168,10 +181,6 @@ def in_words(ticket: Ticket) -> dict[str, str]:
         own = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
         words += own.values_list("tracking_number", flat=True)
     return {"ticket": f"{ticket.pk} ({', '.join(map(plain, words))})"}
-
-
-def utc_text(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M} UTC"
 
 
 def folded(paragraph: str) -> str:

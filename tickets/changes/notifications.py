@@ -21,7 +21,11 @@ from tickets.statuses import By
 MOST_AT_ONCE = 500
 
 # The agents who are named get `kind`, the other watchers are told that they watch.
+# What their watchers hear of brings a snoozed ticket back.
 NOTIFY = """
+WITH woken AS (
+  DELETE FROM tickets_snooze WHERE ticket_id = %(ticket)s::bigint AND %(watchers)s::boolean
+)
 INSERT INTO tickets_notification AS known (recipient_id, ticket_id, kind, "by", actor, created_at)
 SELECT person.id, %(ticket)s::bigint,
   CASE WHEN agent.id = ANY(%(agents)s::bigint[]) THEN %(kind)s ELSE 'watched' END,

@@ -13,10 +13,11 @@ from tickets.models.files import (
     UnfinishedFile,
 )
 from tickets.models.notifications import Notification
+from tickets.models.pending_answers import PendingAnswer
 from tickets.models.phones import Phone, PhoneKey
 from tickets.models.search import SearchEntry, SearchFill
 from tickets.models.tickets import Document, IncidenceLink, Ticket
-from tickets.models.together import CallerTicket, Mention, RelatedTickets, Watch
+from tickets.models.together import CallerTicket, Mention, RelatedTickets, Snooze, Watch
 from tickets.models.types import TicketType
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "LoadChange",
     "Mention",
     "Notification",
+    "PendingAnswer",
     "Phone",
     "PhoneKey",
     "Rating",
@@ -47,6 +49,7 @@ __all__ = [
     "SearchEntry",
     "SearchFill",
     "Shift",
+    "Snooze",
     "TextOfDay",
     "Ticket",
     "TicketFile",

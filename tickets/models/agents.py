@@ -6,6 +6,8 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, Subquery, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 
 from companies.reading_order import ReadingOrder
@@ -173,11 +175,11 @@ class Absence(models.Model):
         ]
 
     def __str__(self) -> str:
-        times = {
-            "start": f"{self.starts_at:%Y-%m-%d %H:%M}",
-            "end": f"{self.ends_at:%Y-%m-%d %H:%M}",
-        }
-        return gettext("%(start)s to %(end)s") % times
+        start, end = (
+            date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")
+            for at in (self.starts_at, self.ends_at)
+        )
+        return gettext("%(start)s to %(end)s") % {"start": start, "end": end}
 
     def clean(self) -> None:
         if self.starts_at and self.ends_at and self.ends_at <= self.starts_at:

@@ -5,7 +5,8 @@ from datetime import time
 from django.db import models
 from django.db.models import Q
 from django.utils.dates import WEEKDAYS as DAYS
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from companies.reading_order import ReadingOrder
 from tickets.models.types import TicketType
@@ -32,7 +33,7 @@ class Calendar(models.Model):
         ordering = [ReadingOrder("name")]
 
     def __str__(self) -> str:
-        return self.name
+        return pgettext("calendar", self.name)
 
 
 class WorkingHours(models.Model):
@@ -65,7 +66,7 @@ class Holiday(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.day} {self.name}".strip()
+        return f"{date_format(self.day)} {self.name}".strip()
 
 
 class SLATarget(models.Model):

@@ -28,8 +28,12 @@ class Notification(models.Model):
         MENTIONED = "mentioned"
         # The company answered on a ticket that they watch, or it was decided.
         WATCHED = "watched"
+        # A ticket that they snoozed is awake again.
+        WOKEN = "woken"
         # For leads: a ticket is about to miss its due date, and somebody has to look.
         ESCALATED = "escalated"
+        # An answer of theirs was held, as something had happened on its ticket.
+        HELD = "held"
 
     recipient = models.ForeignKey(
         User, on_delete=models.CASCADE, related_name="notifications", db_index=False

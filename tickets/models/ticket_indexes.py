@@ -97,8 +97,19 @@ TICKET_INDEXES = [
     ),
     # The desk's filters over everything.
     models.Index(fields=["agent", "-created_at", "-id"], name="ticket_agent_newest"),
+    models.Index(
+        fields=["decided_by", "-created_at", "-id"],
+        condition=Q(decided_by__isnull=False),
+        name="ticket_decided_by_newest",
+    ),
     models.Index(fields=["type", "-created_at", "-id"], name="ticket_type_newest"),
     models.Index(fields=["carrier_name", "-created_at", "-id"], name="ticket_carrier_newest"),
+    # Claims by amount, and which currencies there are.
+    models.Index(
+        fields=["currency", "amount_claimed"],
+        condition=Q(amount_claimed__isnull=False),
+        name="ticket_amount_claimed",
+    ),
     # What came in, what was decided and what is open, for figures and storms. Each holds
     # all that is asked of it, so that none of forty thousand rows has to be looked up.
     models.Index(
@@ -111,13 +122,13 @@ TICKET_INDEXES = [
         include=[
             "carrier_name",
             "type",
-            "agent",
+            "decided_by",
             "created_at",
             "status",
             "resolution_due_at",
         ],
         condition=Q(decided_at__isnull=False),
-        name="ticket_decided_at",
+        name="ticket_decided_figures",
     ),
     models.Index(
         fields=["created_at"],

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.db import models
 from django.db.models import F
 from django.db.models.expressions import Combinable
@@ -60,6 +61,10 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         """What the sweep has to find an agent for (decision T18)."""
         return self.running().filter(agent=None)
 
+    def unawaited(self) -> "TicketQuerySet":
+        """Those that no answer of an agent waits for: nobody else is led to the others."""
+        return self.exclude(pending_answers__due_at__isnull=False)
+
     def hold(self, ticket_id: int) -> "Ticket":
         """The ticket, its row locked until the transaction ends. Raises Ticket.DoesNotExist.
 
@@ -113,6 +118,16 @@ class Ticket(models.Model):
     filing_due_at = models.DateTimeField(null=True, editable=False)
     first_responded_at = models.DateTimeField(null=True, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
+    # Null also where no user decided: an automation, or the company in the test environment. A
+    # trigger writes it from the history, also for the version before.
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_index=False,
+        editable=False,
+    )
     # Why it was decided as it is: the code of a ReasonCode. Empty while it is open.
     reason_code = models.CharField(
         max_length=40, blank=True, default="", db_default="", editable=False

@@ -1,11 +1,16 @@
 """How agents work on a ticket together."""
 
+from datetime import datetime, timedelta
+
 from django.db import models
 from django.db.models import F, Q
 
 from tickets.models.agents import Agent
 from tickets.models.conversation import Comment
 from tickets.models.tickets import Ticket
+
+# Nobody sleeps through these: so long before them a ticket is awake.
+WAKE_BEFORE = {"due_at": timedelta(hours=2), "filing_due_at": timedelta(days=1)}
 
 
 class Watch(models.Model):
@@ -26,6 +31,35 @@ class Watch(models.Model):
 
     def __str__(self) -> str:
         return f"agent {self.agent_id} watches ticket {self.ticket_id}"
+
+
+class SnoozeQuerySet(models.QuerySet["Snooze"]):
+    def asleep(self, now: datetime) -> "SnoozeQuerySet":
+        """Those that hold: not over, of the agent who has the ticket, and no deadline is near."""
+        near = Q()
+        for column, before in WAKE_BEFORE.items():
+            at = f"ticket__{column}"
+            near |= Q(**{f"{at}__gt": now, f"{at}__lte": now + before})
+        return self.filter(until__gt=now, agent=F("ticket__agent")).exclude(near)
+
+
+class Snooze(models.Model):
+    """A ticket that its agent has put aside. What its company does to the ticket removes it."""
+
+    ticket = models.OneToOneField(
+        Ticket, on_delete=models.CASCADE, primary_key=True, related_name="snooze"
+    )
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="+", db_index=False)
+    until = models.DateTimeField()
+
+    objects = SnoozeQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["agent", "until"], name="snooze_of_agent")]
+
+    def __str__(self) -> str:
+        return f"ticket {self.ticket_id} until {self.until}"
 
 
 class Mention(models.Model):

@@ -2,6 +2,7 @@ import json
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services
@@ -28,6 +29,12 @@ class Command(OperatorCommand):
             help="of what we write to the company; default: the deployment's",
         )
         parser.add_argument(
+            "--time-zone",
+            default="",
+            metavar="ZONE",
+            help="of the times in what we write to it; default: the deployment's",
+        )
+        parser.add_argument(
             "--no-ticket-emails",
             dest="ticket_emails",
             action="store_false",
@@ -40,14 +47,19 @@ class Command(OperatorCommand):
         name: str,
         contact_email: str,
         language: str,
+        time_zone: str,
         ticket_emails: bool,
         **options: Any,
     ) -> Said:
         try:
             company = services.create_company(
-                name, contact_email=contact_email, language=language, ticket_emails=ticket_emails
+                name,
+                contact_email=contact_email,
+                language=language,
+                time_zone=time_zone,
+                ticket_emails=ticket_emails,
             )
-        except ValueError as error:
-            raise CommandError(str(error)) from error
+        except (ValueError, ValidationError) as error:
+            raise CommandError(getattr(error, "message", str(error))) from error
         made = {"company_id": company.pk, "name": company.name}
         return Said(json.dumps(made, ensure_ascii=False), made, f"created company {company.pk}")

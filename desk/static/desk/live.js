@@ -8,7 +8,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // walk.js may show another in its place.
   const ticket = () => document.getElementById("ticket")?.dataset.ticket;
   // A service that keeps no request is asked every two seconds, any other soon after its answer.
-  const EVERY = 2000, AFTER = 500, HIDDEN = 10000, LONGEST = 60000, OTHERS_ASK = 40000;
+  const EVERY = 2000, AFTER = 500, HIDDEN = 10000, LONGEST = 10000, OTHERS_ASK = 40000;
   let since = 0, pause = 0, timer = 0, stopped = false, asking = false, waits = false;
   // What was told before the page was made is counted in it.
   let notified = Number(words.made), toldUntil = Number(words.told), heard = 0, counted = "";
@@ -37,13 +37,16 @@ document.addEventListener("DOMContentLoaded", () => {
     if (document.hidden && Date.now() - heard < OTHERS_ASK) return next();
     asking = true;
     try {
-      const answer = await fetch(`${words.live}?${asked()}`, { redirect: "manual", cache: "no-store" });
+      const answer = await fetch(`${words.live}?${asked()}`, { redirect: "manual", cache: "no-store", signal: AbortSignal.timeout(45000) });
       if (answer.status === 401 || answer.type === "opaqueredirect") return signedOut();
       if (!answer.ok) throw new Error(answer.status);
       pause = 0;
+      found();
       await take(await answer.json());
-    } catch {
-      pause = Math.min(LONGEST, (pause || EVERY) * 2);
+    } catch (error) {
+      // One that breaks off may be a new version of the service; a second is no accident.
+      if (["TypeError", "TimeoutError"].includes(error.name) && (pause || !navigator.onLine)) lose();
+      pause = Math.min(LONGEST, (pause || EVERY / 2) * 2);
     } finally {
       asking = false;
       next();
@@ -141,14 +144,38 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   };
 
-  const signedOut = () => {
-    stopped = true;
+  // While there is no connection, the page says so and sends nothing: what was typed stays where it is.
+  let lost;
+  const lose = () => {
+    if (lost || stopped) return;
+    const time = new Date().toLocaleTimeString(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
+    lost = bottomBox();
+    lost.id = "desk-lost";
+    lost.append(words.lost.replace("{time}", time));
+  };
+  const found = () => { lost?.remove(); lost = null; };
+  window.addEventListener("offline", lose);
+  window.addEventListener("online", () => { if (!asking) ask(); });
+  document.addEventListener("submit", (event) => {
+    // sending.js says it beside the form that was sent.
+    if (!lost || event.target.method !== "post" || event.target.closest("#ticket-page")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    lost.textContent = words.unsent;
+  }, true);
+  const bottomBox = () => {
     const box = Object.assign(document.createElement("div"), { className: "desk-signed-out" });
     box.setAttribute("role", "alert");
+    document.body.append(box);
+    return box;
+  };
+
+  const signedOut = () => {
+    stopped = true;
+    found();
     const link = Object.assign(document.createElement("a"), { textContent: words.signIn });
     link.href = `/admin/login/?next=${encodeURIComponent(location.pathname + location.search)}`;
-    box.append(`${words.signedOut} `, link);
-    document.body.append(box);
+    bottomBox().append(`${words.signedOut} `, link);
   };
 
   ask();

@@ -21,11 +21,11 @@ const start = () => {
   const to = find("to"), label = (id) => find(id).firstChild.textContent.trim();
   const offered = (value) => value && to && [...to.options].find((one) => one.value === value);
   const all = [...select.options].filter((one) => one.value).map((option) => {
-    const { text: says, requested, final } = option.dataset;
+    const { text: says, requested, final, code } = option.dataset;
     const move = offered(option.dataset.to), reply = option.dataset.public === "1";
     return {
-      name: option.textContent, folded: window.deskFold(option.textContent), says, reply, move, option,
-      requested: requested.split("\n").filter(Boolean), decides: Boolean(move && final),
+      name: option.textContent, folded: window.deskFold(option.textContent), says, reply, move, option, code,
+      requested: requested.split("\n").filter(Boolean), decides: Boolean(final),
     };
   });
   const part = (name, said) => Object.assign(document.createElement(name), { textContent: said });
@@ -39,18 +39,25 @@ const start = () => {
       line.append(tick, ` ${name}`);
       return line;
     }));
+    const codes = [...composer.querySelectorAll("[data-codes]:enabled input")];
+    codes.forEach((choice) => { choice.checked = choice.value === one.code; });
     box.value = one.name;
     hint("");
     document.dispatchEvent(new CustomEvent("desk:aim", { detail: one.reply ? "reply" : "note" }));
     text.dispatchEvent(new Event("input", { bubbles: true }));
+    if (codes.length && !codes.some((choice) => choice.checked)) codes[0].focus();
   };
   const { show, marked } = window.deskChooser(box, {
     label: words.macroList, above: true, keys: ["Enter"], choose: use,
     draw: (one) => [part("strong", one.name), part("span", does(one)), part("p", one.says)],
   });
+  const wordsOf = (text) => window.deskFold(text).split(/\s+/).filter(Boolean);
+  const isWhole = (one) => wordsOf(one.name).join(" ") === wordsOf(box.value).join(" ");
+  // A macro whose whole name was typed comes before those that contain it.
   const fitting = () => {
-    const typed = window.deskFold(box.value).split(/\s+/).filter(Boolean);
-    return all.filter((one) => typed.every((word) => one.folded.includes(word)));
+    const typed = wordsOf(box.value);
+    const found = all.filter((one) => typed.every((word) => one.folded.includes(word)));
+    return found.sort((one, other) => isWhole(other) - isWhole(one));
   };
   const look = () => {
     const found = fitting();
@@ -65,7 +72,8 @@ const start = () => {
     if (!event.ctrlKey && !event.metaKey) { look(); return; }
     // A key held down, or a choice among several, is no choice.
     if (event.repeat) return;
-    const found = fitting(), one = found.length === 1 ? found[0] : null;
+    const found = fitting(), whole = found.filter(isWhole);
+    const one = whole.length === 1 ? whole[0] : found.length === 1 ? found[0] : null;
     if (!one || (marked() && marked() !== one)) { hint(found.length ? words.macroMany : words.macroNone); return; }
     const alone = !text.value.trim();
     use(one);

@@ -19,19 +19,24 @@
   window.addEventListener("pageshow", () => { delete form.dataset.sent; });
 
   const box = form.elements.company;
-  const list = Object.assign(document.createElement("datalist"), { id: "companies" });
-  box.after(list);
-  box.setAttribute("list", list.id);
+  const place = Object.assign(document.createElement("div"), { className: "desk-choose" });
+  box.before(place);
+  place.append(box);
+  const list = window.deskChooser(box, {
+    label: box.labels[0].textContent.trim(), above: false, keys: ["Enter", "Tab"],
+    draw: (name) => [name], choose: (name) => { box.value = name; type.focus(); },
+  });
   let waiting;
   box.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
-      const asked = new URLSearchParams({ what: box.dataset.names, begin: box.value });
+      const begin = box.value.trim();
+      if (!begin) { list.close(); return; }
       try {
+        const asked = new URLSearchParams({ what: box.dataset.names, begin });
         const answer = await fetch(`${form.dataset.namesUrl}?${asked}`);
-        if (!answer.ok) return;
         const { names } = await answer.json();
-        list.replaceChildren(...names.map((name) => new Option(name, name)));
+        if (begin === box.value.trim()) list.show(names);
       } catch { /* it can be typed out */ }
     }, 150);
   });

@@ -56,11 +56,21 @@ const start = () => {
   // Each hint has its own place, as a draft is kept only a moment after a key was pressed.
   const hint = (at, words) => { if (find(at)) find(at).textContent = words; };
   if (text) {
-    const draft = store.read();
-    if (draft && !text.value) { text.value = draft.text; hint("draft-hint", page.dataset.draftBack); }
+    // What was taken back stands here already: a draft goes on from it, or comes below it.
+    const draft = store.read(), { back } = composer.dataset;
+    if (draft && (!text.value || back)) {
+      text.value = text.value && draft.back !== back ? `${text.value}\n\n${draft.text}` : draft.text;
+      // The move that goes with the text, so that it does not leave alone.
+      if (!back && draft.to && find("to")) {
+        find("to").value = draft.to;
+        document.querySelectorAll(`[data-codes="${draft.to}"] input`).forEach((one) => { one.checked = one.value === draft.code; });
+      }
+      hint("draft-hint", page.dataset.draftBack);
+    }
     let timer;
-    const keep = (sent) => store.write(text.value ? { text: text.value, sent } : null);
-    text.addEventListener("input", () => {
+    const code = () => composer.querySelector("[data-codes]:enabled :checked")?.value;
+    const keep = (sent) => store.write(text.value ? { text: text.value, sent, back, to: find("to")?.value, code: code() } : null);
+    composer.addEventListener("input", () => {
       clearTimeout(timer);
       timer = setTimeout(() => { keep(); hint("draft-hint", text.value ? page.dataset.draftKept : ""); }, 400);
     });
@@ -73,13 +83,18 @@ const start = () => {
 
   // What Ctrl+Enter sends, and what that does, in one line: a reply, unless the box was opened for a note.
   let aimed = "reply";
-  const chosen = (id) => { const field = find(id); return field && !field.hidden && field.value ? field.selectedOptions[0].textContent.trim() : ""; };
-  const tell = () => hint("aim-hint", [aimed === "note" ? page.dataset.aimNote : page.dataset.aimReply, chosen("to"), chosen("code")].filter(Boolean).join(" · "));
+  const move = () => (find("to")?.value ? find("to").selectedOptions[0].textContent.trim() : "");
+  const reason = () => {
+    const codes = move() && composer.querySelector(`[data-codes="${find("to").value}"]`);
+    return codes ? `${page.dataset.aimReason} ${codes.querySelector(":checked ~ span")?.textContent || page.dataset.aimChoose}` : "";
+  };
+  const tell = () => hint("aim-hint", [aimed === "note" ? page.dataset.aimNote : page.dataset.aimReply, move(), reason()].filter(Boolean).join(" · "));
   function aim(what, focus = true) {
     aimed = what;
     composer.closest(".desk-composer").classList.toggle("desk-as-note", what === "note");
     tell();
-    if (focus) text.focus();
+    // Words that came back are gone on from, and not begun before.
+    if (focus && document.activeElement !== text) { text.focus(); text.selectionStart = text.value.length; }
   }
   if (composer) {
     // What was held back comes back as what it was; a note must not go out as a reply.
@@ -132,9 +147,15 @@ const start = () => {
 
   // Keys: single letters, never while something is being typed or a dialog is open.
   const keys = {
-    r: () => text && aim("reply"), n: () => text && aim("note"), m: () => find("macro")?.focus(),
+    c: () => document.querySelector(".desk-head [data-copy]")?.click(), r: () => text && aim("reply"), n: () => text && aim("note"), m: () => find("macro")?.focus(),
     t: () => { const form = find("take-next"); if (form) form.requestSubmit(); },
     h: () => { const link = find("hand-over"); if (link) link.click(); },
+    s: () => {
+      const box = find("snooze");
+      if (box) box.open = true;
+      const button = box?.querySelector("button");
+      if (box?.matches("details")) button.focus(); else button?.click();
+    },
     w: () => { const form = find("watch"); if (form) form.requestSubmit(form.querySelector("button")); },
     j: () => find("walk-next")?.click(), k: () => find("walk-previous")?.click(), "/": () => window.deskPalette?.(),
     "?": () => open("help"),

@@ -7,6 +7,15 @@
 
   const complete = (box) => {
     const whole = box.dataset.colleagues === "whole";
+    const help = whole && document.getElementById("hand-over-help");
+    const usual = help.textContent;
+    // What may speak against the colleague is read before the first Ctrl+Enter, which so confirms it.
+    const warn = (concerns) => {
+      if (!whole) return;
+      help.textContent = concerns || usual;
+      help.classList.toggle("desk-warn", Boolean(concerns));
+      box.form.elements.confirmed.value = concerns ? "1" : "";
+    };
     let waiting;
     let asked = 0;
 
@@ -29,22 +38,27 @@
         if (whole) box.value = name;
         else box.setRangeText(`${name} `, end - begun().length, end, "end");
         box.dispatchEvent(new Event("input"));
+        if (whole) setTimeout(() => ask(name, true));
       },
       closed: () => { clearTimeout(waiting); asked += 1; },
     });
-    const ask = async (begin) => {
+    const ask = async (begin, chosen) => {
       asked += 1;
       const mine = asked;
       try {
-        const answer = await fetch(`${place.dataset.colleaguesUrl}?${new URLSearchParams({ begin })}`);
+        const query = new URLSearchParams({ begin, ticket: whole ? place.dataset.ticket : "" });
+        const answer = await fetch(`${place.dataset.colleaguesUrl}?${query}`);
         if (!answer.ok || mine !== asked) return;
         const { agents } = await answer.json();
+        if (mine !== asked) return;
+        warn(agents.find((one) => one.name === begin)?.concerns);
         // What is typed in full needs no choice.
-        if (mine === asked) show(agents.length === 1 && agents[0].name === begin ? [] : agents);
+        show(chosen || agents.length === 1 && agents[0].name === begin ? [] : agents);
       } catch { /* it can be typed out */ }
     };
     box.addEventListener("input", () => {
       clearTimeout(waiting);
+      warn("");
       const begin = begun();
       if (begin === null || (whole && !begin)) { close(); return; }
       waiting = setTimeout(() => ask(begin), 120);

@@ -7,6 +7,7 @@ from django.db import connection
 
 from companies.ids import read_id
 from companies.spellings import plain_digits, word_spellings
+from tickets.relevance import without_accents
 
 LONGEST = 200
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
@@ -22,6 +23,12 @@ PART = 4
 MOST_PARTS_OF_NUMBER = 12
 # A phrase, or what stands between spaces; either may be excluded.
 PARTS = re.compile(r'(?<!\S)(-?)"([^"]*)"|(\S+)')
+# A ticket as people name it: #399, "folio 399", "ticket no. 399", or the subject of an e-mail that
+# the service sent.
+NUMBER = r"\s*(?:(?:number|numero|num|nro|n)[.\u00b0]?o?\.?)?\s*#?\s*(\d+)"
+NAMED_TICKET = re.compile(
+    rf"[^\d\"]{{0,40}}\b(?:ticket|folio){NUMBER}(?!\w).*|(?:caso|case){NUMBER}|#\s*(\d+)"
+)
 FOLD = """
 SELECT array(SELECT search_words(part) FROM unnest(%s::text[]) WITH ORDINALITY AS t(part, place)
   ORDER BY place),
@@ -41,7 +48,7 @@ class Terms(NamedTuple):
     # It without spaces and signs, as a tracking number is kept, and as a variable is.
     key: str
     value: str
-    # What could be an id; `is_ticket` says that it was written #1150.
+    # What could be an id; `is_ticket` says that it was written #1150, or named as a ticket.
     number: int | None
     is_ticket: bool
 
@@ -98,8 +105,9 @@ def read_terms(typed: str) -> Terms:
             words += these
             wanted.append(beginning_with(these))
     plain = plain_digits(typed)
-    number = read_id(plain.removeprefix("#").strip())
-    is_ticket = number is not None and plain.startswith("#")
+    named = NAMED_TICKET.fullmatch(without_accents(plain))
+    number = read_id(next(filter(None, named.groups())) if named else plain)
+    is_ticket = named is not None and number is not None
     return Terms(
         typed, words, wanted, excluded, phrases, key[:LONGEST], value[:LONGEST], number, is_ticket
     )

@@ -1,18 +1,24 @@
-"""Companies and agents by their names: by words, their beginnings and parts, or nearly so."""
+"""Companies, agents, carriers and types by their names: by words, parts of them, or nearly so."""
 
 import re
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import connection
+from django.utils import translation
 
 from companies.spellings import PLAIN_FROM, PLAIN_TO, plain_word
+from desk.common import search_terms
 from desk.common.cache import cached
-from desk.queue import search_terms
+from tickets.labels import type_label
+from tickets.models import TicketType
+from tickets.models.carriers import some_carriers
 
 MOST_FOUND = 20
 MOST_NEAR = 3
 MOST_CANDIDATES = 200
-AGENTS_FRESH_SECONDS = 30
+MOST_CARRIERS = 1_000
+FRESH_SECONDS = 30
 # Letters of which a part is looked for inside of a word; fewer begin one.
 PART = 4
 # Kana, ideographs and Hangul.
@@ -44,8 +50,15 @@ ORDER BY reading_order(person.username) COLLATE "C"
 """
 
 
+FOLDED = """
+SELECT search_words(name) FROM unnest(%s::text[]) WITH ORDINALITY AS t(name, place) ORDER BY place
+"""
+
+
 class Name(NamedTuple):
-    """A company, or an agent, whose `name` is their login and `full` what they are called."""
+    """A company, agent, carrier or type. An agent's `name` is their login, `full` what they are
+    called; a carrier has no id, and several of them may be spellings of one.
+    """
 
     id: int
     name: str
@@ -82,25 +95,47 @@ def agents_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
 
 def find_agents(words: list[str], most: int = MOST_FOUND) -> list[Name]:
     """Those who have words in their login or their name that begin so."""
-    if not words:
-        return []
+    return begun_so(words, agent_names())[:most]
+
+
+def find_carriers(words: list[str]) -> list[Name]:
+    """All spellings that tickets have of the carriers with words that begin so."""
+    return begun_so(words, carrier_spellings())
+
+
+def find_types(words: list[str]) -> list[Name]:
+    """The types of tickets with words that begin so, in any language of the desk."""
+    return begun_so(words, names_of_types())
+
+
+def begun_so(words: list[str], names: list[Name]) -> list[Name]:
     begun = [f" {plain_word(word)}" for word in words]
-    found = [one for one in agent_names() if all(word in f" {one.words}" for word in begun)]
-    return found[:most]
+    return [one for one in names if words and all(word in f" {one.words}" for word in begun)]
 
 
-def find_near_names(words: list[str]) -> tuple[list[Name], list[Name]]:
-    """Companies and agents whose names have these words but for one letter in each."""
+def find_near_names(words: list[str]) -> tuple[list[Name], ...]:
+    """Companies, agents and carriers whose names have these words but for one letter in each."""
     if not any(SHORTEST_NEAR <= len(word) <= LONGEST_NEAR for word in words):
-        return [], []
-    companies = [one for one in near_candidates(words) if is_near(words, one.words)]
-    people = [one for one in agent_names() if is_near(words, one.words)]
-    return companies[:MOST_NEAR], people[:MOST_NEAR]
+        return [], [], []
+    return tuple(
+        [one for one in names if is_near(words, one.words)][:MOST_NEAR]
+        for names in (near_candidates(words), agent_names(), carrier_spellings())
+    )
 
 
 def agent_names() -> list[Name]:
     """All of them, some seconds old."""
-    return cached("agents:names", AGENTS_FRESH_SECONDS, read_agent_names)
+    return cached("agents:names", FRESH_SECONDS, read_agent_names)
+
+
+def carrier_spellings() -> list[Name]:
+    """Each spelling that tickets have, some seconds old."""
+    return cached("carriers:names", FRESH_SECONDS, read_carrier_names)
+
+
+def names_of_types() -> list[Name]:
+    """All of them, by their names in each language; some seconds old."""
+    return cached("types:names", FRESH_SECONDS, read_type_names)
 
 
 def read_agent_names() -> list[Name]:
@@ -109,6 +144,31 @@ def read_agent_names() -> list[Name]:
         return [
             Name(pk, login, plain_word(words), full) for pk, login, full, words in cursor.fetchall()
         ]
+
+
+def read_carrier_names() -> list[Name]:
+    found = some_carriers(MOST_CARRIERS)
+    words = folded_names(found)
+    return [Name(0, name, word) for name, word in zip(found, words, strict=True)]
+
+
+def read_type_names() -> list[Name]:
+    types = list(TicketType.objects.values_list("pk", "name"))
+    said = [name.replace("_", " ") for _, name in types]
+    for language, _ in settings.LANGUAGES:
+        with translation.override(language):
+            said = [
+                f"{names} {type_label(name)}" for names, (_, name) in zip(said, types, strict=True)
+            ]
+    words = folded_names(said)
+    return [Name(pk, name, word) for (pk, name), word in zip(types, words, strict=True)]
+
+
+def folded_names(names: list[str]) -> list[str]:
+    """Their words as searches have them."""
+    with connection.cursor() as cursor:
+        cursor.execute(FOLDED, [names])
+        return [plain_word(words or "") for (words,) in cursor.fetchall()]
 
 
 def near_candidates(words: list[str]) -> list[Name]:

@@ -1,0 +1,168 @@
+"""Filters by how many days are left, and by how much is claimed."""
+
+import re
+from datetime import datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import connection
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.text import capfirst
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+from unfold.widgets import UnfoldAdminDecimalFieldWidget
+
+from companies.currencies import CURRENCIES
+from desk.common.cache import cached
+from desk.common.claim_forms import AmountField
+from desk.queue.field_filter import FieldFilter, SelectFilter
+from tickets.models import Ticket
+from tickets.models.ticket_indexes import NOT_DECIDED
+
+PASSED = "passed"
+OFFERED_DAYS = (0, 1, 3, 7, 14, 30)
+DAYS = re.compile(r"\d{1,4}", re.ASCII)
+CURRENCIES_FRESH_SECONDS = 60
+# Looks at one entry of the index for each.
+FIND_CURRENCIES = """
+WITH RECURSIVE one AS (
+  (SELECT currency FROM tickets_ticket WHERE amount_claimed IS NOT NULL ORDER BY currency LIMIT 1)
+  UNION ALL
+  SELECT (SELECT currency FROM tickets_ticket
+          WHERE amount_claimed IS NOT NULL AND currency > one.currency ORDER BY currency LIMIT 1)
+  FROM one WHERE one.currency IS NOT NULL
+)
+SELECT currency FROM one WHERE currency <> ''
+"""
+
+
+class DaysFilter(SelectFilter):
+    """Open tickets whose deadline has passed, or is still to come within so many days.
+
+    A day ends at midnight in the time zone of whoever asks; 0 is what is left of today.
+    """
+
+    column = ""
+
+    def problem(self) -> str:
+        if not self.value() or self.value() == PASSED or DAYS.fullmatch(self.value()):
+            return ""
+        text = gettext("The filter “%(filter)s” takes a number of days, not “%(value)s”.")
+        return text % {"filter": self.title, "value": self.value()}
+
+    def offered(self) -> list[tuple[str, str]]:
+        offered = [str(days) for days in OFFERED_DAYS]
+        if DAYS.fullmatch(self.value()) and self.value() not in offered:
+            offered.append(self.value())
+        passed = (PASSED, pgettext("deadline", "passed"))
+        return [passed, *((days, days_words(int(days))) for days in offered)]
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        now, opened = timezone.now(), tickets.filter(NOT_DECIDED)
+        if value == PASSED:
+            return opened.filter(**{f"{self.column}__lt": now})
+        day = timezone.localdate() + timedelta(days=int(value) + 1)
+        end = timezone.make_aware(datetime.combine(day, time.min))
+        return opened.filter(**{f"{self.column}__gte": now, f"{self.column}__lt": end})
+
+
+def days_words(days: int) -> str:
+    if not days:
+        return gettext("today")
+    return ngettext("within %(days)d day", "within %(days)d days", days) % {"days": days}
+
+
+class DueIn(DaysFilter):
+    title = gettext_lazy("due")
+    parameter_name = "due_in"
+    column = "due_at"
+
+
+class ClaimIn(DaysFilter):
+    title = gettext_lazy("claim deadline")
+    parameter_name = "claim_in"
+    column = "filing_due_at"
+
+
+def currencies() -> list[str]:
+    """Currencies in which something is claimed."""
+
+    def find() -> list[str]:
+        with connection.cursor() as cursor:
+            cursor.execute(FIND_CURRENCIES)
+            return [currency for (currency,) in cursor.fetchall()]
+
+    return cached("currencies", CURRENCIES_FRESH_SECONDS, find)
+
+
+class AmountFilter(FieldFilter):
+    """A bound of what is claimed, in the one currency that is chosen or in use."""
+
+    lookup = ""
+
+    def __init__(self, request: HttpRequest, *given: Any) -> None:
+        super().__init__(request, *given)
+        self.currency = request.GET.get("currency", "").strip().upper()
+
+    def amount(self) -> Decimal | None:
+        """Raises ValidationError."""
+        amount: Decimal | None = AmountField().clean(self.value())
+        return amount
+
+    def problem(self) -> str:
+        try:
+            amount = self.amount()
+        except ValidationError:
+            text = gettext("The filter “%(filter)s” takes an amount, not “%(value)s”.")
+            return text % {"filter": self.title, "value": self.value()}
+        if amount is not None and not self.currency and len(currencies()) > 1:
+            return gettext("Choose the currency of the amount.")
+        return ""
+
+    def field(self) -> forms.Field:
+        widget = UnfoldAdminDecimalFieldWidget(attrs={"type": "number", "step": "any", "min": "0"})
+        return forms.CharField(label=capfirst(self.title), required=False, widget=widget)
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        currency = self.currency or next(iter(currencies()), "")
+        return tickets.filter(**{"currency": currency, self.lookup: self.amount()})
+
+
+class AmountFrom(AmountFilter):
+    title = gettext_lazy("claimed from")
+    parameter_name = "amount_from"
+    lookup = "amount_claimed__gte"
+
+
+class AmountTo(AmountFilter):
+    title = gettext_lazy("claimed up to")
+    parameter_name = "amount_to"
+    lookup = "amount_claimed__lte"
+
+
+class CurrencyFilter(SelectFilter):
+    title = gettext_lazy("currency")
+    parameter_name = "currency"
+
+    def read(self, given: list[str]) -> str:
+        return given[-1].strip().upper()
+
+    def problem(self) -> str:
+        if not self.value() or self.value() in CURRENCIES:
+            return ""
+        text = gettext("The filter “%(filter)s” does not know %(values)s.")
+        return text % {"filter": self.title, "values": self.value()}
+
+    def offered(self) -> list[tuple[str, str]]:
+        return [(one, one) for one in sorted({*currencies(), self.value()} - {""})]
+
+    def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
+        return tickets.filter(currency=value, amount_claimed__isnull=False)
+
+
+RANGES = (DueIn, ClaimIn, AmountFrom, AmountTo, CurrencyFilter)
+# No decided ticket is left by these.
+OPEN_ONLY = (DueIn.parameter_name, ClaimIn.parameter_name)

@@ -1,0 +1,1 @@
+"""The engine from a seed: the real loop on one thread, with time, network and failures drawn."""

@@ -1,0 +1,201 @@
+"""The ledger of a run, put in order for the judge. It imports nothing of the service."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+Entry = dict[str, Any]
+# The engine writes an answer down within this time, unless something is wrong meanwhile.
+WRITTEN_SECONDS = 1.0
+# A fault reaches so far beyond its end: the loop tries again, and learns that it was given up.
+AFTER_SECONDS = 2.0
+# A loop gives up a statement that hangs after this time.
+PATIENCE_SECONDS = 10.0
+# Another loop takes over from a lost one within a lease of four seconds and a heartbeat; lanes that
+# a loop took after it was given up are found every five seconds.
+HEAL_SECONDS, ORPHANS_SECONDS = 7.0, 5.0
+# Clocks are put forward and back by this much at most.
+CLOCK_SECONDS = 3.5
+# Acts that last until somebody ends them; nothing is sent meanwhile.
+LASTING = ("pause", "hold", "drain", "company off")
+
+
+@dataclass
+class Flight:
+    """A request: from its first byte to the moment the loop has its answer."""
+
+    number: int
+    loop: str
+    url: str
+    id: str
+    sequence: int
+    said: Entry
+    body: str
+    headers: dict[str, str]
+    dialled: float
+    sent: float | None = None
+    seen: float | None = None
+    ended: float | None = None
+    status: int | None = None
+    error: str = ""
+    # Seconds for which the receiver asked to be left alone.
+    retry_after: float | None = None
+
+    @property
+    def well(self) -> bool:
+        return self.status is not None and 200 <= self.status <= 299
+
+    @property
+    def failed(self) -> bool:
+        return self.ended is not None and not self.well and self.error != "not_sent"
+
+
+@dataclass
+class Book:
+    """The ledger, put in order."""
+
+    webhooks: dict[int, Entry] = field(default_factory=dict)
+    ladder: list[float] = field(default_factory=list)
+    events: dict[int, Entry] = field(default_factory=dict)
+    flights: dict[int, Flight] = field(default_factory=dict)
+    acts: list[Entry] = field(default_factory=list)
+    troubles: list[tuple[float, float, str]] = field(default_factory=list)
+    crashed: list[Entry] = field(default_factory=list)
+    # Spans in which something may be late.
+    unwell: list[tuple[float, float]] = field(default_factory=list)
+    # Times, loops and what happened to them: started, frozen, thawed, ended.
+    lives: list[tuple[float, str, str]] = field(default_factory=list)
+    # The service's own word on each delivery in the end.
+    deliveries: list[Entry] = field(default_factory=list)
+
+    def by_delivery(self, flights: Iterable[Flight] | None = None) -> dict[str, list[Flight]]:
+        found = defaultdict(list)
+        for flight in self.flights.values() if flights is None else flights:
+            found[flight.id].append(flight)
+        return found
+
+    def disturbed(self) -> list[tuple[float, float]]:
+        """Return the spans in which something was wrong or the service had not yet got over it."""
+        spans = list(self.unwell)
+        working: set[str] = set()
+        ended: set[str] = set()
+        nobody_since = 0.0
+        for at, who, what in sorted(self.lives):
+            if what in ("started", "thawed") and who not in ended:
+                if not working:
+                    spans.append((nobody_since, at + HEAL_SECONDS))
+                working.add(who)
+                continue
+            if what == "ended":
+                ended.add(who)
+            if working == {who}:
+                nobody_since = at
+            working.discard(who)
+        return spans if working else [*spans, (nobody_since, 1e9)]
+
+    def troubled(self, loop: str, since: float, until: float) -> bool:
+        """Whether anything was wrong with a loop, or with what all of them need."""
+        return any(
+            began <= until and ended >= since and who in (loop, "")
+            for began, ended, who in self.troubles
+        )
+
+    def acts_on(self, webhook: Entry, since: float, until: float) -> list[Entry]:
+        """What people did that may have this webhook's deliveries sent at other times."""
+        return [
+            each
+            for each in self.acts
+            if each["began"] <= until
+            and each["at"] >= since
+            and each["act"] not in ("publish", "sweep", "partitions")
+            and each.get("webhook", webhook["webhook"]) == webhook["webhook"]
+        ]
+
+
+def read(ledger: list[Entry]) -> Book:
+    book = Book()
+    for entry in ledger:
+        at = entry["at"]
+        match entry["what"]:
+            case "world":
+                book.webhooks = {each["webhook"]: each for each in entry["webhooks"]}
+                book.ladder = list(entry["ladder"])
+            case "act":
+                book.acts.append(entry)
+                for event in entry.get("events", ()):
+                    book.events[event["n"]] = {**event, "act": entry}
+            case "dialled":
+                headers = entry["headers"]
+                book.flights[entry["flight"]] = Flight(
+                    entry["flight"],
+                    entry["loop"],
+                    entry["url"],
+                    headers.get("X-Webhook-Id", ""),
+                    int(headers.get("X-Webhook-Sequence", 0)),
+                    json.loads(entry["body"]),
+                    entry["body"],
+                    headers,
+                    at,
+                )
+            case "sent":
+                book.flights[entry["flight"]].sent = at
+            case "seen":
+                book.flights[entry["flight"]].seen = at
+            case "ended":
+                flight = book.flights[entry["flight"]]
+                flight.ended, flight.status, flight.error = at, entry["status"], entry["error"]
+                flight.retry_after = entry["wait"]
+            case "started":
+                book.lives.append((at, entry["who"], "started"))
+            case "stopping":
+                book.lives.append((at, entry["who"], "ended"))
+            case "stopped":
+                book.unwell.append((at, at + HEAL_SECONDS))
+            case "crashed":
+                if "OperationalError" not in entry["error"]:
+                    book.crashed.append(entry)
+                note_trouble(book, entry["who"], at)
+                book.lives.append((at, entry["who"], "ended"))
+            case "killed":
+                note_trouble(book, entry["who"], at)
+                book.lives.append((at, entry["who"], "ended"))
+            case "frozen":
+                # The others do not wait until it thaws.
+                note_trouble(book, entry["who"], at, entry["until"], late_until=at)
+                book.lives.append((at, entry["who"], "frozen"))
+                book.lives.append((entry["until"], entry["who"], "thawed"))
+            case "database":
+                until = at + (PATIENCE_SECONDS if entry["trouble"] == "hangs" else 0.0)
+                late_until = until + ORPHANS_SECONDS
+                note_trouble(book, entry["who"], at, until, late_until=late_until)
+            case "clock":
+                note_trouble(book, "", at, late_until=at + CLOCK_SECONDS + ORPHANS_SECONDS)
+            case "fault" if entry["fault"] in ("database away", "database slow"):
+                until = at + entry["seconds"]
+                note_trouble(book, "", at, until, late_until=until + ORPHANS_SECONDS)
+            case "fault" if entry["fault"] == "broker away":
+                book.unwell.append((at, at + entry["seconds"] + 1.0))
+            case "over":
+                book.deliveries = entry["deliveries"]
+    return book
+
+
+def note_trouble(
+    book: Book,
+    who: str,
+    at: float,
+    until: float | None = None,
+    late_until: float | None = None,
+) -> None:
+    """Note what was wrong with a loop, or with all where `who` is empty.
+
+    HEAL_SECONDS after `late_until`, else after `at`, the service must have got over it.
+    """
+    book.troubles.append((at, (until or at) + AFTER_SECONDS, who))
+    book.unwell.append((at, (late_until or at) + HEAL_SECONDS))
+
+
+def webhook_at(book: Book, url: str) -> Entry | None:
+    return next((each for each in book.webhooks.values() if each["url"] == url), None)

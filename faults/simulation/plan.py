@@ -1,0 +1,139 @@
+"""What happens in a run, drawn from its seed: what is published, operated, and what fails when.
+
+A plan is a list of things with their times, so that a part of it can be left out: what is left of
+a failing plan when nothing more can be left out is the story to read.
+"""
+
+import random
+from typing import NamedTuple
+
+WEBHOOKS = 6
+SUBJECTS = 3
+LADDER = (2.0, 4.0, 8.0)
+# The beginnings of a loop's statements, by what they do.
+STATEMENTS = {
+    "renews": "UPDATE deliveries_loop",
+    "takes": "WITH oldest",
+    "claims": "WITH turn",
+    "records": "WITH result",
+    "releases": "WITH released",
+    "takes over": "WITH lost",
+    "begins anew": "WITH own",
+}
+# How a receiver may do: status, seconds until it answers at most, Retry-After, whether it sees the
+# request and whether its answer is heard.
+MOODS: dict[str, tuple[int | None, float, int | None, bool, bool]] = {
+    "refuses": (None, 0.05, None, False, False),
+    "swallows": (None, 9.0, None, False, False),
+    "hangs": (None, 9.0, None, True, False),
+    "breaks": (None, 0.1, None, True, False),
+    "loses answers": (200, 0.05, None, True, False),
+    "errors": (500, 0.05, None, True, True),
+    "is slow": (200, 3.0, None, True, True),
+    "asks for rest": (503, 0.05, 4, True, True),
+    "is gone": (410, 0.05, None, True, True),
+}
+# The moment of a loop at which it is killed or frozen, or its statement is lost: what the network
+# just did for it, or what it just asked the database. "" is the time that the plan says.
+MOMENTS = ("", "", "sent", "seen", "ended", *STATEMENTS)
+FAULTS = {
+    "kill": 6,
+    "kill host": 2,
+    "freeze": 7,
+    "restart": 3,
+    "lines break": 4,
+    "line breaks": 5,
+    "database away": 2,
+    "database slow": 3,
+    "broker away": 3,
+    "clock": 2,
+    "receiver": 10,
+}
+ACTS = {
+    "pause": 3,
+    "hold": 2,
+    "drain": 2,
+    "rotate": 3,
+    "redeliver": 4,
+    "recover": 2,
+    "limit": 2,
+    "delete": 1,
+    "company off": 1,
+    "sweep": 3,
+    "partitions": 1,
+}
+
+
+# A statement is lost before it arrives, its answer is lost, or both ends wait for each other.
+BREAKS = ("before", "after", "hangs")
+
+
+class Thing(NamedTuple):
+    """Something that happens: when, what, for how long, and to which of several."""
+
+    at: float
+    what: str
+    seconds: float = 0.0
+    which: int = 0
+    how: str = ""
+    dice: int = 0
+
+
+class Plan(NamedTuple):
+    """`calm_at`: from then on nothing fails any more. `linger`: for how long a loop that has found
+    something looks again every few milliseconds; less makes a run quicker.
+    """
+
+    seed: int
+    loops: int
+    calm_at: float
+    linger: float
+    things: tuple[Thing, ...]
+
+    def without(self, left_out: set[int]) -> "Plan":
+        """The plan without the things of these places."""
+        kept = (each for place, each in enumerate(self.things) if place not in left_out)
+        return self._replace(things=tuple(kept))
+
+
+def drawn(seed: int) -> Plan:
+    """The plan of a seed."""
+    dice = random.Random(seed)  # noqa: S311 - a simulation
+    calm_at = dice.uniform(6.0, 30.0)
+    things = [publication(dice, calm_at) for _ in range(dice.randint(4, 24))]
+    things += [fault(dice, calm_at) for _ in range(dice.randint(0, 7))]
+    things += [act(dice, calm_at) for _ in range(dice.randint(0, 5))]
+    linger = dice.choice((0.1, 0.1, 0.1, 2.0))
+    return Plan(seed, dice.randint(1, 3), calm_at, linger, tuple(sorted(things)))
+
+
+def publication(dice: random.Random, calm_at: float) -> Thing:
+    """Events in one transaction, which may take its time or be rolled back."""
+    how = dice.choices(("commits", "rolls back"), (9, 1))[0]
+    seconds = dice.choice((0.0, 0.0, 0.0, 0.1, 3.0))
+    return Thing(dice.uniform(0, calm_at), "publish", seconds, dice.randint(1, 6), how, roll(dice))
+
+
+def fault(dice: random.Random, calm_at: float) -> Thing:
+    what = dice.choices(list(FAULTS), list(FAULTS.values()))[0]
+    seconds = dice.choice((0.2, 1.0, 2.5, 5.0, 9.0))
+    how = ""
+    if what == "receiver":
+        how, seconds = dice.choice(list(MOODS)), seconds * 2
+    if what in ("kill", "freeze"):
+        how = dice.choice(MOMENTS)
+    if what == "lines break":
+        how = dice.choice(BREAKS)
+    if what == "line breaks":
+        how = f"{dice.choice(BREAKS)} {dice.choice(list(STATEMENTS))}"
+    return Thing(dice.uniform(0, calm_at), what, seconds, dice.randint(0, 11), how, roll(dice))
+
+
+def act(dice: random.Random, calm_at: float) -> Thing:
+    what = dice.choices(list(ACTS), list(ACTS.values()))[0]
+    seconds = dice.choice((0.5, 2.0, 6.0))
+    return Thing(dice.uniform(0, calm_at), what, seconds, dice.randint(0, 11), "", roll(dice))
+
+
+def roll(dice: random.Random) -> int:
+    return dice.randrange(2**32)

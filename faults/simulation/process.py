@@ -1,0 +1,73 @@
+"""What a process has of its own, in a run: its clock, its ids and its doorbell."""
+
+import logging
+import random
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.test import override_settings
+
+from companies.statements import PreparingCursor
+from faults.simulation.plan import LADDER
+from faults.simulation.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from faults.simulation.run import Run
+
+
+def noting(scheduler: Scheduler) -> Any:
+    """A statement of the engine says in the story what it is."""
+    execute: Any = PreparingCursor.execute
+
+    def noted(cursor: Any, query: Any, *given: Any, **named: Any) -> Any:
+        if scheduler.current:
+            scheduler.current.asks = " ".join(str(query).split())[:60]
+        return execute(cursor, query, *given, **named)
+
+    return noted
+
+
+@contextmanager
+def in_simulated_time(run: "Run") -> Iterator[None]:
+    """Put the clock of the run, its ids and its doorbell in the place of those of the process."""
+    kept = connections[DEFAULT_DB_ALIAS]
+    ids = random.Random(run.plan.seed)  # noqa: S311 - a simulation
+
+    def new_id() -> uuid.UUID:
+        return uuid.UUID(int=ids.getrandbits(128), version=4)
+
+    def host() -> str:
+        return run.scheduler.current.host if run.scheduler.current else ""
+
+    random.seed(run.plan.seed)
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(PreparingCursor, "execute", noting(run.scheduler)))
+        for name, value in {
+            "deliveries.engine.clock.monotonic": run.scheduler.monotonic,
+            "django.utils.timezone.now": run.scheduler.wall,
+            "deliveries.engine.loop.LINGER_SECONDS": run.plan.linger,
+            "deliveries.engine.leases.uuid4": new_id,
+            "deliveries.engine.leases.os": SimpleNamespace(
+                getppid=lambda: 1, getpid=lambda: len(run.ledger)
+            ),
+            "deliveries.engine.leases.socket": SimpleNamespace(gethostname=host),
+            "companies.doorbell.ring": run.ring,
+            "deliveries.doorbell.ring_engine": run.ring,
+            "companies.measures.sums.are_due": lambda: False,
+            "companies.measures.sums.write_sums": lambda: True,
+        }.items():
+            stack.enter_context(patch(name, value))
+        stack.enter_context(
+            override_settings(DELIVERY_RETRY_SECONDS=LADDER, DELIVERY_LOOPS=run.plan.loops)
+        )
+        logging.disable(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            logging.disable(logging.NOTSET)
+            connections[DEFAULT_DB_ALIAS] = kept

@@ -1,0 +1,119 @@
+"""A run: loops, receivers and people on one thread, from a plan to a ledger."""
+
+import random
+from contextlib import closing
+from typing import Any
+
+from faults.simulation.acts import ACTS_WITH_END, Acts
+from faults.simulation.database import Line, Lines
+from faults.simulation.loops import Loop
+from faults.simulation.network import Network
+from faults.simulation.plan import LADDER, Plan, Thing
+from faults.simulation.process import in_simulated_time
+from faults.simulation.scheduler import Actor, Scheduler
+from faults.simulation.troubles import Troubles
+from faults.simulation.world import World, secret_of
+
+# A run ends when nothing waits, or so long after calm: what waits then has been lost.
+SETTLE_SECONDS = 150.0
+Entry = dict[str, Any]
+
+
+class Run:
+    """Plays a plan on a world. The ledger is what happened, with `story` every statement too."""
+
+    def __init__(self, plan: Plan, world: World, *, story: bool = False) -> None:
+        self.plan, self.world = plan, world
+        self.dice = random.Random(plan.seed)  # noqa: S311 - a simulation
+        self.scheduler = Scheduler(self.dice)
+        self.ledger: list[Entry] = []
+        self.lines = Lines(self.scheduler, world.observer, world.clock)
+        self.network = Network(self.scheduler, self.dice, self.tell)
+        self.troubles, self.acts = Troubles(self), Acts(self)
+        self.lines.tell, self.lines.trouble_of = self.tell, self.troubles.of_statement
+        self.lines.is_away = self.troubles.database_is_away
+        self.network.mood_of, self.network.comes = self.troubles.mood_of, self.troubles.comes
+        self.scheduler.between = self.lines.look_at_blocked
+        if story:
+            self.lines.note = lambda who, asks: self.tell("asks", who=who, asks=asks)
+        self.loops: list[Loop] = []
+        self.people: list[Actor] = []
+
+    def tell(self, what: str, **facts: Any) -> None:
+        self.ledger.append({"at": round(self.scheduler.now, 6), "what": what, **facts})
+
+    def play(self) -> list[Entry]:
+        """Let it all happen; returns the ledger."""
+        with in_simulated_time(self), closing(self.lines):
+            self.world.begin()
+            self.tell("world", webhooks=self._webhooks(), ladder=LADDER, calm_at=self.plan.calm_at)
+            self.loops = [Loop(self, number) for number in range(self.plan.loops)]
+            for number, thing in enumerate(self.plan.things):
+                self.scheduler.at(thing.at, lambda n=number, each=thing: self._begin(n, each))
+            self.scheduler.run(self.plan.calm_at)
+            self.tell("calm")
+            self.troubles.end_all()
+            end = self.plan.calm_at + SETTLE_SECONDS
+            while self.scheduler.now < end and (self._acting() or self.world.waits()):
+                self.scheduler.run(self.scheduler.now + 1.0)
+            for loop in self.loops:
+                loop.stop()
+            self.scheduler.run(self.scheduler.now + 15.0)
+            self.tell("over", waits=self.world.waits(), deliveries=self.world.deliveries())
+            for loop in self.loops:
+                loop.kill()
+            for actor in self.people:
+                self.lines.cut(actor)
+                actor.end(None)
+        return self.ledger
+
+    def _begin(self, number: int, thing: Thing) -> None:
+        if self.troubles.begin(thing):
+            return
+        begun = self._act(number, thing)
+        if thing.what in ACTS_WITH_END:
+            at = min(thing.at + thing.seconds, self.plan.calm_at)
+            self.scheduler.at(at, lambda: self._end(number, thing, begun))
+
+    def _end(self, number: int, thing: Thing, begun: Actor) -> None:
+        """Undo what was begun, once that has come through."""
+        if begun.over:
+            self._act(number, thing._replace(what=f"{thing.what} ends"))
+        else:
+            self.scheduler.at(self.scheduler.now + 0.1, lambda: self._end(number, thing, begun))
+
+    def _act(self, number: int, thing: Thing) -> Actor:
+        actor = Actor(self.scheduler, f"{thing.what} {number}", "", lambda: self._do(thing, actor))
+        self.people.append(actor)
+        self.lines.open_for(actor, Line(actor, self.lines))
+        return actor
+
+    def _do(self, thing: Thing, actor: Actor) -> None:
+        # What ends something is tried until it has come through.
+        while self.acts.do(thing, actor) == "unsure" and thing.what.endswith(" ends"):
+            actor.connection.close()
+            actor.wait(self.scheduler.now + 1.0)
+        self.lines.cut(actor)
+
+    def _acting(self) -> bool:
+        return any(not each.over for each in self.people)
+
+    def _webhooks(self) -> list[Entry]:
+        rows = self.world.observer.execute(
+            "SELECT id, company_id, type_id, url, max_in_flight FROM webhooks_webhook"
+            " WHERE id = ANY(%s) ORDER BY id",
+            [self.world.webhooks],
+        ).fetchall()
+        names = ("webhook", "company", "type", "url", "most")
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        return [{**each, "secret": secret_of(place)} for place, each in enumerate(found)]
+
+    def ring(self, *_: object, **__: object) -> None:
+        """The doorbell: heard in a moment, or not at all."""
+        if not self.troubles.broker_is_away():
+            at = self.scheduler.now + 0.002 * self.dice.random()
+            self.scheduler.at(at, self._ring_all)
+
+    def _ring_all(self) -> None:
+        for loop in self.loops:
+            loop.bell.ring()

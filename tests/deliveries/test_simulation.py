@@ -1,0 +1,86 @@
+"""The engine from seeds: a small part of what `./dev simulate` plays, and that its judge sees."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from deliveries.engine import claiming
+from faults.simulation.plan import Plan, Thing, drawn
+from faults.simulation.run import Run
+from faults.simulation.running import play, shrunk
+from faults.simulation.world import World
+
+SEEDS = 16
+# Plans that broke a promise once, each with what it was.
+KEPT = {
+    "a loop that was given up while it asked for webhooks took them for ever": Plan(
+        47,
+        3,
+        14.4,
+        2.0,
+        (
+            Thing(2.552, "publish", 0.0, 2, "commits", 549224465),
+            Thing(3.434, "publish", 0.0, 5, "commits", 1542245923),
+            Thing(4.961, "publish", 3.0, 5, "commits", 1660249968),
+            Thing(4.97, "clock", 9.0, 6),
+        ),
+    ),
+    "an event that came just after its host was released rested for half a minute": Plan(
+        17,
+        2,
+        18.5,
+        2.0,
+        (
+            Thing(1.390123499943043, "hold", 2.0, 11, "", 3908596845),
+            Thing(3.57115127764283, "publish", 0.0, 5, "commits", 3872868276),
+        ),
+    ),
+}
+
+
+@pytest.fixture
+def world(transactional_db: None) -> Iterator[World]:
+    """The test's own database; the server must be able to look at the file of the clock."""
+    with TemporaryDirectory(prefix="parceldesk-clock-") as folder:
+        Path(folder).chmod(0o755)
+        made = World(Path(folder))
+        yield made
+        made.close()
+
+
+def test_runs_from_seeds_keep_every_promise(world: World) -> None:
+    broken = {seed: play(drawn(seed), world)[1] for seed in range(1, SEEDS + 1)}
+    assert {seed: said for seed, said in broken.items() if said} == {}
+
+
+@pytest.mark.parametrize("plan", KEPT.values(), ids=KEPT)
+def test_what_broke_a_promise_once_keeps_it(world: World, plan: Plan) -> None:
+    assert play(plan, world)[1] == []
+
+
+def test_a_seed_gives_the_same_run_each_time(world: World) -> None:
+    first, again = (Run(drawn(5), world, story=True).play() for _ in range(2))
+    assert len(first) > 100
+    different = [pair for pair in zip(first, again, strict=False) if pair[0] != pair[1]]
+    assert different == []
+    assert len(first) == len(again)
+
+
+def test_the_judge_sees_an_engine_without_order(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trap: a judge that excuses everything."""
+    without = claiming.CLAIM.replace("AND head.event_id < candidate.event_id", "AND false")
+    assert without != claiming.CLAIM
+    monkeypatch.setattr(claiming, "CLAIM", without)
+
+    plan = next(plan for plan in map(drawn, range(1, 20)) if says(plan, world, "before event"))
+    smaller = shrunk(plan, world)
+    assert len(smaller.things) < len(plan.things)
+    assert says(smaller, world, "before event")
+
+
+def says(plan: Plan, world: World, words: str) -> bool:
+    return any(words in each for each in play(plan, world)[1])

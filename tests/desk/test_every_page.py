@@ -1,0 +1,126 @@
+"""Every page of a desk in the middle of its day: what it says in Spanish, and how it is built."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import time
+from pathlib import Path
+
+import django
+import polib
+import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import translation
+from pytest_django import Settings
+
+from desk.models import Macro
+from devtools import translations
+from tests import builders as build
+from tests.browser.world import DAY, World
+from tests.desk.crawling import Page, crawl
+from tickets.models import Calendar, RequestedDocument, TicketType
+from webhooks.event_types import registry
+
+pytestmark = pytest.mark.django_db
+
+WORD = re.compile(r"[^\W\d_]{2,}")
+PLACE = re.compile(r"%\(\w+\)[sd]|{\w*}|</?\w[^>]*>")
+ISO_DAY = re.compile(r"\b20\d\d-\d\d-\d\d")
+# As `d M` is written in English; Spanish months have no capital.
+SHORT_MONTH = re.compile(r"\b\d\d? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b")
+# Names for programs: ids, headers, events, files, and what is written in braces.
+FOR_PROGRAMS = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f-]{27}|X-[\w-]+|\w+[._]\w[\w.]*|{\w+}|\w*\d\w*|[A-Z]\w+(?:/[\w-]+)+|\S*\*{3}\S*"
+)
+# Django names permissions in English, for superusers alone who make groups of them.
+PERMISSION = re.compile(r"\| Can |\bCan (?:add|change|delete|view) ")
+# Languages are named in themselves.
+NAMES = {"English", "parceldesk"}
+
+
+@pytest.fixture(scope="module")
+def english() -> set[str]:
+    """The words that only the English sentences of the desk and of Django have."""
+    django_s = Path(django.__file__).parent.glob("**/locale/es/LC_MESSAGES/django.po")
+    ours, theirs = set(), set()
+    for path in [*django_s, translations.LOCALE / "es/LC_MESSAGES/django.po"]:
+        for entry in polib.pofile(str(path)):
+            ours |= words(f"{entry.msgid} {entry.msgid_plural}")
+            for said in (entry.msgstr, *entry.msgstr_plural.values()):
+                theirs |= words(said)
+    return ours - theirs
+
+
+def words(text: str) -> set[str]:
+    return {word.lower() for word in WORD.findall(PLACE.sub(" ", text))}
+
+
+@pytest.fixture
+def pages(settings: Settings) -> dict[str, Page]:
+    """All that a superuser, who also works tickets, may open; the deployment is Mexican."""
+    settings.LANGUAGE_CODE, settings.DESK_TIME_ZONE = "es", "America/Mexico_City"
+    with translation.override("es"):
+        world = World()
+    # Named by people, and by nobody of the desk.
+    for name, macro in zip("ABC", Macro.objects.all(), strict=True):
+        Macro.objects.filter(pk=macro.pk).update(name=f"Macro {name}", requested="Factura")
+    Calendar.objects.exclude(name="Working week").update(name="Siempre")
+    RequestedDocument.objects.update(name="Factura")
+    rosa = build.agent("rosa")
+    User.objects.filter(pk=rosa.user_id).update(is_superuser=True)
+    rosa.shifts.create(weekday=0, starts=time(9), ends=time(18))
+    rosa.absences.create(starts_at=world.now, ends_at=world.now + DAY)
+    Calendar.objects.all()[0].holidays.create(day=world.now.date(), name="Feriado")
+    client = Client()
+    client.force_login(rosa.user)
+    # As Django keeps a change: with the English labels of the fields, whatever language it was in.
+    for row, field in (
+        (world.claim.company, "Contact email"),
+        (Macro.objects.all()[0], "Move to"),
+        (rosa, "Available"),
+    ):
+        LogEntry.objects.log_actions(
+            rosa.user_id, [row], CHANGE, [{"changed": {"fields": [field]}}], single_object=True
+        )
+    ticket = f"/admin/tickets/ticket/{world.claim.pk}/"
+    found = crawl(client, f"{ticket}change/", f"{ticket}hand-over/")
+    found["/admin/nothing/"] = Page(client.get("/admin/nothing/").content.decode())
+    for address in ("/admin/login/", "/admin/password-reset/"):
+        found[f"{address}, a stranger"] = Page(Client().get(address).content.decode())
+    found["signed out"] = Page(client.post("/admin/logout/").content.decode())
+    return found
+
+
+def english_of(page: Page, only_english: set[str], types: Iterable[str]) -> Iterator[str]:
+    codes = {kind.name for kind in registry} | set(types)
+    for text in page.texts:
+        if text in NAMES | codes or PERMISSION.search(text):
+            continue
+        plain = FOR_PROGRAMS.sub(" ", text)
+        if words(plain) & only_english or ISO_DAY.search(text) or SHORT_MONTH.search(text):
+            yield text
+
+
+def test_no_page_of_a_spanish_desk_says_an_english_word(
+    pages: dict[str, Page], english: set[str]
+) -> None:
+    types = TicketType.objects.values_list("name", flat=True)
+    found = {address: list(english_of(page, english, types)) for address, page in pages.items()}
+
+    assert len(pages) > 90
+    assert {address: texts for address, texts in found.items() if texts} == {}
+
+
+def test_each_page_has_a_landmark_a_heading_and_labels_with_targets(
+    pages: dict[str, Page],
+) -> None:
+    broken = {}
+    for address, page in pages.items():
+        tags = Counter(page.tags)
+        twice = [one for one, count in Counter(page.ids).items() if count > 1]
+        lost = [one for one in page.labels if one not in page.ids]
+        if twice or lost or (tags["main"], tags["h1"]) != (1, 1):
+            broken[address] = (twice, lost, tags["main"], tags["h1"])
+    assert broken == {}

@@ -1,0 +1,155 @@
+"""Who decided a ticket stays beside the decision, whoever holds the ticket later."""
+
+from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from companies.models import Company
+from tests import builders as build
+from tests.tickets.racing import in_order
+from tickets import working
+from tickets.models import Agent, HistoryEntry, Ticket
+from tickets.statuses import Status
+
+NOW = timezone.now()
+PAST = import_module("tickets.migrations.0029_past_deciders")
+
+
+@pytest.fixture
+def ticket(company: Company, agent: Agent) -> Ticket:
+    """Ada's."""
+    return build.ticket(company, agent=agent, status=Status.IN_REVIEW)
+
+
+@pytest.fixture
+def eve(db: None) -> Agent:
+    return build.agent("eve", group="lead", available=False)
+
+
+def decider(ticket: Ticket) -> str | None:
+    found = Ticket.objects.select_related("decided_by").get(pk=ticket.pk).decided_by
+    return found and found.username
+
+
+def test_who_decided_is_kept_and_not_who_holds_the_ticket(
+    company: Company, agent: Agent, ticket: Ticket, eve: Agent
+) -> None:
+    bystander = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
+    working.move(ticket.pk, Status.DECLINED, user=eve.user, reason="No.")
+    assert decider(ticket) == "eve"
+
+    Ticket.objects.filter(pk=ticket.pk).update(agent=build.agent("ben"))
+    assert decider(ticket) == "eve"
+    eve.user.username = "evelyn"
+    eve.user.save()
+    assert decider(ticket) == "evelyn"
+    assert decider(bystander) is None
+
+
+def test_a_reopened_ticket_is_nobody_s_decision_until_somebody_else_s(
+    agent: Agent, ticket: Ticket, eve: Agent
+) -> None:
+    working.move(ticket.pk, Status.ACCEPTED, user=agent.user)
+    assert decider(ticket) == "ada"
+    working.move(ticket.pk, Status.IN_REVIEW, user=eve.user, reason="Again.")
+    assert decider(ticket) is None
+    ben = build.agent("ben")
+    working.move(ticket.pk, Status.DECLINED, user=ben.user, reason="No.")
+    working.write(ticket.pk, "A note.", user=eve.user, public=False)
+    assert decider(ticket) == "ben"
+
+
+def test_commands_decide_for_their_agent(agent: Agent, ticket: Ticket) -> None:
+    call_command("move_ticket", ticket.pk, 3, "--agent", "ada", "--reason", "No.")
+    assert decider(ticket) == "ada"
+
+
+@pytest.mark.parametrize(
+    ("by", "actor", "known"),
+    [
+        ("agent", "ada", "ada"),
+        ("lead", "ada", "ada"),
+        ("lead", "sandbox", None),
+        ("agent", "gone", None),
+        ("system", "ada", None),
+        ("company", "ada", None),
+    ],
+)
+def test_the_database_reads_it_from_the_history_also_for_the_version_before(
+    company: Company, agent: Agent, ticket: Ticket, by: str, actor: str, known: str | None
+) -> None:
+    other = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
+    for one, (who, name) in ((other, ("agent", "ada")), (ticket, (by, actor))):
+        decide_as_before(one, who, name)
+        note = {"by": "agent", "actor": "ada", "now": Status.DECLINED, "public": False}
+        HistoryEntry.objects.create(ticket=one, created_at=NOW, **note)
+
+    assert [decider(ticket), decider(other)] == [known, "ada"]
+
+
+def decide_as_before(ticket: Ticket, by: str, actor: str) -> None:
+    move = {"by": by, "actor": actor, "was": ticket.status, "now": Status.DECLINED}
+    HistoryEntry.objects.create(ticket=ticket, kind="moved", created_at=NOW, **move)
+    Ticket.objects.filter(pk=ticket.pk).update(status=Status.DECLINED, decided_at=NOW)
+
+
+def test_the_test_environment_decides_for_nobody(
+    company: Company, agent: Agent, ticket: Ticket
+) -> None:
+    working.play_move(company, ticket.pk, Status.ACCEPTED, reason="Yes.", requested=())
+    assert decider(ticket) is None
+
+
+def test_a_user_who_is_deleted_leaves_the_decision(ticket: Ticket, eve: Agent) -> None:
+    working.move(ticket.pk, Status.DECLINED, user=eve.user, reason="No.")
+    user = eve.user
+    eve.delete()
+    user.delete()
+    assert decider(ticket) is None
+    assert Ticket.objects.get(pk=ticket.pk).decided_at is not None
+
+
+def fill() -> None:
+    PAST.fill(apps, SimpleNamespace(connection=connection))
+
+
+def forget() -> None:
+    """The rows as the version before left them; `decided_at` stays, so no trigger writes."""
+    Ticket.objects.update(decided_by=None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_past_is_filled_in_batches_and_once(
+    company: Company, agent: Agent, eve: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PAST, "BATCH", 2)
+    made = [build.ticket(company, agent=agent, status=Status.IN_REVIEW) for _ in range(7)]
+    for number, one in enumerate(made[:6]):
+        by = (agent, eve)[number % 2]
+        working.move(one.pk, Status.DECLINED, user=by.user, reason="No.")
+    imported = build.ticket(company, status=Status.DECLINED, decided_at=NOW)
+    forget()
+
+    for _ in range(2):
+        fill()
+        assert [decider(one) for one in made] == ["ada", "eve"] * 3 + [None]
+        assert decider(imported) is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_move_that_is_under_way_is_not_written_over(
+    agent: Agent, ticket: Ticket, eve: Agent
+) -> None:
+    working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No.")
+    forget()
+    reopen = partial(working.move, ticket.pk, Status.IN_REVIEW, user=eve.user, reason="Again.")
+
+    in_order(reopen, fill)
+
+    assert decider(ticket) is None

@@ -1,0 +1,95 @@
+"""Tickets that their agents put aside for a while. Their clocks go on (decision page
+desk-a-snoozed-ticket-keeps-its-clocks)."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import OuterRef, Q, Subquery
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from companies.failing_rows import FailingRows
+from tickets.changes.actors import SYSTEM, actor_for
+from tickets.changes.history import record_history
+from tickets.changes.notifications import MOST_AT_ONCE, notify
+from tickets.changes.seen import Seen, require_read
+from tickets.history_codes import Kind
+from tickets.models import Notification, Snooze, Ticket
+from tickets.models.together import WAKE_BEFORE
+from tickets.statuses import TERMINAL
+
+LONGEST = timedelta(days=90)
+
+
+class NotSnoozed(Exception):
+    """The ticket stays awake; the message says why."""
+
+
+def asleep_of(agent_id: int | None) -> Q:
+    """Return the condition of the tickets that an agent has put aside."""
+    own = Snooze.objects.asleep(timezone.now()).filter(agent=agent_id or 0)
+    return Q(pk__in=own.values("ticket"))
+
+
+def asleep_until() -> Subquery:
+    """Return until when a ticket of a query is snoozed; null for one that is awake."""
+    held = Snooze.objects.asleep(timezone.now()).filter(ticket=OuterRef("pk"))
+    return Subquery(held.values("until")[:1])
+
+
+@transaction.atomic
+def snooze(
+    ticket_id: int, until: datetime | None, *, user: User, seen: Seen | None = None
+) -> datetime:
+    """Put an open ticket aside for its agent; None is as long as may be. Returns until when.
+
+    A deadline that comes earlier ends it. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and
+    NotSnoozed.
+    """
+    actor, now = actor_for(user), timezone.now()
+    ticket = Ticket.objects.hold(ticket_id)
+    require_read(ticket, seen, user)
+    if ticket.agent is None or ticket.agent.user_id != user.pk or ticket.status in TERMINAL:
+        raise NotSnoozed(gettext("Only the agent of an open ticket can snooze it."))
+    deadlines = [(getattr(ticket, column), before) for column, before in WAKE_BEFORE.items()]
+    latest = min([now + LONGEST, *(at - before for at, before in deadlines if at and at > now)])
+    until = min(until or latest, latest)
+    if latest <= now:
+        raise NotSnoozed(gettext("A deadline of this ticket is near: it cannot be snoozed."))
+    if until <= now:
+        raise NotSnoozed(gettext("Choose a day to come."))
+    facts = {"agent": ticket.agent, "until": until}
+    Snooze.objects.update_or_create(ticket=ticket, defaults=facts)
+    record_history(ticket, actor, Kind.SNOOZED, data={"until": until.isoformat()})
+    return until
+
+
+@transaction.atomic
+def wake(ticket_id: int, *, user: User) -> None:
+    """Bring a ticket back; again changes nothing. Raises Ticket.DoesNotExist and NotAllowed."""
+    actor = actor_for(user)
+    ticket = Ticket.objects.hold(ticket_id)
+    if Snooze.objects.filter(ticket=ticket).delete()[0]:
+        record_history(ticket, actor, Kind.WOKEN)
+
+
+def wake_due() -> int:
+    """Notify agents of what has come back by itself; returns how many tickets that were."""
+    over = Snooze.objects.exclude(pk__in=Snooze.objects.asleep(timezone.now()).values("pk"))
+    rows = FailingRows("wake_snoozed")
+    found = [one.pk for one in rows.first(over.order_by("until", "pk"), MOST_AT_ONCE)]
+
+    def come_back(ticket_ids: Sequence[int]) -> None:
+        for ticket in map(Ticket.objects.hold, ticket_ids):
+            # Asked after the lock: the agent may have snoozed it anew.
+            snooze = over.filter(ticket=ticket).first()
+            if snooze is None:
+                continue
+            snooze.delete()
+            if ticket.agent_id == snooze.agent_id and ticket.status not in TERMINAL:
+                record_history(ticket, SYSTEM, Kind.WOKEN)
+                notify(ticket, [snooze.agent_id], Notification.Kind.WOKEN, by=SYSTEM)
+
+    return sum(rows.do("ticket", [ticket_id], come_back) for ticket_id in found)
