@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
-from weakref import WeakSet
+from weakref import ReferenceType, ref
 
 import psycopg
 import pytest
@@ -97,13 +97,14 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     close_what_was_left_open()
 
 
-opened: WeakSet[psycopg.Connection[Any]] = WeakSet()
+# A list, because servers' threads add to it while a test's end looks through it.
+opened: list[ReferenceType[psycopg.Connection[Any]]] = []
 open_connection = psycopg.Connection.__init__
 
 
 def note_opened(self: psycopg.Connection[Any], *given: Any, **named: Any) -> None:
     open_connection(self, *given, **named)
-    opened.add(self)
+    opened.append(ref(self))
 
 
 psycopg.Connection.__init__ = note_opened  # type: ignore[method-assign]
@@ -113,7 +114,8 @@ PATIENCE_SECONDS = 20
 
 
 def left_open() -> list[psycopg.Connection[Any]]:
-    return [each for each in opened if not each.closed and each is not connection.connection]
+    known = [each for each in (reference() for reference in opened.copy()) if each is not None]
+    return [each for each in known if not each.closed and each is not connection.connection]
 
 
 def close_what_was_left_open() -> None:
@@ -128,6 +130,7 @@ def close_what_was_left_open() -> None:
     left = left_open()
     for each in left:
         each.close()
+    opened[:] = [reference for reference in opened.copy() if reference() is not None]
     assert not left, f"{len(left)} connections were left open"
 
 
