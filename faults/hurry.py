@@ -314,7 +314,7 @@ def judge(world: World, mailbox: Mailbox, events: Events) -> Verdict:
 
 
 def wrong_decision(row: dict[str, Any], acts: list[dict[str, Any]]) -> list[str]:
-    """What the ticket's status and reason code say that nobody has confirmed."""
+    """Return warnings about a status and reason code that nobody has confirmed."""
     decided = [one for one in acts if one["screen"]["to"] in DECIDED]
     # A note may bring a decision, too.
     left = [one["screen"] for one in decided if one["fate"] in ("on its way", "note")]

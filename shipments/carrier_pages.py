@@ -7,7 +7,7 @@ from django.conf import settings
 
 from shipments.carriers import carrier_key
 
-# As the carriers' sites have them in November 2026. A page without {number} asks for it.
+# Addresses of the carriers' sites in November 2026. A page without {number} asks for it.
 READY = {
     "99minutos": "https://tracking.99minutos.com/search/{number}",
     "Correos": "https://www.correos.es/es/es/herramientas/localizador/envios/detalle"

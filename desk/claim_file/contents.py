@@ -113,7 +113,7 @@ def delivery_columns() -> list[str]:
 
 
 def pdf_contents(claim: ClaimFacts, language: str) -> dict[str, Any]:
-    """What the maker writes, without the files' places."""
+    """Return the claim file's index as data, without the places of its files."""
     return {
         "language": language,
         "creator": "parceldesk",

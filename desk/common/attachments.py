@@ -57,7 +57,7 @@ def picker_facts() -> dict[str, Any]:
         "total": gettext("Too much at a time: send it with the next message."),
         "lost": gettext("Your files were not kept. Add them again:"),
     }
-    # What the rest of a form takes is less.
+    # The rest of a form takes less than 512 KiB.
     total = settings.MAX_UPLOAD_BYTES - 512 * 1024
     return {"words": json.dumps(words), "most": MOST_BYTES, "count": MOST_AT_ONCE, "total": total}
 

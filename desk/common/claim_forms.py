@@ -48,7 +48,7 @@ class DecisionForm(AmountsForm):
     """What a decision says beside its reason in words. The service asks whether it fits."""
 
     code = forms.CharField(label=_("Reason code"), required=False, max_length=LONGEST_CODE)
-    # Where the ticket goes; the composer has a field for it.
+    # The status that the ticket moves to; the composer has a field for it.
     moves_to: Status | None = None
 
     def clean(self) -> dict[str, Any]:

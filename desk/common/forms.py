@@ -78,7 +78,7 @@ class RequestForm(forms.Form):
     )
     # Of the form as it was shown: sent twice, it counts once.
     key = forms.UUIDField(required=False, widget=forms.HiddenInput)
-    # Of an answer that was taken back or held, and is sent again.
+    # The id of an answer that was taken back or held, and is sent again.
     back = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Terms(NamedTuple):
     # It without spaces and signs, as a tracking number is kept, and as a variable is.
     key: str
     value: str
-    # What could be an id; `is_ticket` says that it was written #1150, or named as a ticket.
+    # The id that was perhaps meant; `is_ticket`: it was written #1150, or named as a ticket.
     number: int | None
     is_ticket: bool
 

@@ -25,7 +25,7 @@ class ReadyMacro(NamedTuple):
     move_to: Status | None = None
     # Ids of ticket types; none means all.
     types: tuple[int, ...] = ()
-    # Of a decision.
+    # The reason code, for a macro that decides.
     code: str = ""
 
     @property

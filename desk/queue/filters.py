@@ -223,5 +223,5 @@ FILTERS = (
     OpenedFrom,
     OpenedTo,
 )
-# Of these an address may have several values.
+# Filters that may have several values in an address.
 SEVERAL = frozenset(one.parameter_name for one in FILTERS if issubclass(one, ChoicesFilter))

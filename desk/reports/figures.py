@@ -44,7 +44,7 @@ class Scope(NamedTuple):
         return "".join(parts), given
 
 
-# Whose tickets are an agent's: of those that are open, and of those that are decided.
+# The tickets that count as an agent's: open ones by who holds them, decided ones by who decided.
 HOLDER = "agent_id = %(agent_id)s"
 DECIDER = "decided_by_id = (SELECT user_id FROM tickets_agent WHERE id = %(agent_id)s)"
 
@@ -59,9 +59,9 @@ class Opened(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """How many of each, how many of them were accepted, and how many came too late.
+    """Decisions: how many, how many of them accepted, and how many came too late.
 
-    By the user who decided; of none where that was an automation.
+    Grouped by the user who decided; None where that was an automation.
     """
 
     by_day: Counter[date]

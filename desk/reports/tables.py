@@ -152,7 +152,10 @@ def per_type(types: Mapping[int, str], numbers: Mapping[int, GroupCounts]) -> Ta
 
 
 def per_agent(numbers: Mapping[str, GroupCounts]) -> Table:
-    """Those with the most open first. Decisions are of who decided, the rest of who holds it."""
+    """Return a row for each agent, most open tickets first.
+
+    Decisions count for who decided, everything else for who holds the ticket.
+    """
     order = sorted(numbers, key=lambda name: (name != "", -numbers[name].open, reading_key(name)))
     named = [(name or gettext("nobody"), numbers[name]) for name in order]
     rows = [(name, *counts) for name, counts in named]

@@ -71,7 +71,7 @@ def age(at: datetime) -> str:
 
 @register.filter
 def moment(at: datetime | None) -> SafeString | str:
-    """In the reader's zone; how long ago stands behind it, and beside it how long until then."""
+    """Write a moment in the reader's zone, and how long ago or until then."""
     if at is None:
         return ""
     if at <= timezone.now():

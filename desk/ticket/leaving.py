@@ -29,9 +29,9 @@ from tickets.models import Agent, Notification, PendingAnswer
 
 logger = logging.getLogger(__name__)
 
-# Of a run of the task; then whatever else waits in the queue has its turn.
+# Answers sent in one run of the task; then whatever else waits in the queue has its turn.
 MOST_AT_ONCE = 200
-# For so long a request sends what is left of a batch.
+# A request spends this long at most on what is left of a batch.
 MOMENT_SECONDS = 1.0
 REFUSALS = (StaleTicket, MoveRefused, NotAllowed, NotGiven, NoAppeal, FileRefused, ValueError)
 
@@ -77,7 +77,7 @@ def send_answer(answer_id: int) -> None:
 
 @transaction.atomic
 def send_due_answer(answer_id: int) -> None:
-    """Of two who send the same answer the second waits here, and finds it gone."""
+    """Send an answer that is due. The second of two who send it waits here, and finds it gone."""
     due = PendingAnswer.objects.filter(pk=answer_id, due_at__lte=timezone.now())
     answer = due.select_for_update(no_key=True, of=("self",)).select_related("user").first()
     if answer is None:

@@ -25,7 +25,7 @@ class Filled(NamedTuple):
     public: bool
     move_to: int | None
     requested: list[str]
-    # Of the decision; empty where the agent chooses.
+    # The reason code of the decision; empty where the agent chooses.
     code: str
 
     @property

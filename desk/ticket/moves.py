@@ -39,7 +39,7 @@ Action = Callable[["MovePages", HttpRequest, QuerySet[Ticket]], HttpResponse | N
 
 
 def first_of(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
-    """As many as are worked on at a time; the list says so where it has more."""
+    """Return at most as many tickets as one bulk action takes; the list says when it has more."""
     return tickets.filter(pk__in=list(tickets.values_list("pk", flat=True)[:MOST_AT_ONCE]))
 
 

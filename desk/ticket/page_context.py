@@ -72,7 +72,7 @@ class OfferedMove(NamedTuple):
     needed: bool
     # Of its form.
     key: str
-    # Of a decision.
+    # The reason codes, for a move that decides.
     codes: list[ReasonCode]
 
     @property

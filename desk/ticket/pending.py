@@ -57,7 +57,7 @@ def send_or_keep(answer: PendingAnswer) -> None:
     One that was taken back is sent in its own row. Raises what `perform` raises, StaleTicket where
     that row is gone, and MoveRefused where another answer waits.
     """
-    # Of two who send at once the second finds the row of the first.
+    # The second of two who send at once finds the row of the first.
     Ticket.objects.hold(answer.ticket_id)
     rows = PendingAnswer.objects.filter(pk=answer.pk)
     before = rows.returned().select_for_update(no_key=True).first()
@@ -155,7 +155,7 @@ def answers_of_ticket(ticket_id: int) -> list[PendingAnswer]:
 
 
 def about_to_send(answers: Iterable[PendingAnswer], user: User) -> list[str]:
-    """What others are about to send to a ticket, or had held, in words."""
+    """Say in words what others are about to send to a ticket, or had held."""
     lines = []
     for one in answers:
         if one.user_id == user.pk or (one.due_at is None and not one.held):

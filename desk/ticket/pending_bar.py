@@ -53,7 +53,7 @@ class PendingGroup:
 
 
 def act_title(what: str, ticket_ids: Sequence[int]) -> str:
-    """What is done to which ticket, or to how many."""
+    """Say what is done to which ticket, or to how many."""
     if len(ticket_ids) == 1:
         return gettext("%(verb)s: ticket %(ticket)s") % {"verb": what, "ticket": ticket_ids[0]}
     text = ngettext("%(verb)s: %(count)d ticket", "%(verb)s: %(count)d tickets", len(ticket_ids))
@@ -78,7 +78,7 @@ def bar_row(request: HttpRequest) -> QuerySet[Any, Any]:
 
 
 def bar_context(request: HttpRequest, *, sent: bool = False) -> dict[str, Any]:
-    """What waits and what was held; nothing for those who send nothing."""
+    """Return the user's answers that wait or were held; nothing for those who send nothing."""
     if not request.user.has_perm("tickets.change_ticket"):
         return {"shown": False}
     here = request.get_full_path() if request.method == "GET" else ""

@@ -88,7 +88,7 @@ def back_to_bar(request: HttpRequest) -> HttpResponse:
 
 
 def returned_context(user: User, ticket: Ticket, *, fresh: bool) -> dict[str, Any]:
-    """What others send to a ticket, and what came back: in the boxes of a `fresh` page."""
+    """Return what others send to a ticket, and what came back for the boxes of a `fresh` page."""
     answers = pending.answers_of_ticket(ticket.pk)
     context: dict[str, Any] = {"awaited": pending.about_to_send(answers, user)}
     mine = [one for one in answers if one.user_id == user.pk and one.due_at is None]

@@ -1,4 +1,4 @@
-"""What people do to a run: companies that publish and change their webhooks, and operators.
+"""People in a run: companies that publish and change their webhooks, and operators.
 
 Each is an actor with a connection of its own, calls the service that the API or a command calls,
 and tells the ledger when it began and how it ended.

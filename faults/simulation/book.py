@@ -96,14 +96,14 @@ class Book:
         return spans if working else [*spans, (nobody_since, 1e9)]
 
     def troubled(self, loop: str, since: float, until: float) -> bool:
-        """Whether anything was wrong with a loop, or with what all of them need."""
+        """Return whether anything was wrong with a loop, or with what all of them need."""
         return any(
             began <= until and ended >= since and who in (loop, "")
             for began, ended, who in self.troubles
         )
 
     def acts_on(self, webhook: Entry, since: float, until: float) -> list[Entry]:
-        """What people did that may have this webhook's deliveries sent at other times."""
+        """Return acts after which this webhook's deliveries may be sent at other times."""
         return [
             each
             for each in self.acts

@@ -178,7 +178,7 @@ class Lines:
         self.scheduler.at(self.scheduler.now + back, arrive)
 
     def _ready(self, statement: Statement) -> int:
-        """What is possible of what it wants; 0 where it waits for a lock."""
+        """Return which of the wanted READ and WRITE is possible; 0 where it waits for a lock."""
         poll = select.poll()
         reading = select.POLLIN if statement.wanted & READ else 0
         writing = select.POLLOUT if statement.wanted & WRITE else 0
@@ -199,7 +199,7 @@ class Lines:
 
 
 class Line:
-    """How an actor without a loop waits for its statements."""
+    """The waiter of an actor without a loop, for its statements."""
 
     def __init__(self, actor: Actor, lines: Lines) -> None:
         self._actor, self._lines = actor, lines
@@ -226,7 +226,7 @@ class Line:
 
 
 class Beside:
-    """As deliveries.engine.beside.Beside, on the clock of the simulation."""
+    """A deliveries.engine.beside.Beside on the clock of the simulation."""
 
     def __init__(self, actor: Actor, lines: Lines) -> None:
         self._actor, self._lines, self._clock = actor, lines, lines.scheduler
@@ -244,7 +244,7 @@ class Beside:
 
     @property
     def ready(self) -> bool:
-        """Whether the work can go on."""
+        """Return whether the work can go on."""
         if not self.work or self.work.dead:
             return False
         return bool(self._statement and self._statement.done) or self._clock.now >= self._until

@@ -1,4 +1,4 @@
-"""Whether a run kept what the service promises, from its ledger alone.
+"""Judge from its ledger alone whether a run kept what the service promises.
 
 The ledger has what was published, what people asked for, what receivers saw, and which faults
 there were. This imports nothing of the service: its promises are written down here a second time.
@@ -26,14 +26,14 @@ NOTICED_SECONDS = 3.0
 # Loops that were lost with a delivery after which it is set aside.
 CRASHES = 3
 SLACK = 0.05
-# What people do so that nothing is sent.
+# Acts after which nothing is sent.
 STOPPING = (*LASTING, "delete")
 # How far apart two clocks may be, and how long what was written is on its way.
 ABOUT = 8.0
 
 
 def broken_promises(ledger: list[Entry]) -> list[str]:
-    """What was not kept, in sentences; empty where all was."""
+    """Return the promises that were not kept, in sentences."""
     book = read(ledger)
     return [
         *(f"{each['who']} crashed: {each['error']}" for each in book.crashed),
@@ -72,7 +72,7 @@ def foreign(book: Book) -> Iterator[str]:
 
 
 def lost(book: Book) -> Iterator[str]:
-    """What was published has arrived, or has used up its attempts, unless somebody stopped it."""
+    """Every event has arrived, or has used up its attempts, unless somebody stopped it."""
     by_event = defaultdict(list)
     for flight in book.flights.values():
         by_event[flight.url, flight.said["n"]].append(flight)
@@ -121,7 +121,7 @@ def untrue(book: Book) -> Iterator[str]:
 
 
 def is_off(book: Book, webhook: Entry) -> bool:
-    """Whether it was deleted, gone, or paused to the end."""
+    """Return whether a webhook was deleted, gone, or paused to the end."""
     off: set[str] = set()
     for act in book.acts:
         mine = act.get("webhook") == webhook["webhook"] or act.get("company") == webhook["company"]
@@ -172,7 +172,7 @@ def finished_by(book: Book, flights: list[Flight], at: float) -> bool:
 
 
 def asked_again(book: Book, webhook: Entry, own: list[Flight], flight: Flight) -> bool:
-    """Whether somebody had it sent again: then it is behind what has gone before."""
+    """Return whether somebody had it sent again: then it is behind what has gone before."""
     ids = {each.id for each in own}
     return any(ids & set(each.get("deliveries", ())) for each in book.acts) or any(
         each["act"] == "recover" for each in book.acts_on(webhook, 0.0, flight.dialled)
@@ -180,7 +180,7 @@ def asked_again(book: Book, webhook: Entry, own: list[Flight], flight: Flight) -
 
 
 def repeated(book: Book) -> Iterator[str]:
-    """What was answered well is not sent again, unless a fault or somebody's wish explains it."""
+    """No delivery is sent again after a success, unless a fault or somebody's wish explains it."""
     for id, flights in book.by_delivery().items():
         for earlier, later in pairwise(flights):
             webhook = webhook_at(book, later.url)
@@ -309,7 +309,7 @@ def wrongly_signed(book: Book) -> Iterator[str]:
 
 
 def secrets_at(book: Book, webhook: Entry, at: float) -> set[str]:
-    """Those that may sign then: the one in use, and one that comes or goes about that time."""
+    """Return the secrets that may sign then: the one in use, and one that comes or goes then."""
     now, coming, active = webhook["secret"], "", 1e9
     found = {now}
     for act in [*book.acts, {"act": "rotate", "began": 1e9, "at": 1e9, "how": "end"}]:

@@ -21,13 +21,13 @@ GOES_ALONG = 0.5
 
 @dataclass
 class Mood:
-    """How a receiver does: its status (None: no answer), and in how many seconds at most."""
+    """A receiver's behaviour: its status (None: no answer), and in how many seconds at most."""
 
     name: str
     status: int | None
     seconds: float
     retry_after: int | None = None
-    # Whether it sees the request at all, and whether its answer comes back.
+    # It sees the request at all; its answer comes back.
     seen: bool = True
     heard: bool = True
 
@@ -121,7 +121,7 @@ class Network:
 
 
 class Bell:
-    """As deliveries.engine.bell.Bell."""
+    """A deliveries.engine.bell.Bell that wakes an actor."""
 
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
@@ -141,7 +141,7 @@ class Bell:
 
 @dataclass(eq=False)
 class Transport:
-    """As deliveries.http.transport.Transport, for one loop."""
+    """A deliveries.http.transport.Transport for one loop."""
 
     actor: Actor
     network: Network

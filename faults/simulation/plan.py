@@ -1,4 +1,4 @@
-"""What happens in a run, drawn from its seed: what is published, operated, and what fails when.
+"""Plans of runs, drawn from seeds: what is published, operated, and what fails when.
 
 A plan is a list of things with their times, so that a part of it can be left out: what is left of
 a failing plan when nothing more can be left out is the story to read.
@@ -20,8 +20,8 @@ STATEMENTS = {
     "takes over": "WITH lost",
     "begins anew": "WITH own",
 }
-# How a receiver may do: status, seconds until it answers at most, Retry-After, whether it sees the
-# request and whether its answer is heard.
+# Behaviours of a receiver: status, seconds until it answers at most, Retry-After, whether it sees
+# the request and whether its answer is heard.
 MOODS: dict[str, tuple[int | None, float, int | None, bool, bool]] = {
     "refuses": (None, 0.05, None, False, False),
     "swallows": (None, 9.0, None, False, False),

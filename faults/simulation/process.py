@@ -1,4 +1,4 @@
-"""What a process has of its own, in a run: its clock, its ids and its doorbell."""
+"""The simulated parts of a process: its clock, its ids and its doorbell."""
 
 import logging
 import random

@@ -89,7 +89,7 @@ class Run:
         return actor
 
     def _do(self, thing: Thing, actor: Actor) -> None:
-        # What ends something is tried until it has come through.
+        # An act that ends another is tried until it has come through.
         while self.acts.do(thing, actor) == "unsure" and thing.what.endswith(" ends"):
             actor.connection.close()
             actor.wait(self.scheduler.now + 1.0)

@@ -69,7 +69,7 @@ def simulate(given: argparse.Namespace, world: World) -> int:
 
 
 def play(plan: Plan, world: World, *, story: bool = False) -> tuple[list[Entry], list[str]]:
-    """What happened, and what was not kept of it."""
+    """Return what happened, and the promises that were not kept."""
     ledger = Run(plan, world, story=story).play()
     return ledger, broken_promises(ledger)
 

@@ -17,9 +17,9 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 # A Monday, far from a change of the clocks. Monotonic time is seconds since then.
 BEGINNING = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
-# What the file of the clock counts from: clocks may go back.
+# The file of the clock counts from here: clocks may go back.
 EPOCH = BEGINNING - timedelta(days=1)
-# What a step of a process takes at least, so that time goes on.
+# A step of a process takes this long at least, so that time goes on.
 LEAST_SECONDS = 0.00002
 
 
@@ -29,7 +29,7 @@ class Scheduler:
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
         self.now = 0.0
-        # How far the wall clock of the database is from where it would be.
+        # Seconds by which the wall clock of the database was moved.
         self.wall_moved = 0.0
         self.hub = getcurrent()
         self.current: Actor | None = None
@@ -69,7 +69,7 @@ class Actor:
         self.connection: Any = None
         self.dead = self.host_is_gone = False
         self.frozen_until = -math.inf
-        # What it asks the database just now, in a few words.
+        # The statement that it asks the database just now, its beginning.
         self.asks = ""
         self._waits = 0
         self._greenlet = greenlet(lambda: self._work(work), parent=scheduler.hub)
@@ -81,7 +81,7 @@ class Actor:
 
     @property
     def goes(self) -> bool:
-        """Whether it is the one that runs."""
+        """Return whether it is the one that runs."""
         return getcurrent() is self._greenlet
 
     def wait(self, until: float = math.inf) -> None:

@@ -1,4 +1,4 @@
-"""What goes wrong in a run. Each trouble is named as the plan names it."""
+"""Faults of a run. Each is named as the plan names it."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -13,15 +13,15 @@ from faults.simulation.world import HOSTS
 if TYPE_CHECKING:
     from faults.simulation.run import Run
 
-# How likely a statement is lost while lines break.
+# The part of statements that are lost while lines break.
 BREAK_PART = 0.15
-# How long a statement, and its answer, are on their way at most.
+# Seconds that a statement, and its answer, are on their way at most.
 USUAL_SECONDS, SLOW_SECONDS = 0.003, 1.0
 RESTART_SECONDS, STOPS_WITHIN = 0.2, 12.0
 
 
 class Troubles:
-    """Those of a run, and what they make of each statement and each request."""
+    """The faults of a run, and what they make of each statement and each request."""
 
     def __init__(self, run: "Run") -> None:
         self.run, self.scheduler = run, run.scheduler
@@ -40,7 +40,7 @@ class Troubles:
         return True
 
     def end_all(self) -> None:
-        """From here on nothing fails, and every place has its loop."""
+        """End all faults, and give every place its loop."""
         self.windows.clear()
         self.armed.clear()
         self.database_away_until = self.broker_away_until = -math.inf
@@ -94,7 +94,7 @@ class Troubles:
         return self.scheduler.now < self.broker_away_until
 
     def of_statement(self, actor: Actor) -> tuple[str, float, float]:
-        """What happens to the next statement of an actor, as `Lines` wants to know it."""
+        """Return what happens to the next statement of an actor, as `Lines` wants to know it."""
         dice = self.run.dice
         longest = SLOW_SECONDS if any(self._open("database slow")) else USUAL_SECONDS
         there, back = dice.random() * longest, dice.random() * longest
@@ -110,7 +110,7 @@ class Troubles:
         return "", there, back
 
     def mood_of(self, url: str) -> Mood:
-        """How the receiver at a URL does now."""
+        """Return the behaviour of the receiver at a URL now."""
         host, path = url.split("/")[2:4]
         for each in self._open("receiver"):
             # One receiver, or all of a host.

@@ -18,7 +18,7 @@ from webhooks.models import Webhook
 TYPES = (TRACKING_SIMPLE.id, ECOMMERCE_TRACKING.id, TRACKING_SIMPLE.id)
 # The last of each company is on a host that both share.
 HOSTS = ("one.example", "two.example", "shared.example")
-# What runs leave behind makes the next ones slow.
+# Dead rows of earlier runs make the next ones slow.
 VACUUM_EVERY = 10
 # Ids of companies and webhooks: the same in each run of a seed, on any database.
 FIRST = 900_001
@@ -97,7 +97,7 @@ class World:
         self.observer.execute("CLUSTER webhooks_webhook USING webhooks_webhook_pkey")
 
     def waits(self) -> int:
-        """How many deliveries are still to be sent, to webhooks that may be sent to."""
+        """Return how many deliveries are still to be sent, to webhooks that may be sent to."""
         row = self.observer.execute(
             "SELECT count(*) FROM deliveries_delivery_open AS waiting"
             " JOIN webhooks_webhook AS own ON own.id = waiting.webhook_id"

@@ -92,7 +92,7 @@ class Tab:
             self.complaints.append(f"{self.page.url}: {text}")
 
     def expects(self, *words: str) -> None:
-        """From here on a complaint with one of these words is none, however late it comes."""
+        """Ignore complaints with one of these words from here on, however late they come."""
         self.expected = words
 
     def refused(self) -> None:

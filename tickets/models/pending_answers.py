@@ -17,11 +17,11 @@ from tickets.statuses import TOLD, Status
 
 class PendingAnswerQuerySet(models.QuerySet["PendingAnswer"]):
     def waiting(self) -> "PendingAnswerQuerySet":
-        """Those that leave when their time has come."""
+        """Return answers that leave when their time has come."""
         return self.filter(due_at__isnull=False)
 
     def returned(self) -> "PendingAnswerQuerySet":
-        """Those that were taken back or held: their words are in the box of their ticket."""
+        """Return answers that were taken back or held: their words are in their ticket's box."""
         return self.filter(due_at=None)
 
     @transaction.atomic

@@ -62,7 +62,7 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         return self.running().filter(agent=None)
 
     def unawaited(self) -> "TicketQuerySet":
-        """Those that no answer of an agent waits for: nobody else is led to the others."""
+        """Return tickets for which no answer waits: nobody else is led to the others."""
         return self.exclude(pending_answers__due_at__isnull=False)
 
     def hold(self, ticket_id: int) -> "Ticket":

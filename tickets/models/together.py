@@ -35,7 +35,7 @@ class Watch(models.Model):
 
 class SnoozeQuerySet(models.QuerySet["Snooze"]):
     def asleep(self, now: datetime) -> "SnoozeQuerySet":
-        """Those that hold: not over, of the agent who has the ticket, and no deadline is near."""
+        """Return snoozes in force: not over, of who has the ticket, no deadline near."""
         near = Q()
         for column, before in WAKE_BEFORE.items():
             at = f"ticket__{column}"
