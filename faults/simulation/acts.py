@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django.db import Error, transaction
 
+from companies import erasing
+from companies.erasing import Overtaken
 from companies.models import Company
 from deliveries import publishing, redelivery
 from deliveries.engine import holding, pausing
@@ -60,7 +62,7 @@ class Acts:
             about["how"] = "rolled back"
         except (Error, PartitionsNotMade):
             about["how"] = "unsure"
-        except (UnknownWebhook, AskedTooOften):
+        except (UnknownWebhook, AskedTooOften, Overtaken):
             about["how"] = "refused"
         self.run.tell("act", began=began, **about)
         return str(about["how"])
@@ -104,6 +106,12 @@ class Acts:
             Company.objects.filter(pk=company).update(active=True)
             services.resume_company(company)
 
+    def erase(self, thing: Thing, about: dict[str, Any], actor: Actor) -> None:
+        about["company"] = self.world.companies[thing.which % len(self.world.companies)]
+        erasing.erase_all_of(
+            about["company"], sleep=lambda seconds: actor.wait(self.run.scheduler.now + seconds)
+        )
+
     def hold(self, thing: Thing, about: dict[str, Any], actor: Actor) -> None:
         about["host"] = HOSTS[thing.which % len(HOSTS)]
         holding.hold_host(about["host"], by="an operator")
@@ -120,7 +128,7 @@ class Acts:
 
     def rotate(self, thing: Thing, about: dict[str, Any], actor: Actor) -> None:
         webhook = self.of(thing, about)
-        seconds = thing.dice % 3
+        seconds = 2 * (thing.dice % 4)
         about["activates_in"] = seconds
         rotated = services.rotate_secret(
             webhook.company, webhook.pk, activates_in=timedelta(seconds=seconds)

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Entry = dict[str, Any]
 # The engine writes an answer down within this time, unless something is wrong meanwhile.
@@ -15,7 +15,7 @@ AFTER_SECONDS = 2.0
 PATIENCE_SECONDS = 10.0
 # Another loop takes over from a lost one within a lease of four seconds and a heartbeat; lanes that
 # a loop took after it was given up are found every five seconds.
-HEAL_SECONDS, ORPHANS_SECONDS = 7.0, 5.0
+HEAL_SECONDS, ORPHANS_SECONDS = 6.0, 5.0
 # Clocks are put forward and back by this much at most.
 CLOCK_SECONDS = 3.5
 # Acts that last until somebody ends them; nothing is sent meanwhile.
@@ -52,16 +52,32 @@ class Flight:
         return self.ended is not None and not self.well and self.error != "not_sent"
 
 
+class Trouble(NamedTuple):
+    """What was wrong with a loop, or with all of them where `who` is empty. A harmless one loses
+    nothing that a loop has done: it only comes later.
+    """
+
+    began: float
+    ended: float
+    who: str
+    harmless: bool
+
+
 @dataclass
 class Book:
     """The ledger, put in order."""
 
     webhooks: dict[int, Entry] = field(default_factory=dict)
     ladder: list[float] = field(default_factory=list)
+    # Loops that there should be, and those with a lease when all is over.
+    places: int = 0
+    working: int = 0
+    # Whether the clock of the database was put forward or back.
+    clock_moved: bool = False
     events: dict[int, Entry] = field(default_factory=dict)
     flights: dict[int, Flight] = field(default_factory=dict)
     acts: list[Entry] = field(default_factory=list)
-    troubles: list[tuple[float, float, str]] = field(default_factory=list)
+    troubles: list["Trouble"] = field(default_factory=list)
     crashed: list[Entry] = field(default_factory=list)
     # Spans in which something may be late.
     unwell: list[tuple[float, float]] = field(default_factory=list)
@@ -95,12 +111,28 @@ class Book:
             working.discard(who)
         return spans if working else [*spans, (nobody_since, 1e9)]
 
-    def troubled(self, loop: str, since: float, until: float) -> bool:
-        """Return whether anything was wrong with a loop, or with what all of them need."""
+    def troubled(self, loop: str, since: float, until: float, *, harmful: bool = False) -> bool:
+        """Return whether anything was wrong with a loop, or with what all of them need.
+
+        `harmful`: only what can have a loop forget what it has done.
+        """
         return any(
-            began <= until and ended >= since and who in (loop, "")
-            for began, ended, who in self.troubles
+            each.began <= until
+            and each.ended >= since
+            and each.who in (loop, "")
+            and not (harmful and each.harmless)
+            for each in self.troubles
         )
+
+    def ends_of(self, act: Entry) -> list[Entry]:
+        """Return the later acts that end this one."""
+        return [
+            each
+            for each in self.acts
+            if each["act"] == f"{act['act']} ends"
+            and all(each.get(key) == act.get(key) for key in ("webhook", "host", "company"))
+            and each["at"] > act["at"]
+        ]
 
     def acts_on(self, webhook: Entry, since: float, until: float) -> list[Entry]:
         """Return acts after which this webhook's deliveries may be sent at other times."""
@@ -122,6 +154,9 @@ def read(ledger: list[Entry]) -> Book:
             case "world":
                 book.webhooks = {each["webhook"]: each for each in entry["webhooks"]}
                 book.ladder = list(entry["ladder"])
+                book.places = entry["loops"]
+            case "settled":
+                book.working = entry["loops"]
             case "act":
                 book.acts.append(entry)
                 for event in entry.get("events", ()):
@@ -169,12 +204,15 @@ def read(ledger: list[Entry]) -> Book:
             case "database":
                 until = at + (PATIENCE_SECONDS if entry["trouble"] == "hangs" else 0.0)
                 late_until = until + ORPHANS_SECONDS
-                note_trouble(book, entry["who"], at, until, late_until=late_until)
+                harmless = entry["trouble"] == "before"
+                note_trouble(book, entry["who"], at, until, late_until, harmless=harmless)
             case "clock":
+                book.clock_moved = True
                 note_trouble(book, "", at, late_until=at + CLOCK_SECONDS + ORPHANS_SECONDS)
             case "fault" if entry["fault"] in ("database away", "database slow"):
                 until = at + entry["seconds"]
-                note_trouble(book, "", at, until, late_until=until + ORPHANS_SECONDS)
+                harmless = entry["fault"] == "database away"
+                note_trouble(book, "", at, until, until + ORPHANS_SECONDS, harmless=harmless)
             case "fault" if entry["fault"] == "broker away":
                 book.unwell.append((at, at + entry["seconds"] + 1.0))
             case "over":
@@ -188,12 +226,14 @@ def note_trouble(
     at: float,
     until: float | None = None,
     late_until: float | None = None,
+    *,
+    harmless: bool = False,
 ) -> None:
     """Note what was wrong with a loop, or with all where `who` is empty.
 
     HEAL_SECONDS after `late_until`, else after `at`, the service must have got over it.
     """
-    book.troubles.append((at, (until or at) + AFTER_SECONDS, who))
+    book.troubles.append(Trouble(at, (until or at) + AFTER_SECONDS, who, harmless))
     book.unwell.append((at, (late_until or at) + HEAL_SECONDS))
 
 

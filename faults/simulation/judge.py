@@ -22,12 +22,13 @@ from faults.simulation.book import (
 from faults.simulation.timely import in_spite_of_rest, late
 
 # An operator's word has reached every loop by then.
-NOTICED_SECONDS = 3.0
+NOTICED_SECONDS = 1.6
 # Loops that were lost with a delivery after which it is set aside.
 CRASHES = 3
+GONE = 410
 SLACK = 0.05
 # Acts after which nothing is sent.
-STOPPING = (*LASTING, "delete")
+STOPPING = (*LASTING, "delete", "erase")
 # How far apart two clocks may be, and how long what was written is on its way.
 ABOUT = 8.0
 
@@ -37,6 +38,7 @@ def broken_promises(ledger: list[Entry]) -> list[str]:
     book = read(ledger)
     return [
         *(f"{each['who']} crashed: {each['error']}" for each in book.crashed),
+        *missing(book),
         *foreign(book),
         *lost(book),
         *untrue(book),
@@ -47,8 +49,15 @@ def broken_promises(ledger: list[Entry]) -> list[str]:
         *late(book),
         *in_spite_of(book),
         *in_spite_of_rest(book),
+        *in_spite_of_gone(book),
         *wrongly_signed(book),
     ]
+
+
+def missing(book: Book) -> Iterator[str]:
+    """Every place has a loop that works once nothing fails any more."""
+    if book.working < book.places:
+        yield f"{book.working} of {book.places} loops work in the end"
 
 
 def foreign(book: Book) -> Iterator[str]:
@@ -94,7 +103,7 @@ def lost(book: Book) -> Iterator[str]:
 def was_set_aside(book: Book, n: int, webhook: Entry) -> bool:
     """Return whether the service says so, after enough troubles for it to be true."""
     began = book.events[n]["act"]["began"]
-    return len([at for at, *_ in book.troubles if at >= began]) >= CRASHES and any(
+    return sum(each.began >= began for each in book.troubles) >= CRASHES and any(
         each["error"] == "internal"
         for each in book.deliveries
         if (each["n"], each["webhook"]) == (n, webhook["webhook"])
@@ -113,7 +122,7 @@ def untrue(book: Book) -> Iterator[str]:
         ):
             yield f"{what} and never arrived"
         failed = sum(each.failed for each in own)
-        given_up = failed > len(book.ladder) or any(each.status == 410 for each in own)
+        given_up = failed > len(book.ladder) or any(each.status == GONE for each in own)
         if said["state"] == "given_up" and not (given_up or set_aside):
             yield f"{what} after {failed} failures"
         if said["attempts"] > len([each for each in own if each.ended is not None]) + set_aside:
@@ -127,14 +136,14 @@ def is_off(book: Book, webhook: Entry) -> bool:
         mine = act.get("webhook") == webhook["webhook"] or act.get("company") == webhook["company"]
         if not mine:
             continue
-        if act["act"] == "delete":
+        if act["act"] in ("delete", "erase"):
             return True
         if act["act"] in ("pause", "company off"):
             off.add(act["act"])
         elif act["act"] in ("pause ends", "company off ends") and act["how"] == "done":
             off.discard(act["act"].removesuffix(" ends"))
     return bool(off) or any(
-        each.url == webhook["url"] and each.status == 410 for each in book.flights.values()
+        each.url == webhook["url"] and each.status == GONE for each in book.flights.values()
     )
 
 
@@ -149,8 +158,7 @@ def out_of_order(book: Book) -> Iterator[str]:
             if flight.sent is None or webhook is None:
                 continue
             for other in {each.said["n"]: each for each in flights}.values():
-                event = book.events[other.said["n"]]
-                if other.sequence >= flight.sequence or event["act"]["at"] > flight.dialled:
+                if not goes_first(book, other, flight):
                     continue
                 own = [each for each in flights if each.said["n"] == other.said["n"]]
                 if finished_by(book, own, flight.sent) or asked_again(book, webhook, own, flight):
@@ -159,6 +167,15 @@ def out_of_order(book: Book) -> Iterator[str]:
                     f"{url} got event {flight.said['n']} of subject {subject}"
                     f" before event {other.said['n']}"
                 )
+
+
+def goes_first(book: Book, other: Flight, flight: Flight) -> bool:
+    """Return whether the other's event has a lower number, and was stored no later.
+
+    One that is stored later may find this one claimed, and waiting for a slot.
+    """
+    earlier, own = book.events[other.said["n"]]["act"], book.events[flight.said["n"]]["act"]
+    return other.sequence < flight.sequence and (earlier is own or earlier["at"] <= own["began"])
 
 
 def finished_by(book: Book, flights: list[Flight], at: float) -> bool:
@@ -189,7 +206,8 @@ def repeated(book: Book) -> Iterator[str]:
             over = earlier.ended if earlier.ended is not None else later.dialled
             if asked_again(book, webhook, flights, later):
                 continue
-            if book.troubled(earlier.loop, earlier.dialled, over + WRITTEN_SECONDS):
+            until = over + WRITTEN_SECONDS
+            if book.troubled(earlier.loop, earlier.dialled, until, harmful=True):
                 continue
             if earlier.ended is None or earlier.ended > later.dialled:
                 yield f"delivery {id} was in flight twice, from {earlier.loop} and {later.loop}"
@@ -253,15 +271,7 @@ def in_spite_of(book: Book) -> Iterator[str]:
     for act in book.acts:
         if act["act"] not in STOPPING or act["how"] != "done":
             continue
-        ends = f"{act['act']} ends"
-        same = [
-            each
-            for each in book.acts
-            if each["act"] == ends
-            and all(each.get(key) == act.get(key) for key in ("webhook", "host", "company"))
-            and each["at"] > act["at"]
-        ]
-        until = min((each["began"] for each in same), default=1e9)
+        until = min((each["began"] for each in book.ends_of(act)), default=1e9)
         for flight in book.flights.values():
             webhook = webhook_at(book, flight.url)
             if webhook is None or not concerns(act, webhook):
@@ -275,12 +285,27 @@ def in_spite_of(book: Book) -> Iterator[str]:
                 )
 
 
+def in_spite_of_gone(book: Book) -> Iterator[str]:
+    """A receiver that says that it is gone gets nothing more, until somebody resumes it."""
+    for gone in book.flights.values():
+        webhook = webhook_at(book, gone.url)
+        if gone.status != GONE or gone.ended is None or webhook is None:
+            continue
+        if book.troubled(gone.loop, gone.dialled, gone.ended + WRITTEN_SECONDS):
+            continue
+        for flight in book.flights.values():
+            if flight.url != gone.url or flight.dialled < gone.ended + NOTICED_SECONDS:
+                continue
+            if not book.acts_on(webhook, gone.dialled, flight.dialled):
+                yield f"flight {flight.number} went to {gone.url}, which is gone"
+
+
 def concerns(act: Entry, webhook: Entry) -> bool:
     if act["act"] == "drain":
         return True
     if act["act"] == "hold":
         return bool(webhook["url"].split("/")[2] == act["host"])
-    if act["act"] == "company off":
+    if act["act"] in ("company off", "erase"):
         return bool(webhook["company"] == act["company"])
     return bool(webhook["webhook"] == act["webhook"])
 
@@ -310,20 +335,22 @@ def wrongly_signed(book: Book) -> Iterator[str]:
 
 def secrets_at(book: Book, webhook: Entry, at: float) -> set[str]:
     """Return the secrets that may sign then: the one in use, and one that comes or goes then."""
-    now, coming, active = webhook["secret"], "", 1e9
-    found = {now}
+    now, coming, since, until = webhook["secret"], "", 1e9, 1e9
+    early = ABOUT if book.clock_moved else SLACK
+    found: set[str] = set()
     for act in [*book.acts, {"act": "rotate", "began": 1e9, "at": 1e9, "how": "end"}]:
         if act["act"] != "rotate" or act.get("webhook", webhook["webhook"]) != webhook["webhook"]:
             continue
-        # Until the next one: the coming one is in use from `active` on.
+        # Until the next one: the coming one is in use from a moment between these two on.
         if act["at"] >= at - ABOUT:
-            found |= {now} if at <= active + ABOUT else set()
-            found |= {coming} if at >= active - ABOUT else set()
+            found |= {now} if at <= until + ABOUT else set()
+            found |= {coming} if at >= since - early else set()
         if act["began"] > at + ABOUT:
             break
         if act["how"] == "unsure":
             return {now, coming, act.get("secret", ""), "anything"}
-        if active <= act["began"]:
+        if until <= act["began"]:
             now = coming
-        coming, active = act.get("secret", ""), act["at"] + act.get("activates_in", 0)
+        wait = act.get("activates_in", 0)
+        coming, since, until = act.get("secret", ""), act["began"] + wait, act["at"] + wait
     return found

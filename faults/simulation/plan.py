@@ -5,7 +5,10 @@ a failing plan when nothing more can be left out is the story to read.
 """
 
 import random
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
+
+Kind = TypeVar("Kind")
 
 WEBHOOKS = 6
 SUBJECTS = 3
@@ -59,6 +62,7 @@ ACTS = {
     "limit": 2,
     "delete": 1,
     "company off": 1,
+    "erase": 1,
     "sweep": 3,
     "partitions": 1,
 }
@@ -66,6 +70,8 @@ ACTS = {
 
 # A statement is lost before it arrives, its answer is lost, or both ends wait for each other.
 BREAKS = ("before", "after", "hangs")
+# Seconds that a fault lasts.
+LENGTHS = (0.2, 1.0, 2.5, 5.0, 9.0)
 
 
 class Thing(NamedTuple):
@@ -77,6 +83,18 @@ class Thing(NamedTuple):
     which: int = 0
     how: str = ""
     dice: int = 0
+
+
+class Kinds(NamedTuple):
+    """What there is in one run: names, those of faults and acts with their weights."""
+
+    faults: list[tuple[str, int]]
+    acts: list[tuple[str, int]]
+    moods: list[str]
+    moments: list[str]
+    breaks: list[str]
+    statements: list[str]
+    lengths: list[float]
 
 
 class Plan(NamedTuple):
@@ -100,11 +118,28 @@ def drawn(seed: int) -> Plan:
     """The plan of a seed."""
     dice = random.Random(seed)  # noqa: S311 - a simulation
     calm_at = dice.uniform(6.0, 30.0)
-    things = [publication(dice, calm_at) for _ in range(dice.randint(4, 24))]
-    things += [fault(dice, calm_at) for _ in range(dice.randint(0, 7))]
-    things += [act(dice, calm_at) for _ in range(dice.randint(0, 5))]
-    linger = dice.choice((0.1, 0.1, 0.1, 2.0))
-    return Plan(seed, dice.randint(1, 3), calm_at, linger, tuple(sorted(things)))
+    kinds = Kinds(
+        faults=[(kind, FAULTS[kind]) for kind in some(FAULTS, dice)],
+        acts=[(kind, ACTS[kind]) for kind in some(ACTS, dice)],
+        moods=some(MOODS, dice),
+        moments=some(MOMENTS, dice),
+        breaks=some(BREAKS, dice),
+        statements=some(STATEMENTS, dice),
+        lengths=some(LENGTHS, dice),
+    )
+    busy = dice.choice((1, 1, 3))
+    things = [publication(dice, calm_at) for _ in range(busy * dice.randint(4, 24))]
+    most = dice.choice((0, 4, 7, 12))
+    things += [fault(dice, calm_at, kinds) for _ in range(dice.randint(0, most))]
+    things += [act(dice, calm_at, kinds) for _ in range(dice.randint(0, 5))]
+    linger = dice.choices((0.03, 2.0), (9, 1))[0]
+    return Plan(seed, dice.choice((1, 2, 2, 3, 3)), calm_at, linger, tuple(sorted(things)))
+
+
+def some(of: Iterable[Kind], dice: random.Random) -> list[Kind]:
+    """Draw a few of them, or all: what all happens at once hides what one of them breaks."""
+    found = list(of)
+    return dice.sample(found, min(dice.choice((1, 2, 3, len(found))), len(found)))
 
 
 def publication(dice: random.Random, calm_at: float) -> Thing:
@@ -114,25 +149,29 @@ def publication(dice: random.Random, calm_at: float) -> Thing:
     return Thing(dice.uniform(0, calm_at), "publish", seconds, dice.randint(1, 6), how, roll(dice))
 
 
-def fault(dice: random.Random, calm_at: float) -> Thing:
-    what = dice.choices(list(FAULTS), list(FAULTS.values()))[0]
-    seconds = dice.choice((0.2, 1.0, 2.5, 5.0, 9.0))
+def fault(dice: random.Random, calm_at: float, kinds: Kinds) -> Thing:
+    what = weighed(kinds.faults, dice)
+    seconds = dice.choice(kinds.lengths)
     how = ""
     if what == "receiver":
-        how, seconds = dice.choice(list(MOODS)), seconds * 2
+        how, seconds = dice.choice(kinds.moods), seconds * 2
     if what in ("kill", "freeze"):
-        how = dice.choice(MOMENTS)
+        how = dice.choice(kinds.moments)
     if what == "lines break":
-        how = dice.choice(BREAKS)
+        how = dice.choice(kinds.breaks)
     if what == "line breaks":
-        how = f"{dice.choice(BREAKS)} {dice.choice(list(STATEMENTS))}"
+        how = f"{dice.choice(kinds.breaks)} {dice.choice(kinds.statements)}"
     return Thing(dice.uniform(0, calm_at), what, seconds, dice.randint(0, 11), how, roll(dice))
 
 
-def act(dice: random.Random, calm_at: float) -> Thing:
-    what = dice.choices(list(ACTS), list(ACTS.values()))[0]
+def act(dice: random.Random, calm_at: float, kinds: Kinds) -> Thing:
+    what = weighed(kinds.acts, dice)
     seconds = dice.choice((0.5, 2.0, 6.0))
     return Thing(dice.uniform(0, calm_at), what, seconds, dice.randint(0, 11), "", roll(dice))
+
+
+def weighed(kinds: list[tuple[str, int]], dice: random.Random) -> str:
+    return dice.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]
 
 
 def roll(dice: random.Random) -> int:

@@ -16,6 +16,8 @@ from faults.simulation.world import World, secret_of
 
 # A run ends when nothing waits, or so long after calm: what waits then has been lost.
 SETTLE_SECONDS = 150.0
+# By then each place has its loop again: a statement may hang for ten seconds.
+JOINED_SECONDS = 20.0
 Entry = dict[str, Any]
 
 
@@ -46,13 +48,15 @@ class Run:
         """Let it all happen; returns the ledger."""
         with in_simulated_time(self), closing(self.lines):
             self.world.begin()
-            self.tell("world", webhooks=self._webhooks(), ladder=LADDER, calm_at=self.plan.calm_at)
+            self.tell("world", webhooks=self._webhooks(), ladder=LADDER, loops=self.plan.loops)
             self.loops = [Loop(self, number) for number in range(self.plan.loops)]
             for number, thing in enumerate(self.plan.things):
                 self.scheduler.at(thing.at, lambda n=number, each=thing: self._begin(n, each))
             self.scheduler.run(self.plan.calm_at)
             self.tell("calm")
             self.troubles.end_all()
+            self.scheduler.run(self.plan.calm_at + JOINED_SECONDS)
+            self.tell("settled", loops=self.world.loops())
             end = self.plan.calm_at + SETTLE_SECONDS
             while self.scheduler.now < end and (self._acting() or self.world.waits()):
                 self.scheduler.run(self.scheduler.now + 1.0)
@@ -89,8 +93,9 @@ class Run:
         return actor
 
     def _do(self, thing: Thing, actor: Actor) -> None:
-        # An act that ends another is tried until it has come through.
-        while self.acts.do(thing, actor) == "unsure" and thing.what.endswith(" ends"):
+        # An act that ends another, and an erasure, is tried until it has come through.
+        again = thing.what.endswith(" ends") or thing.what == "erase"
+        while self.acts.do(thing, actor) == "unsure" and again:
             actor.connection.close()
             actor.wait(self.scheduler.now + 1.0)
         self.lines.cut(actor)

@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from faults.simulation.run import Run
 from faults.simulation.world import World
 
 LAST_STEPS = 50
+# Of a step; the file of `--story` has them whole.
+TOLD_CHARACTERS = 200
 SAY_EVERY_SECONDS = 2.0
 
 
@@ -84,7 +87,8 @@ def tell_broken(seed: int, world: World, broken: list[str]) -> int:
         print(f"  {each.at:9.3f}  {each.what} {each.how} {each.seconds:g} s, which {each.which}")
     told = [each for each in story if each["what"] != "asks"]
     print(f"the last {LAST_STEPS} of its {len(told)} steps, without {len(story) - len(told)} asks")
-    print("".join(map(line, told[-LAST_STEPS:])), end="")
+    for step in told[-LAST_STEPS:]:
+        print(textwrap.shorten(line(step), TOLD_CHARACTERS))
     for each in broken:
         print(f"broken: {each}")
     print(f"sha256 of the whole story: {hashlib.sha256(text.encode()).hexdigest()}")

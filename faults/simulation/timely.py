@@ -102,12 +102,8 @@ def acted(book: Book, webhook: Entry) -> list[Span]:
     """Return the spans of acts that have a webhook's deliveries wait, or sent at other times."""
     found = []
     for act in book.acts_on(webhook, 0.0, 1e9):
-        ends = (
-            each["at"]
-            for each in book.acts
-            if each["act"] == f"{act['act']} ends" and each["at"] > act["at"]
-        )
-        until = next(ends, 1e9) if act["act"] in LASTING else act["at"]
+        ends = [each["at"] for each in book.ends_of(act)]
+        until = min(ends, default=1e9) if act["act"] in LASTING else act["at"]
         found.append((act["began"], until + RESUMED_SECONDS))
     return found
 

@@ -35,12 +35,18 @@ EMPTIED = (
     "deliveries_drain",
     "deliveries_mail",
     "companies_failedrow",
+    "companies_erasure",
 )
 
 
 def secret_of(place: int) -> str:
     """The secret of a webhook when a run begins, by its place among the six."""
     return f"{place:04x}" * 16
+
+
+def url_of(place: int) -> str:
+    company, own = divmod(place, len(TYPES))
+    return f"https://{HOSTS[own]}/{'ab'[company]}{own}"
 
 
 class World:
@@ -63,12 +69,11 @@ class World:
         partitions.make_partitions()
         self.companies = [FIRST + number for number in range(2)]
         self.webhooks = [FIRST + number for number in range(2 * len(TYPES))]
-        for number, pk in enumerate(self.companies):
-            Company.objects.get_or_create(pk=pk, defaults={"name": f"Simulated {number}"})
+        for pk in self.companies:
+            Company.objects.get_or_create(pk=pk, defaults={"name": f"Simulated {pk}"})
         for number, pk in enumerate(self.webhooks):
             company, place = divmod(number, len(TYPES))
-            url = f"https://{HOSTS[place]}/{'ab'[company]}{place}"
-            given = {"company_id": FIRST + company, "type_id": TYPES[place], "url": url}
+            given = {"company_id": FIRST + company, "type_id": TYPES[place], "url": url_of(number)}
             Webhook.objects.get_or_create(pk=pk, defaults=given)
 
     def begin(self) -> None:
@@ -80,10 +85,13 @@ class World:
             self.observer.execute(f"VACUUM {', '.join(EMPTIED)}, webhooks_webhook")
         self.observer.execute("SELECT setval('deliveries_event_id_seq', 1, false)")
         self.observer.execute("SELECT setval('simulated.ids', 1, false)")
-        Company.objects.filter(pk__in=self.companies).update(active=True)
+        for pk in self.companies:
+            named = f"Simulated {pk}"
+            Company.objects.filter(pk=pk).update(active=True, erased_at=None, name=named)
         for place, pk in enumerate(self.webhooks):
             Webhook.objects.filter(pk=pk).update(
                 active=True,
+                url=url_of(place),
                 deleted_at=None,
                 resumed_at=None,
                 paused_reason="",
@@ -106,6 +114,14 @@ class World:
         ).fetchone()
         return int(row[0]) if row else 0
 
+    def loops(self) -> int:
+        """Return how many loops have a lease."""
+        row = self.observer.execute(
+            "SELECT count(*) FROM deliveries_loop"
+            " WHERE NOT lost AND lease_until > simulated.statement_timestamp()"
+        ).fetchone()
+        return int(row[0]) if row else 0
+
     def deliveries(self) -> list[dict[str, Any]]:
         """Return what the service says of each delivery, as its API does."""
         rows = self.observer.execute(
@@ -113,6 +129,7 @@ class World:
             " delivery.state, delivery.attempts, delivery.last_error"
             " FROM deliveries_delivery AS delivery JOIN deliveries_event AS event"
             " ON event.id = delivery.event_id AND event.created_at = delivery.created_at"
+            " WHERE event.body <> '{}'"  # Of a company that is erased.
             " ORDER BY delivery.id"
         ).fetchall()
         names = ("id", "n", "webhook", "state", "attempts", "error")
