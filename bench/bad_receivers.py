@@ -15,6 +15,7 @@ from deliveries.models import Delivery
 from webhooks.models import Webhook
 
 SLOW_SECONDS = 4.5
+NAMELESS = "nameless"
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ KINDS = {
         waiting=5000,
         companies=10,
     ),
-    "nameless": Kind(
+    NAMELESS: Kind(
         "have names that DNS does not answer for",
         BadReceivers.nameless,
         hosts=16,
@@ -169,6 +170,12 @@ class Neighbours:
         """
         of_one = len(self.webhooks) // len(self.company_ids)
         self.made += load.publish(self.company_ids, max(1, self.kind.waiting // of_one))
+
+    def top_up(self) -> None:
+        """Publish as many as have ended, so that as many wait as at first."""
+        waiting = Delivery.objects.open().filter(webhook_id__in=self.ids).count()
+        of_one = len(self.webhooks) // len(self.company_ids)
+        self.made += load.publish(self.company_ids, max(0, self.kind.waiting - waiting) // of_one)
 
     def troubles(self) -> list[str]:
         """What the books say of them: none of their deliveries may be lost."""

@@ -21,6 +21,6 @@ def padded(number: int, by: int) -> bytes:
     return json.dumps(event, separators=(",", ":")).encode()
 
 
-def number(body: str) -> int:
+def number(body: str | bytes) -> int:
     """The number that `body` has put in."""
     return int(json.loads(body)["data"]["location"])

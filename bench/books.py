@@ -49,16 +49,21 @@ class Books:
 
 
 def balance(published: int, webhook_ids: Collection[int], arrivals: Iterable[Arrival]) -> Books:
+    keys = [arrival.key for arrival in arrivals if arrival.answered]
+    received = len(set(keys))
+    return of_counts(published, webhook_ids, received, len(keys) - received)
+
+
+def of_counts(published: int, webhook_ids: Collection[int], received: int, repeats: int) -> Books:
+    """The books of a receiver that has counted by itself."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [list(webhook_ids)])
         states = dict(cursor.fetchall())
-    keys = [arrival.key for arrival in arrivals if arrival.answered]
-    received = len(set(keys))
     return Books(
         published=published,
         delivered=states.get(State.DELIVERED, 0),
         waiting=states.get(State.WAITING, 0),
         given_up=states.get(State.GIVEN_UP, 0),
         received=received,
-        repeats=len(keys) - received,
+        repeats=repeats,
     )

@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from devtools.bootstrap import ROOT
@@ -63,6 +65,24 @@ def why_not(through: list[str]) -> str | None:
     except OSError as error:
         return str(error)
     return (tried.stderr.strip() or "it is refused") if tried.returncode else None
+
+
+@contextmanager
+def name_server(wanted: bool, folder: Path, notes: list[str]) -> Iterator[NameServer | None]:
+    """None where it is not wanted, and, with a note, where the machine does not let us."""
+    if not wanted:
+        yield None
+        return
+    try:
+        server = NameServer(folder)
+    except OSError as error:
+        notes.append(f"Dead names are left out, also of all at once: {error}")
+        yield None
+        return
+    with server:
+        if reason := why_not(server.through):
+            notes.append(f"Dead names are left out, also of all at once: {reason}")
+        yield None if reason else server
 
 
 def living(number: int) -> str:

@@ -121,7 +121,7 @@ def level(y: float, kind: str) -> str:
     return f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
 
 
-def svg(parts: list[str]) -> str:
-    inside = "\n".join([f"<style>{STYLE}</style>", *parts])
-    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+def svg(parts: list[str], height: int = HEIGHT, style: str = STYLE) -> str:
+    inside = "\n".join([f"<style>{style}</style>", *parts])
+    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n{inside}\n</svg>\n'

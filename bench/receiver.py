@@ -40,15 +40,22 @@ class Receiver:
     """`with Receiver(folder) as receiver:`; `tls` names the hosts it has a certificate for.
 
     It listens at ADDRESS:PORT; port 0 is any free one. At EVERYWHERE it is on all of 127.0.0.0/8.
+    A `brief` one has no `arrivals`, and hands over what it noted instead.
     Raises UsageError when it cannot listen there.
     """
 
     def __init__(
-        self, folder: Path, tls: list[str] | None = None, listen: str = "127.0.0.1:0"
+        self,
+        folder: Path,
+        tls: list[str] | None = None,
+        listen: str = "127.0.0.1:0",
+        brief: bool = False,
     ) -> None:
         command = [sys.executable, "-m", "bench.sink", "--listen", listen]
         if tls:
             command += ["--tls", str(certified(folder, tls))]
+        if brief:
+            command.append("--brief")
         self.process = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -94,6 +101,11 @@ class Receiver:
     def arrivals(self) -> list[Arrival]:
         self._say(f"log {self.file}")
         return [Arrival(*row) for row in json.loads(self.file.read_text())]
+
+    def hand_over(self) -> bytes:
+        """What a brief one has noted since the last time (bench/stopwatch.py)."""
+        self._say(f"hand {self.file}")
+        return self.file.read_bytes()
 
     def clear(self) -> None:
         self._say("clear")

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from bench import pictures, results, sections
+from bench import hour_picture, pictures, results, sections
 from bench.results import Kept
 from devtools.bootstrap import ROOT
 
@@ -19,6 +19,7 @@ PART = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re
 DRAWN: dict[str, tuple[str, str, Callable[[dict[str, Any]], str]]] = {
     "drain": ("throughput.svg", "Deliveries a second over what waits", pictures.throughput),
     "isolation": ("isolation.svg", "Latency of the healthy webhooks", pictures.isolation),
+    "hour": ("hour.svg", "From commit to receiver, by the minute", hour_picture.hour),
 }
 
 

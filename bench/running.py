@@ -23,12 +23,14 @@ from bench.scenarios import (
     drain,
     erase,
     growth,
+    hour,
     idle,
     isolation,
     lanes,
     latency,
     live,
     neighbours,
+    snapshot,
     start,
     tls,
     workers,
@@ -57,6 +59,8 @@ SCENARIOS: dict[str, ModuleType] = {
     "api": api,
     "workers": workers,
     "erase": erase,
+    "hour": hour,
+    "snapshot": snapshot,
 }
 
 LAST_WORDS = 5

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from bench.growing_sections import erase, needs, workers
+from bench.hour_sections import hour, snapshot
 from bench.judged_sections import api, idle, lanes, latency, neighbours, start
 from bench.markdown import Figures, markdown, number
 
@@ -156,4 +157,6 @@ SECTIONS: dict[str, Callable[[Figures], str]] = {
     "workers": workers,
     "needs": needs,
     "erase": erase,
+    "hour": hour,
+    "snapshot": snapshot,
 }

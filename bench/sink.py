@@ -1,9 +1,12 @@
 """The receiver's program: an epoll loop that writes down every request and answers it.
 
-`python -m bench.sink [--tls FILE] [--listen ADDRESS:PORT]` says its port on stdout. The path of a
-request says how it is answered (bench/manners.py). Lines on stdin say what to do: `count` says how
-many requests were answered, `held` how many still wait for an answer, `log PATH` writes all to a
-file, `clear` forgets them, `fall` has the paths below /fall fall silent.
+`python -m bench.sink [--tls FILE] [--listen ADDRESS:PORT] [--brief]` says its port on stdout. The
+path of a request says how it is answered (bench/manners.py). Lines on stdin say what to do: `count`
+says how many requests were answered, `held` how many still wait for an answer, `log PATH` writes
+all to a file, `clear` forgets them, `fall` has the paths below /fall fall silent.
+
+With --brief it keeps the number and the time of what it answered and nothing else, for loads that
+last; `hand PATH` writes those to a file and forgets them, while it goes on answering.
 """
 
 import argparse
@@ -19,7 +22,10 @@ import struct
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
 
+from bench import bodies, stopwatch
 from bench.manners import RESET, Manners
 
 PIECE = 64 * 1024
@@ -106,8 +112,12 @@ def header(head: bytes, name: bytes) -> str:
 
 
 class Sink:
-    def __init__(self, context: ssl.SSLContext | None, address: tuple[str, int]) -> None:
+    def __init__(
+        self, context: ssl.SSLContext | None, address: tuple[str, int], brief: bool = False
+    ) -> None:
         self.context = context
+        self.brief = brief
+        self.notes = bytearray()
         self.manners = Manners()
         self.log: list[Request] = []
         self.cleared_at = 0.0
@@ -165,7 +175,8 @@ class Sink:
         now = time.monotonic()
         for data in received:
             request = Request(now, data)
-            self.log.append(request)
+            if not self.brief:
+                self.log.append(request)
             connection.held += 1
             at, answer = self.manners.react(data, now)
             if at <= now:
@@ -182,6 +193,9 @@ class Sink:
         connection.held -= 1
         request.answered_at = time.monotonic()
         self.answered += request.at >= self.cleared_at
+        if self.brief:
+            number = bodies.number(request.bytes.partition(b"\r\n\r\n")[2])
+            self.notes += stopwatch.ARRIVED.pack(number, request.at)
 
     def close(self, connection: Connection) -> None:
         self.connections.pop(connection.socket.fileno(), None)
@@ -199,15 +213,25 @@ class Sink:
             self.cleared_at = time.monotonic()
         elif word == "fall":
             self.manners.silent = True
-        if word:
+        if word == "hand":
+            notes, self.notes = self.notes, bytearray()
+            # A disk that is slow must not make the receiver slow.
+            Thread(target=hand, args=(notes, Path(path), self.answered), daemon=True).start()
+        elif word:
             print(self.held if word == "held" else self.answered, flush=True)
         return bool(line)
+
+
+def hand(notes: bytearray, path: Path, answered: int) -> None:
+    path.write_bytes(notes)
+    print(answered, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tls", metavar="FILE", help="a certificate and its key")
     parser.add_argument("--listen", metavar="ADDRESS:PORT", default="127.0.0.1:0")
+    parser.add_argument("--brief", action="store_true", help="keep number and time, and no more")
     options = parser.parse_args()
     context = None
     if options.tls:
@@ -217,7 +241,7 @@ def main() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     address, _, port = options.listen.rpartition(":")
-    sink = Sink(context, (address, int(port)))
+    sink = Sink(context, (address, int(port)), options.brief)
     print(sink.listener.getsockname()[1], flush=True)
     sink.serve()
 

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench import bodies, books, draining
 from bench.books import Books
@@ -29,7 +30,7 @@ LATE_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Load:
-    """Events a second, for so many seconds, by so many processes.
+    """Events a second, for so many seconds, by so many processes, `batch` of them in each commit.
 
     What is due in the `warm_up` seconds before those, in which loops and connections start, is
     published and balanced and not timed.
@@ -39,6 +40,7 @@ class Load:
     seconds: float
     publishers: int = 2
     warm_up: float = 0
+    batch: int = 1
 
     @property
     def early(self) -> int:
@@ -152,9 +154,28 @@ def publishers(rig: Rig, how_many: int) -> Iterator[list[subprocess.Popen[str]]]
                 stop(process, [(signal.SIGTERM, 2)])
 
 
-def start(processes: list[subprocess.Popen[str]], load: Load, company_ids: list[int]) -> None:
+def start(
+    processes: list[subprocess.Popen[str]],
+    load: Load,
+    company_ids: list[int],
+    files: Sequence[Path] = (),
+) -> float:
+    """Give each process its part; the moment of the first event, on the monotonic clock.
+
+    With `files`, one for each, they write down what they publish there.
+    """
     first = time.monotonic() + HEAD_START_SECONDS
     for share, process in enumerate(processes):
-        plan = Plan(load.rate, load.count, first, company_ids, share, len(processes))
+        plan = Plan(
+            load.rate,
+            load.count,
+            first,
+            company_ids,
+            share,
+            len(processes),
+            load.batch,
+            str(files[share]) if files else "",
+        )
         process.stdin.write(f"{plan.text()}\n")
         process.stdin.flush()
+    return first

@@ -8,24 +8,23 @@ server of ours for the worker alone: where the machine does not let us, those ro
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 
 from bench import draining, healthy, names
-from bench.bad_receivers import KINDS, BadReceivers, Kind, Neighbours
+from bench.bad_receivers import KINDS, NAMELESS, BadReceivers, Kind, Neighbours
 from bench.healthy import Healthy, HealthyCompany
-from bench.names import NameServer
+from bench.names import NameServer, name_server
 from bench.outcome import Outcome, Table, verdict
 from bench.progress import say, until
 from bench.receiver import Receiver
 from bench.rig import Rig
 from bench.steady import Load
 
-ALL, NAMELESS = "all", "nameless"
+ALL = "all"
 TIMES_AS_LONG, LONGEST_MS = 3.0, 100.0
 HEALTHY_NAMES = 12
 # What a worker has learnt of a name should be old when the neighbours come.
@@ -114,7 +113,8 @@ class Comparison:
 def run(given: argparse.Namespace, rig: Rig) -> Outcome:
     kinds = {name: kind.scaled(given.scale) for name, kind in KINDS.items()}
     notes: list[str] = []
-    with name_server(given, rig, notes) as server, Receiver(rig.folder) as receiver:
+    wanted = bool({NAMELESS, ALL} & set(given.only))
+    with name_server(wanted, rig.folder, notes) as server, Receiver(rig.folder) as receiver:
         rig.start(worker_through=server.through if server else ())
         found, troubles = [], []
         if server and NAMELESS in given.only:
@@ -133,26 +133,6 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
         ],
         notes=notes,
     )
-
-
-@contextmanager
-def name_server(
-    given: argparse.Namespace, rig: Rig, notes: list[str]
-) -> Iterator[NameServer | None]:
-    """None where no neighbour needs it, and, with a note, where the machine does not let us."""
-    if not {NAMELESS, ALL} & set(given.only):
-        yield None
-        return
-    try:
-        server = NameServer(rig.folder)
-    except OSError as error:
-        notes.append(f"Dead names are left out, also of all at once: {error}")
-        yield None
-        return
-    with server:
-        if reason := names.why_not(server.through):
-            notes.append(f"Dead names are left out, also of all at once: {reason}")
-        yield None if reason else server
 
 
 def beside_each(

@@ -9,7 +9,6 @@ its part of the processor time, give or take two fifths: one of them also runs t
 import argparse
 import json
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,18 +16,17 @@ from typing import Any
 
 from django.db import connection
 from django.test import override_settings
-from django.utils import timezone
 
 from bench import books, cpu, draining, load
 from bench import rig as service
 from bench.books import Books
+from bench.crew import are_even
 from bench.outcome import Outcome, Table, verdict
 from bench.progress import say, until, until_count
 from bench.receiver import Receiver
 from bench.rig import Rig
 from bench.volumes import Volume, volume
 from companies.models import Company
-from deliveries.models import Loop
 from tickets import opening
 from tickets.changes.actors import Actor
 from tickets.statuses import By
@@ -140,14 +138,6 @@ def team(rig: Rig, workers: int, loops: int) -> Iterator[None]:
 
 def name(number: int) -> str:
     return f"worker-{number}"
-
-
-def are_even(workers: int, loops: int) -> bool:
-    """Whether all loops are alive, and no worker has two more than another."""
-    running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
-    teams = Counter(running.values_list("worker", flat=True))
-    fewest = min(teams.values()) if len(teams) == min(workers, loops) else 0
-    return teams.total() >= loops and max(teams.values()) <= fewest + 1
 
 
 def drain(

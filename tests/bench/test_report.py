@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import growing_sections, pictures, report, results
+from bench import growing_sections, hour_picture, pictures, report, results
 from bench.books import Books
 from bench.measure import in_ms
 from bench.outcome import Outcome
@@ -32,6 +32,19 @@ ISOLATION = {
             "p99_ratio": 1.0,
         }
     ]
+}
+MINUTES = [
+    {"minute": 1.0, "p50_ms": 8.0, "p99_ms": 20.0, "p999_ms": 40.5},
+    {"minute": 2.0, "p50_ms": 0.0, "p99_ms": 30.0, "p999_ms": None},
+]
+HOUR = {
+    "longest_ms": 100.0,
+    "minutes": MINUTES,
+    "marks": [
+        {"at": -5.0, "word": "checkpoint", "end": -5.0},
+        {"at": 30.0, "word": "bad neighbours", "end": 130.0},
+        {"at": 70.0, "word": "worker killed", "end": 75.0},
+    ],
 }
 MACHINE = {
     "measured_at": "2026-01-01 00:00 UTC",
@@ -114,12 +127,23 @@ def test_what_so_many_deliveries_need_follows_from_the_figures() -> None:
 
 
 @pytest.mark.parametrize(
-    "picture", [pictures.throughput(DRAIN), pictures.isolation(ISOLATION)], ids=["line", "bars"]
+    "picture",
+    [pictures.throughput(DRAIN), pictures.isolation(ISOLATION), hour_picture.hour(HOUR)],
+    ids=["line", "bars", "time"],
 )
 def test_pictures_are_svg_for_light_and_dark(picture: str) -> None:
     assert ElementTree.fromstring(picture).tag.endswith("svg")  # noqa: S314 - our own
     assert "prefers-color-scheme: dark" in picture
     assert "nan" not in picture
+
+
+def test_the_picture_of_an_hour_tells_what_happened_within_it() -> None:
+    picture = hour_picture.hour(HOUR)
+
+    assert ("worker killed" in picture, "bad neighbours" in picture) == (True, True)
+    assert "checkpoint" not in picture
+    # From a quarter of the time to its end, where the picture ends too.
+    assert '<rect class="happened" x="190.0" y="348" width="360.0" height="9"/>' in picture
 
 
 def test_books_that_do_not_balance_void_a_run(capsys: pytest.CaptureFixture[str]) -> None:
