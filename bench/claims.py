@@ -59,7 +59,7 @@ class Claimer:
         if not self.loop_id or not leases.renew(self.loop_id):
             self.begin()
         started = time.perf_counter()
-        woken, _ = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+        woken, _, _ = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
         self.lanes += [each.webhook_id for each in woken if each.webhook_id not in self.lanes]
         found = time.perf_counter()
         rooms = self.rooms()
@@ -83,7 +83,7 @@ class Claimer:
         self.loop_id = leases.join(1) or ""
         more = True
         while more:
-            woken, more = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+            woken, more, _ = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
             self.lanes += [each.webhook_id for each in woken if each.taken]
 
     def rooms(self) -> dict[int, int]:
@@ -116,7 +116,8 @@ def plans() -> list[str]:
     loop_id = str(found[0][1] if found else uuid4())
     rooms = {webhook_id: ENOUGH_HELD // len(found) for webhook_id, _ in found}
     values = claiming.parameters(loop_id, rooms)
+    taking = {"loop": loop_id, "most": WAKEUPS_AT_ONCE, "leave": 0.0, **lanes.SIZES}
     return [
-        f"Take\n{plan(lanes.TAKE, {'loop': loop_id, 'most': WAKEUPS_AT_ONCE, **lanes.SIZES})}",
+        f"Take\n{plan(lanes.TAKE, taking)}",
         f"Claim\n{plan(claiming.CLAIM, values)}",
     ]

@@ -23,8 +23,10 @@ MOST_LEAVING = 64
 LEAVE_SECONDS = 0.5
 # A brief claim is of so many webhooks and deliveries: it costs the backlog it is for a tenth of its
 # rate, and halves what others wait beside it. Claims are brief for so long after one who was quick.
-BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM = 6, 36
-BRIEF_SECONDS = 2.0
+BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM, BRIEF_SECONDS = 6, 36, 2.0
+FIRSTS_AT_ONCE = 16  # Of companies that have nothing: claimed in the turn in which they wake up.
+# Of all that wake up, where nobody waits for a claim: so many webhooks, and so many of each.
+CALM_WEBHOOKS, CALM_SIZE = 32, 8
 DELIVERED = State.DELIVERED
 
 
@@ -43,12 +45,18 @@ class LaneBook:
         self.silent: set[int] = set()
         # Until then somebody who is quick may wait for the end of another's claim.
         self._brief_until = -math.inf
+        self._claiming = False
 
     def __len__(self) -> int:
         return len(self._lanes)
 
     def claims(self, now: float, most: int) -> dict[int, int]:
         """How many deliveries to claim next, by webhook; of `most` webhooks at once."""
+        claims = self._claims(now, most)
+        self._claiming = bool(claims)
+        return claims
+
+    def _claims(self, now: float, most: int) -> dict[int, int]:
         waiting, (quick, slow) = self._rooms.to_claim, self._rooms.room_ahead(now)
         if now < self._brief_until:
             most = min(most, BRIEF_CLAIM_WEBHOOKS)
@@ -84,32 +92,37 @@ class LaneBook:
         lane.due, lane.claiming = False, True
         return allowed
 
-    def hear(self, woken: Iterable[Woken], now: float, most: int) -> dict[int, int]:
+    def hear(
+        self, woken: Iterable[Woken], now: float, most: int, calm: bool = False
+    ) -> dict[int, int]:
         """Note who has woken up; how many deliveries to claim at once, by webhook.
 
-        A webhook each of up to `most` companies that have nothing in flight or held: what is quick
-        does not wait for another turn while there is much to do for others. Claims for those are
-        brief from then on.
+        Of up to `most` companies that have nothing in flight or held, a webhook each: what is quick
+        does not wait for another turn while there is much to do for others, and claims for those
+        are brief from then on. Where it is `calm` and nobody waits for a claim, of any company.
         """
         claims: dict[int, int] = {}
         companies: set[int] = set()
+        calm &= not (self._claiming or self._rooms.to_claim) and self._rooms.holding < BRIEF_CLAIM
+        most = CALM_WEBHOOKS if calm else most
         for webhook_id, company_id, taken in woken:
             if taken or webhook_id not in self._lanes:
                 self._lanes[webhook_id] = Lane(webhook_id, company_id, Pace(now), now)
             lane = self._lanes[webhook_id]
             self.wake(lane)
-            first = company_id not in companies and self._rooms.has_nothing(company_id)
+            first = calm or (company_id not in companies and self._rooms.has_nothing(company_id))
             if len(claims) < most and first and not (lane.claiming or lane.leaving):
                 companies.add(company_id)
                 self._rooms.to_claim.discard(lane)
-                if asked := self._ask(lane, now, FIRST_SIZE):
+                if asked := self._ask(lane, now, CALM_SIZE if calm else FIRST_SIZE):
                     claims[webhook_id] = asked
-        if claims and self._rooms.in_flight:
+        if claims and self._rooms.in_flight and not calm:
             self._brief_until = now + BRIEF_SECONDS
         return claims
 
     def enter(self, claims: ClaimBatch) -> list[Claimed]:
         """Take what was claimed; returns what cannot be sent after all, to be given back."""
+        self._claiming = False
         for webhook_id in claims.rooms:
             if lane := self._lanes.get(webhook_id):
                 lane.claiming = False

@@ -12,6 +12,8 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from deliveries import statements
+from deliveries.engine import rendering
+from deliveries.engine.loans import Address
 
 # A loop reads no more of what is due than this, from either end: what wakes up again is its own,
 # and must not wait behind thousands that wake up for the first time. Of those it takes its share,
@@ -45,6 +47,7 @@ WITH oldest AS MATERIALIZED (
 ), new AS MATERIALIZED (
   SELECT ctid AS at FROM deliveries_wakeup WHERE ctid = ANY(ARRAY(
     SELECT at FROM due WHERE loop_id IS NULL
+      AND due_at <= statement_timestamp() - make_interval(secs => %(leave)s)
     ORDER BY due_at LIMIT (SELECT least(share.most, %(most)s) FROM share)))
   FOR UPDATE SKIP LOCKED
 ), heard AS (
@@ -54,14 +57,17 @@ WITH oldest AS MATERIALIZED (
 ), woken AS MATERIALIZED (
   SELECT DISTINCT webhook_id FROM heard
 ), ready AS MATERIALIZED (
-  SELECT woken.webhook_id, webhook.company_id FROM woken
+  SELECT woken.webhook_id, webhook.*, coalesce(health.failures > 0, false) AS failing,
+    coalesce(health.rests > 0, false) AS probe, health.catch_up_before FROM woken
   CROSS JOIN LATERAL (
-    SELECT company_id FROM webhooks_webhook AS own
+    SELECT company_id, url, auth_token, CASE WHEN next_secret_at <= statement_timestamp()
+        THEN next_secret ELSE secret END AS secret, max_in_flight, standard_headers
+    FROM webhooks_webhook AS own
     WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1
       AND (SELECT active FROM companies_company WHERE id = own.company_id)
     LIMIT 1) AS webhook
   LEFT JOIN LATERAL (
-    SELECT resting_until FROM deliveries_health
+    SELECT failures, rests, resting_until, catch_up_before FROM deliveries_health
     WHERE webhook_id = woken.webhook_id LIMIT 1) AS health ON true
   WHERE coalesce(health.resting_until <= statement_timestamp(), true)
 ), taken AS (
@@ -71,7 +77,9 @@ WITH oldest AS MATERIALIZED (
   RETURNING webhook_id
 )
 SELECT webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken),
-  (SELECT count(*) FROM due) >= %(end)s OR (SELECT count(*) FROM new) = %(most)s
+  (SELECT count(*) FROM due) >= %(end)s OR (SELECT count(*) FROM new) = %(most)s,
+  company_id, url, auth_token, secret, failing, probe, max_in_flight, catch_up_before,
+  standard_headers
 FROM ready
 """
 
@@ -85,33 +93,6 @@ INSERT INTO deliveries_wakeup (webhook_id, due_at)
 SELECT webhook_id, statement_timestamp() FROM released
 WHERE webhook_id = ANY(%(unfinished)s::bigint[])
 """
-
-# Loops that know how to be given a lane, with how many they have.
-COUNT = """
-SELECT loop.id::text, count(lane.webhook_id) FROM deliveries_loop AS loop
-LEFT JOIN deliveries_lane AS lane ON lane.loop_id = loop.id
-WHERE NOT loop.lost AND loop.takes_lanes AND loop.lease_until > statement_timestamp()
-GROUP BY loop.id
-"""
-
-# The heir is locked, so that whoever frees the lanes of a loop that ends finds these among them.
-GIVE = """
-WITH heir AS MATERIALIZED (
-  SELECT id FROM deliveries_loop AS loop
-  WHERE NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()
-  ORDER BY (SELECT count(*) FROM deliveries_lane WHERE loop_id = loop.id) LIMIT 1 FOR SHARE
-), given AS (
-  UPDATE deliveries_lane SET loop_id = heir.id FROM heir
-  WHERE webhook_id = ANY(%(webhooks)s::bigint[]) AND loop_id = %(loop)s::uuid
-  RETURNING webhook_id
-), woken AS (
-  INSERT INTO deliveries_wakeup (webhook_id, due_at)
-  SELECT webhook_id, statement_timestamp() FROM given
-)
-SELECT webhook_id FROM given
-"""
-# So many more than the loop with the fewest are no surplus: at least, and as a part of one's own.
-UNEVEN, UNEVEN_PART = 8, 4
 
 # What a loop holds without knowing it, since it did not hear that a statement had come through: its
 # claims are anybody's again, and its webhooks wake up once more.
@@ -184,16 +165,25 @@ class Woken(NamedTuple):
     taken: bool
 
 
-def take(loop_id: str, most: int) -> tuple[list[Woken], bool]:
+class Heard(NamedTuple):
+    """Webhooks that woke up, whether there may be more, and where they are sent to, by webhook."""
+
+    woken: list[Woken]
+    more: bool
+    addresses: dict[int, Address]
+
+
+def take(loop_id: str, most: int, leave: float = 0.0) -> Heard:
     """Consume wake-ups that are due, up to `most` of webhooks that no loop works on.
 
     Returns the webhooks that woke up, and whether there may be more.
     """
-    values = {"loop": loop_id, "most": most, **SIZES}
+    values = {"loop": loop_id, "most": most, "leave": leave, **SIZES}
     with statements.cursor() as cursor:
         cursor.execute(TAKE, values)
         rows = cursor.fetchall()
-    return [Woken(*columns) for *columns, _ in rows], bool(rows and rows[0][3])
+    addresses = {row[0]: rendering.address(*row[4:]) for row in rows if row[5]}
+    return Heard([Woken(*row[:3]) for row in rows], bool(rows and rows[0][3]), addresses)
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:
@@ -207,25 +197,6 @@ def begin_anew(loop_id: str, on_loan: Collection[str]) -> None:
     """After an error whose statement may have come through: give back all but what is `on_loan`."""
     with statements.cursor() as cursor:
         cursor.execute(BEGIN_ANEW, {"loop": loop_id, "on_loan": list(on_loan)})
-
-
-def surplus(loop_id: str) -> int:
-    """How many lanes this loop should give to the one with the fewest; 0 where they are even."""
-    with statements.cursor() as cursor:
-        cursor.execute(COUNT)
-        counts: dict[str, int] = dict(cursor.fetchall())
-    own = counts.pop(loop_id, 0)
-    difference = own - min(counts.values(), default=own)
-    return difference // 2 if difference > max(UNEVEN, own // UNEVEN_PART) else 0
-
-
-def give(loop_id: str, webhook_ids: Collection[int]) -> None:
-    """Hand webhooks over to the loop with the fewest; where there is none, to anybody."""
-    with statements.cursor() as cursor:
-        cursor.execute(GIVE, {"loop": loop_id, "webhooks": list(webhook_ids)})
-        given = {webhook_id for (webhook_id,) in cursor.fetchall()}
-    if left := set(webhook_ids) - given:
-        release(loop_id, left, left)
 
 
 def find_missed(before: int, most: int) -> tuple[int, int]:

@@ -63,7 +63,10 @@ RETURNING
   EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
   statement_timestamp(), yields, EXISTS (SELECT FROM deliveries_drain),
   ARRAY(SELECT host::text FROM deliveries_heldhost
-    WHERE coalesce(held_until > statement_timestamp(), true))
+    WHERE coalesce(held_until > statement_timestamp(), true)),
+  NOT EXISTS (SELECT FROM deliveries_loop AS other
+    WHERE NOT other.lost AND other.lease_until > statement_timestamp()
+      AND (other.started_at, other.id) < (deliveries_loop.started_at, deliveries_loop.id))
 """
 
 LOSE = """
@@ -137,6 +140,7 @@ class Renewed(NamedTuple):
     yields: bool
     draining: bool
     held: list[str]
+    first: bool
 
 
 def renew(loop_id: str, busy: int = 0, proxy_trouble: str = "") -> Renewed | None:

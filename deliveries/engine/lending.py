@@ -18,9 +18,18 @@ class Loans:
         self._suspects = Suspects()
         self._walks = Walks()
 
-    def claim(self, claims: ClaimBatch, loop_id: str, held: frozenset[str]) -> None:
+    def claim(
+        self,
+        claims: ClaimBatch,
+        loop_id: str,
+        held: frozenset[str],
+        known: dict[int, Address] | None = None,
+    ) -> None:
         """Claim what the batch asks for, nothing for hosts that are `held`; the batch says what."""
-        claims.addresses = find_addresses(list(claims.rooms), held)
+        if known is None or not known.keys() >= claims.rooms.keys():
+            known = rendering.addresses(list(claims.rooms))
+        known = {id: known[id] for id in claims.rooms if id in known}
+        claims.addresses = may_be_sent_to(known, held)
         behind = self._catch_up(claims.addresses)
         rooms = {
             webhook_id: 1 if claims.addresses[webhook_id].probe else room
@@ -69,12 +78,11 @@ class Loans:
         return self._walks.go_on(wanted) if wanted else set()
 
 
-def find_addresses(webhook_ids: list[int], held_hosts: frozenset[str]) -> dict[int, Address]:
+def may_be_sent_to(found: dict[int, Address], held_hosts: frozenset[str]) -> dict[int, Address]:
     """Those that may be sent to; what we cannot write ourselves waits, and is not claimed.
 
     So does what is for a host that is held. `held_hosts` are those of the last heartbeat.
     """
-    found = rendering.addresses(webhook_ids)
     hosts = {id: host_in(each.url) for id, each in found.items()} if held_hosts else {}
     if on_held := {id: host for id, host in hosts.items() if host in held_hosts}:
         held = holding.wait_for_hosts(on_held)

@@ -16,12 +16,13 @@ from deliveries.engine import claiming, clock, judging, rendering
 from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.judging import Sent
-from deliveries.engine.lane_book import LaneBook
+from deliveries.engine.lane_book import FIRSTS_AT_ONCE, LaneBook
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
+from deliveries.engine.standing_by import IDLE_SECONDS, PLENTY, Stand
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import RESULTS_AT_ONCE, Database
 from deliveries.http.answers import Reply
@@ -29,11 +30,8 @@ from deliveries.http.transport import Transport
 
 STARTS_AT_ONCE = 16  # Between two looks at the network; so no answer waits for many.
 RECORD_AFTER_SECONDS = 0.02
-LOOK_EVERY_SECONDS = 0.01  # While it finds something, and for LINGER_SECONDS afterwards.
+LOOK_EVERY_SECONDS = 0.012  # While it finds something, and for LINGER_SECONDS afterwards.
 LINGER_SECONDS = 2.0
-IDLE_SECONDS = 1.0
-FIRSTS_AT_ONCE = 16  # Of companies that have nothing: claimed in the turn in which they wake up.
-PLENTY = 32  # After a claim of so many there is more to claim at once.
 ENOUGH_RESULTS = 2 * RESULTS_AT_ONCE  # Not recorded yet: after a kill they would be sent again.
 
 
@@ -59,9 +57,9 @@ class Engine:
         self.attempts = 0
         # Of the last turn: it looked, found something, woke webhooks up. Halted: claim nothing.
         self.looked = self.found = self.woken = self.halted = False
-        self.look_at = self.claim_at = self.tidy_at = 0.0
+        self.look_at = self.claim_at = self.tidy_at = self.began_at = 0.0
         self.recorded_at = self.found_at = clock.monotonic()
-        self.presence = Presence()
+        self.stand, self.presence = Stand(self.recorded_at), Presence()
         for each in (bell, beside):
             transport.wake_for(each.fileno())
         lease = self.database.has_lease  # others may have taken it over while we hung
@@ -90,7 +88,7 @@ class Engine:
             replies = self.transport.wait(patience)
             self.presence.notice(patience)
             if self.transport.rung and self.bell.silence():
-                self.look_at = 0.0
+                self.look_at = self.stand.ring(clock.monotonic(), self.look_at, len(self.book))
             self.take_replies(replies)
 
     def is_over(self, stopping: bool, until_idle: bool) -> bool:
@@ -110,6 +108,8 @@ class Engine:
         if turn := soon(now, stopping) or late(now, stopping):
             self.looked, self.woken, self.back = turn.listening, False, []
             self.database.tells = (self.rooms.in_flight, self.transport.outage.trouble)
+            self.began_at = now
+            self.stand.tell(turn, now, self.database.first)
             self.turn = self.beside.begin(partial(self.database.take, turn))
 
     def look(self, now: float, stopping: bool) -> Turn | None:
@@ -131,29 +131,33 @@ class Engine:
         if waited or len(self.results) >= at_once or self.book.silent or stopping:
             # A receiver that wants silence gets it once that is written, however much there is.
             count = len(self.results) if self.book.silent or stopping else at_once
-            turn.results, self.results = self.results[:count], self.results[count:]
+            self.results = turn.take_results(self.results, count)
             turn.silenced = set(self.book.silent)
         if turn.results:
             self.recorded_at = now
             turn.failing = self.book.note(turn.results)
-            turn.gone = {each.webhook_id for each in turn.results if each.status == judging.GONE}
         if not stopping:
             self.book.give_away(turn, now)
-        if now >= self.tidy_at and not stopping:
-            self.tidy_at = now + IDLE_SECONDS
-            self.book.release_idle(turn, now)
+            if now >= self.tidy_at:
+                self.tidy_at = now + IDLE_SECONDS
+                self.book.release_idle(turn, now)
+        # Who hears on the way need not look soon afterwards, unless there is more to claim.
+        turn.listening = not (stopping or self.rooms.to_claim)
         return turn if turn.writes else None
 
     def hear(self, woken: Sequence[Woken]) -> dict[int, int]:
         """Within a turn, note who has woken up; returns what of it to claim first."""
         self.book.belong_to(self.database.loop_id)
-        firsts = self.book.hear(woken, clock.monotonic(), 0 if self.halted else FIRSTS_AT_ONCE)
+        calm = not self.halted and len(self.results) < self.database.results_at_once.size
+        most = 0 if self.halted else FIRSTS_AT_ONCE
+        firsts = self.book.hear(woken, clock.monotonic(), most, calm)
         self.woken |= any(each.webhook_id not in firsts for each in woken)
         return firsts
 
     def enter(self, claims: ClaimBatch) -> None:
         self.book.belong_to(self.database.loop_id)
         self.back += self.book.enter(claims)
+        self.stand.note(len(claims.claimed), self.rooms, clock.monotonic())
 
     def finish_turn(self, now: float) -> None:
         turn, self.turn = cast("Future[Turn]", self.turn).result(), None
@@ -161,12 +165,12 @@ class Engine:
         self.book.silent -= turn.silenced
         self.enter(turn.claims)
         self.back += self.book.let_leave(turn.surplus, now)
-        claimed, more = turn.claims.claimed, turn.claims.more
+        claimed, more = turn.claims.claimed, turn.claims.more or turn.recorded  # Followers are due.
         self.found = bool(claimed or more or turn.woken) or not turn.listening
-        if self.found:
-            self.found_at = now
-        pace = LOOK_EVERY_SECONDS if now - self.found_at < LINGER_SECONDS else IDLE_SECONDS
-        look_at = now if turn.plenty else now + pace
+        self.found_at = now if self.found else self.found_at
+        pace = LOOK_EVERY_SECONDS if now - self.found_at < LINGER_SECONDS else self.stand.pace(now)
+        # By the beginning of a turn, so that a long one does not make the next wait longer.
+        look_at = now if turn.plenty else max(self.began_at + pace, now + pace / 3)
         self.look_at = look_at if turn.listening else min(self.look_at, look_at)
         if self.woken or len(claimed) >= PLENTY:
             self.claim_at = now
@@ -184,8 +188,7 @@ class Engine:
         at = self.database.now()
         probing = self.transport.outage.failing  # One finds out whether the proxy works again.
         for _ in range(int(not self.rooms.in_flight) if probing else STARTS_AT_ONCE):
-            started = self.rooms.next_start(now)
-            if started is None:
+            if (started := self.rooms.next_start(now)) is None:
                 return False
             lane, delivery = started
             if delivery.claimed_at < stale:
@@ -238,7 +241,7 @@ class Engine:
         if self.turn:
             return min(IDLE_SECONDS, self.beside.patience(now))
         if self.results or self.rooms.in_flight or (self.rooms.to_claim and not self.halted):
-            return LOOK_EVERY_SECONDS
+            return min(LOOK_EVERY_SECONDS, max(LOOK_EVERY_SECONDS / 6, self.look_at - now))
         return max(0.0, min(self.look_at, self.tidy_at) - now)
 
     def let_go(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from deliveries.engine import judging
 from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.recording import AttemptResult
@@ -26,8 +27,9 @@ class Turn:
     """What is to be done, and what came of it.
 
     `silenced`: webhooks whose receiver wants silence, which its results say. `given`: webhooks for
-    other loops. `lanes`: how many this one has. `hear` is told who has woken up and says what of it
-    is claimed first; `enter` is given that at once, so that it is sent while the turn goes on.
+    other loops. `lanes`: how many this one has; where it is `pressed`, others get some, and where
+    it `hands_back`, the first loop gets all. `hear` is told who has woken up and says what of it is
+    claimed first; `enter` is given that at once, so that it is sent while the turn goes on.
     `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
     """
 
@@ -40,6 +42,8 @@ class Turn:
     unfinished: list[int] = field(default_factory=list)
     given: list[int] = field(default_factory=list)
     lanes: int = 0
+    pressed: bool = False
+    hands_back: bool = False
     hear: Callable[[Sequence[Woken]], dict[int, int]] | None = None
     enter: Callable[[ClaimBatch], None] = lambda claims: None
     firsts: ClaimBatch = field(default_factory=ClaimBatch)
@@ -50,6 +54,12 @@ class Turn:
     plenty: bool = False
     recorded: int = 0
     surplus: int = 0
+
+    def take_results(self, results: list[AttemptResult], most: int) -> list[AttemptResult]:
+        """Have so many of them recorded; returns the others."""
+        self.results = results[:most]
+        self.gone = {each.webhook_id for each in self.results if each.status == judging.GONE}
+        return results[most:]
 
     @property
     def writes(self) -> bool:

@@ -24,10 +24,13 @@ from deliveries.engine import (
     leases,
     pausing,
     setting_aside,
+    sharing,
     tallying,
 )
 from deliveries.engine.lending import Loans
+from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
+from deliveries.engine.standing_by import LEAVE_SECONDS
 from deliveries.engine.turn import ClaimBatch, Turn
 
 logger = logging.getLogger(__name__)
@@ -55,7 +58,7 @@ class Database:
         self.stop = stop
         self.pause = pause
         self.loop_id: str | None = None
-        self.yields = self.draining = False
+        self.yields = self.draining = self.first = False
         self._held: frozenset[str] = frozenset()  # Hosts that an operator holds.
         self.tells = (0, "")  # What the heartbeat says: slots in use, and trouble with the proxy.
         self.loans = Loans()
@@ -121,12 +124,14 @@ class Database:
         if self.loop_id and self._unheard:
             self.loans.begin_anew(self.loop_id)
             self._unheard, wakeups = False, True
+        known: dict[int, Address] = {}
         if self.loop_id and turn.hear and wakeups and not self.draining:
-            turn.woken, turn.plenty = lanes.take(self.loop_id, WAKEUPS_AT_ONCE)
+            leave = 0.0 if self.first and not self.tells[1] else LEAVE_SECONDS
+            turn.woken, turn.plenty, known = lanes.take(self.loop_id, WAKEUPS_AT_ONCE, leave)
             turn.firsts.rooms |= turn.hear(turn.woken)
         if self.loop_id and turn.firsts.rooms:
             # Who is quick does not wait for the rest of the turn, whoever that is for.
-            self.loans.claim(turn.firsts, self.loop_id, self._held)
+            self.loans.claim(turn.firsts, self.loop_id, self._held, known)
             firsts, turn.firsts = turn.firsts, ClaimBatch()
             turn.enter(firsts)
         self._record(turn)
@@ -148,7 +153,7 @@ class Database:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             turn.released = []
         if turn.given and self.loop_id:
-            lanes.give(self.loop_id, turn.given)
+            sharing.give(self.loop_id, turn.given, hand_back=turn.hands_back)
             turn.given = []
 
     def _record(self, turn: Turn) -> None:
@@ -193,12 +198,17 @@ class Database:
         if renewed:
             self._told, self.yields = (renewed.at, clock.monotonic()), renewed.yields
             self.draining, self._held = renewed.draining, frozenset(renewed.held)
+            self.first = renewed.first
         return renewed
 
     def _look_around(self, turn: Turn, loop_id: str, now: float) -> None:
-        if turn.lanes > lanes.UNEVEN and now - self._looked_around_at >= leases.HEARTBEAT_SECONDS:
-            self._looked_around_at = now
-            turn.surplus = lanes.surplus(loop_id)
+        if now - self._looked_around_at < leases.HEARTBEAT_SECONDS:
+            return
+        self._looked_around_at = now
+        if turn.pressed and turn.lanes > sharing.UNEVEN:
+            turn.surplus = sharing.surplus(loop_id)
+        elif turn.hands_back:
+            turn.surplus = turn.lanes
 
     def _find_missed(self) -> None:
         now = clock.monotonic()

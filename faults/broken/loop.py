@@ -23,9 +23,37 @@ LOOP_AND_ROOMS = (
     Mutant(
         "never-brief",
         LANE_BOOK,
-        "if claims and self._rooms.in_flight:",
+        "if claims and self._rooms.in_flight and not calm:",
         "if False:",
         "Beside another company's backlog an event waits twice as long.",
+    ),
+    Mutant(
+        "calm-beside-a-claim",
+        LANE_BOOK,
+        "calm &= not (self._claiming or self._rooms.to_claim) and",
+        "calm &= not self._rooms.to_claim and",
+        "Beside another company's backlog an event waits twice as long.",
+    ),
+    Mutant(
+        "standing-by-takes-at-once",
+        LANES,
+        "      AND due_at <= statement_timestamp() - make_interval(secs => %(leave)s)\n",
+        "",
+        "Every loop takes turns for what one would do: an event costs twice the processor time.",
+    ),
+    Mutant(
+        "lanes-are-never-handed-back",
+        "deliveries/engine/standing_by.py",
+        "now >= self._little_from and not first",
+        "False",
+        "After a peak all loops go on taking turns, with two or three events each.",
+    ),
+    Mutant(
+        "addresses-of-another-turn",
+        "deliveries/engine/lending.py",
+        "if known is None or not known.keys() >= claims.rooms.keys():",
+        "if known is None:",
+        "What was to be claimed as the database went away waits for another event.",
     ),
     Mutant(
         "always-brief",

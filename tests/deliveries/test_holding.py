@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 
 from companies.models import AuditEntry, Company
 from deliveries import publishing
-from deliveries.engine import holding, setting_aside
-from deliveries.engine.lending import find_addresses
+from deliveries.engine import holding, rendering, setting_aside
+from deliveries.engine.lending import may_be_sent_to
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
 from deliveries.upkeep import choosing
@@ -146,7 +146,7 @@ def test_a_loop_that_has_not_heard_of_a_release_holds_nothing_back(company: Comp
     """Seed 17 of the simulation: an event came before the loop's next heartbeat."""
     webhook = build.webhook(company, url="https://hooks.example.com/in")
 
-    found = find_addresses([webhook.pk], frozenset({"hooks.example.com"}))
+    found = may_be_sent_to(rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"}))
 
     assert list(found) == [webhook.pk]
     assert not Health.objects.exists()

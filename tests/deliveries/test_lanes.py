@@ -8,9 +8,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from companies import encryption
 from companies.models import Company
 from deliveries import publishing, redelivery, statements
-from deliveries.engine import lanes, leases, recording, rendering
+from deliveries.engine import lanes, leases, recording, rendering, sharing
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State, TakenLane, Wakeup
@@ -27,7 +28,7 @@ NEWEST = lanes.FROM_THE_NEWEST
 
 
 def woken(loop: str = "") -> set[int]:
-    found, _ = lanes.take(loop or loop_id(), 100)
+    found, _, _ = lanes.take(loop or loop_id(), 100)
     return {each.webhook_id for each in found}
 
 
@@ -101,8 +102,8 @@ def test_looks_in_the_order_of_time_and_says_if_there_is_more(company: Company) 
         Wakeup.objects.create(webhook_id=webhook_id, due_at=now - timedelta(seconds=10 - place))
     Wakeup.objects.create(webhook_id=webhooks[0], due_at=now + HOUR)
 
-    first, more = lanes.take(loop_id(), 3)
-    second, no_more = lanes.take(loop_id(), 3)
+    first, more, _ = lanes.take(loop_id(), 3)
+    second, no_more, _ = lanes.take(loop_id(), 3)
 
     assert {each.webhook_id for each in first} == set(webhooks[2:])
     assert {each.webhook_id for each in second} == set(webhooks[:2])
@@ -121,7 +122,7 @@ def test_hears_its_own_webhooks_behind_a_crowd_of_others(
         Wakeup.objects.create(webhook_id=other, due_at=timezone.now() - timedelta(seconds=seconds))
     Wakeup.objects.create(webhook_id=ours.pk, due_at=timezone.now())
 
-    found, more = lanes.take(loop_id(), 1)
+    found, more, _ = lanes.take(loop_id(), 1)
 
     assert ours.pk in {each.webhook_id for each in found}
     assert (len(found), more) == (2, True)
@@ -274,7 +275,7 @@ def test_a_loop_that_was_given_up_takes_no_webhooks(company: Company, webhook: W
     publishing.publish([build.news(company)])
     Loop.objects.filter(pk=late).update(lost=True)
 
-    assert lanes.take(late, 10) == ([], False)
+    assert lanes.take(late, 10) == ([], False, {})
     assert not TakenLane.objects.exists()
     assert woken(other) == {webhook.pk}
 
@@ -340,17 +341,67 @@ def test_a_loop_that_joins_is_given_its_part(company: Company) -> None:
     first = leases.join(2)
     ids = many_webhooks(company, 24)
     woken(first)
-    assert lanes.surplus(first) == 0
+    assert sharing.surplus(first) == 0
     second = leases.join(2)
-    assert lanes.surplus(first) == 12
+    assert sharing.surplus(first) == 12
 
-    lanes.give(first, ids[:12])
+    sharing.give(first, ids[:12])
 
     assert (lanes_of(first), lanes_of(second)) == (set(ids[12:]), set(ids[:12]))
     assert {(each.webhook_id, each.taken) for each in lanes.take(second, 100)[0]} == {
         (webhook_id, False) for webhook_id in ids[:12]
     }
-    assert lanes.surplus(first) == lanes.surplus(second) == 0
+    assert sharing.surplus(first) == sharing.surplus(second) == 0
+
+
+def test_the_first_loop_gets_back_what_others_have_little_to_do_with(company: Company) -> None:
+    first, second, third = (leases.join(3) for _ in range(3))
+    ids = many_webhooks(company, 12)
+    woken(second)
+    sharing.give(second, ids[:4])
+    assert lanes_of(first) == set(ids[:4])
+
+    sharing.give(second, ids[4:], hand_back=True)
+
+    assert (lanes_of(first), lanes_of(third)) == (set(ids), set())
+
+
+def test_the_first_loop_is_the_oldest_that_lives(db: None) -> None:
+    first, second = leases.join(2), leases.join(2)
+    assert [leases.renew(loop).first for loop in (first, second)] == [True, False]
+
+    Loop.objects.filter(pk=first).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    assert leases.renew(second).first
+
+
+def test_a_loop_that_stands_by_takes_what_is_left_alone(company: Company, webhook: Webhook) -> None:
+    second = leases.join(2)
+    publishing.publish([build.news(company)])
+    assert lanes.take(second, 10, leave=60.0).woken == []
+
+    Wakeup.objects.update(due_at=timezone.now() - timedelta(seconds=61))
+
+    assert [each.taken for each in lanes.take(second, 10, leave=60.0).woken] == [True]
+    publishing.publish([build.news(company)])
+    # What is its own, it hears at once.
+    assert [each.taken for each in lanes.take(second, 10, leave=60.0).woken] == [False]
+
+
+def test_who_wakes_up_says_where_it_is_sent_to(company: Company, webhook: Webhook) -> None:
+    """As it is asked for before each claim, so that nothing is sent on what was so before."""
+    Webhook.objects.filter(pk=webhook.pk).update(
+        max_in_flight=3, standard_headers=True, auth_token=encryption.encrypt("a token")
+    )
+    unread = build.webhook(company, url="")
+    Wakeup.objects.create(webhook_id=unread.pk, due_at=timezone.now())
+    Health.objects.create(webhook=webhook, failures=1, rests=1, catch_up_before=timezone.now())
+    publishing.publish([build.news(company)])
+
+    heard = lanes.take(loop_id(), 10)
+
+    assert heard.addresses == rendering.addresses([webhook.pk, unread.pk])
+    assert list(heard.addresses) == [webhook.pk]
 
 
 def test_a_few_more_are_no_surplus(company: Company) -> None:
@@ -358,7 +409,7 @@ def test_a_few_more_are_no_surplus(company: Company) -> None:
     many_webhooks(company, 8)
     woken(first)
 
-    assert lanes.surplus(first) == 0
+    assert sharing.surplus(first) == 0
 
 
 def test_a_loop_of_the_version_before_is_given_nothing(company: Company) -> None:
@@ -366,9 +417,9 @@ def test_a_loop_of_the_version_before_is_given_nothing(company: Company) -> None
     ids = many_webhooks(company, 24)
     woken(first)
     Loop.objects.filter(pk=second).update(takes_lanes=False)
-    assert lanes.surplus(first) == 0
+    assert sharing.surplus(first) == 0
 
-    lanes.give(first, ids)
+    sharing.give(first, ids)
 
     assert TakenLane.objects.count() == 0
     assert set(Wakeup.objects.values_list("webhook_id", flat=True)) == set(ids)
@@ -379,7 +430,7 @@ def test_what_was_given_to_a_loop_that_ends_is_anybody_s(company: Company, end: 
     first, second = leases.join(2), leases.join(2)
     ids = many_webhooks(company, 24)
     woken(first)
-    lanes.give(first, ids[:12])
+    sharing.give(first, ids[:12])
 
     if end == "leaves":
         leases.leave(second)
@@ -478,7 +529,9 @@ def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook
     publishing.publish([build.news(company)])
     statements.settle_plans(transaction_only=True)
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {lanes.TAKE}", {"loop": loop_id(), "most": 10, **lanes.SIZES})
+        cursor.execute(
+            f"EXPLAIN {lanes.TAKE}", {"loop": loop_id(), "most": 10, "leave": 0.0, **lanes.SIZES}
+        )
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     assert "Index Scan using wakeup_due on deliveries_wakeup" in plan
@@ -491,7 +544,7 @@ def test_a_webhook_is_looked_up_by_its_id_also_where_there_were_none(
 ) -> None:
     """To a planner that knows of no rows any index looks as good."""
     values: dict[str, Any] = {
-        "take": (lanes.TAKE, {"loop": loop_id(), "most": 10, **lanes.SIZES}),
+        "take": (lanes.TAKE, {"loop": loop_id(), "most": 10, "leave": 0.0, **lanes.SIZES}),
         "find_missed": (lanes.FIND_MISSED, {"before": NEWEST, "most": 10, "grace": 5.0}),
         "oldest_due": (backlog.OLDEST_DUE, {"most": 10}),
         "addresses": (rendering.ADDRESSES, [[webhook.pk]]),

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from deliveries import publishing
-from deliveries.engine import claiming, holding, lanes, leases, setting_aside
+from deliveries.engine import claiming, holding, lanes, leases, setting_aside, sharing
 from deliveries.models import Delivery, Health, Replay
 from deliveries.on_demand import sample_delivery
 from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, rest_rows
@@ -74,13 +74,13 @@ def take_the_same_webhook() -> Pair:
     return Pair(first=partial(take, one), second=partial(take, other), gives=[], waits=False)
 
 
-@shows("deliveries/engine/lanes.py::GIVE")
+@shows("deliveries/engine/sharing.py::GIVE")
 def give_to_a_loop_that_leaves() -> Pair:
     webhook = waiting_webhook()
     one, other = str(leases.join(2)), str(leases.join(2))
     lanes.take(one, 9)
     return Pair(
-        first=partial(lanes.give, one, [webhook.pk]),
+        first=partial(sharing.give, one, [webhook.pk]),
         second=partial(leases.leave, other),
         at=re.compile("DELETE FROM deliveries_loop"),
     )

@@ -19,9 +19,11 @@ from deliveries.engine.lane_book import (
     BRIEF_CLAIM,
     BRIEF_CLAIM_WEBHOOKS,
     BRIEF_SECONDS,
+    CALM_WEBHOOKS,
     LaneBook,
 )
 from deliveries.engine.lanes import Woken
+from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
@@ -175,6 +177,48 @@ def test_who_has_nothing_is_claimed_for_in_the_turn_in_which_it_wakes_up() -> No
     assert book.claims(0.0, 100).keys() == {1, 3}
 
 
+@pytest.mark.parametrize("held", [0, BRIEF_CLAIM])
+def test_where_nobody_waits_all_that_wake_up_are_claimed_for(held: int) -> None:
+    """One turn in the place of two, for each event that comes while nothing else does."""
+    rooms = Rooms()
+    book = LaneBook(rooms)
+    busy = lane(1)
+    rooms.start(busy, 0.0)
+    for _ in range(held):
+        rooms.hold(busy, on_loan(1))
+
+    woken = [Woken(1, 1, True), Woken(2, 1, True), Woken(3, 2, True)]
+
+    claims = book.hear(woken, 0.0, most=16, calm=True)
+
+    assert claims.keys() == ({3} if held else {1, 2, 3})
+
+
+def test_beside_a_claim_that_is_being_made_only_the_firsts_are_claimed_for() -> None:
+    rooms = Rooms()
+    book = LaneBook(rooms)
+    rooms.to_claim.add(lane(9))
+    rooms.start(lane(1), 0.0)
+    assert book.claims(0.0, 100)
+
+    woken = [Woken(1, 1, True), Woken(2, 2, True)]
+
+    assert book.hear(woken, 0.0, most=16, calm=True).keys() == {2}
+
+
+def test_an_address_that_no_wake_up_told_is_asked_for(world: World) -> None:
+    """So it is when a turn is taken again: by then what was known may be so no more."""
+    webhook = world.webhooks[0]
+    world.publish(1)
+    loop_id = str(leases.join(1))
+    lanes.take(loop_id, 10)
+    batch = ClaimBatch({webhook.pk: 1})
+
+    Loans().claim(batch, loop_id, frozenset(), known={})
+
+    assert [each.webhook_id for each in batch.claimed] == [webhook.pk]
+
+
 def test_who_is_let_go_of_and_wakes_up_in_one_turn_is_taken_on_again(world: World) -> None:
     """Otherwise the loop would send to a webhook that another loop may take on as well."""
     webhook = world.webhooks[0]
@@ -213,13 +257,14 @@ def test_claims_are_brief_while_somebody_quick_is_about(busy: bool) -> None:
     assert len(book.claims(0.1 + BRIEF_SECONDS, 100)) == len(backlog) - len(claims)
 
 
-def test_of_a_crowd_that_wakes_up_a_few_are_claimed_for_at_once() -> None:
+@pytest.mark.parametrize("calm", [True, False])
+def test_of_a_crowd_that_wakes_up_a_few_are_claimed_for_at_once(calm: bool) -> None:
     book = LaneBook(Rooms())
 
-    claims = book.hear([Woken(each, each, True) for each in range(100)], 0.0, most=16)
+    claims = book.hear([Woken(each, each, True) for each in range(100)], 0.0, 16, calm)
 
-    assert len(claims) == 16
-    assert len(book.claims(0.0, 100)) == 84
+    assert len(claims) == (CALM_WEBHOOKS if calm else 16)
+    assert len(book.claims(0.0, 100)) == 100 - len(claims)
 
 
 def test_what_wakes_up_is_claimed_though_much_is_not_recorded(
@@ -259,8 +304,7 @@ def test_what_wakes_up_is_sent_while_the_turn_goes_on(
         assert turn
         sender.database.take(turn)
 
-    assert not turn.listening
-    assert held == [2]
+    assert held == [4]
 
 
 def test_what_was_not_claimed_at_once_is_claimed_before_all_else(
@@ -269,10 +313,10 @@ def test_what_was_not_claimed_at_once_is_claimed_before_all_else(
     world.publish(1)
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
+        sender.results = [result_of(on_loan(1))] * loop.ENOUGH_RESULTS
         sender.begin_turn(time.monotonic(), stopping=False)
         while not cast("Future[Turn]", sender.turn).done():
             sender.beside.go_on(1.0)
-        sender.results = [result_of(on_loan(1))] * loop.ENOUGH_RESULTS
         now = time.monotonic()
         sender.finish_turn(now)
 

@@ -1,0 +1,61 @@
+"""How loops share their lanes: one with many more than another gives some away.
+
+So does a loop that has just joined get some. Which loops do: deliveries.engine.standing_by.
+"""
+
+from collections.abc import Collection
+
+from deliveries import statements
+from deliveries.engine.lanes import release
+
+# Loops that know how to be given a lane, with how many they have.
+COUNT = """
+SELECT loop.id::text, count(lane.webhook_id) FROM deliveries_loop AS loop
+LEFT JOIN deliveries_lane AS lane ON lane.loop_id = loop.id
+WHERE NOT loop.lost AND loop.takes_lanes AND loop.lease_until > statement_timestamp()
+GROUP BY loop.id
+"""
+
+# The heir is locked, so that whoever frees the lanes of a loop that ends finds these among them.
+GIVE = """
+WITH heir AS MATERIALIZED (
+  SELECT id FROM deliveries_loop AS loop
+  WHERE NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()
+  ORDER BY CASE WHEN %(hand_back)s::boolean THEN 0
+    ELSE (SELECT count(*) FROM deliveries_lane WHERE loop_id = loop.id) END, started_at, id
+  LIMIT 1 FOR SHARE
+), given AS (
+  UPDATE deliveries_lane SET loop_id = heir.id FROM heir
+  WHERE webhook_id = ANY(%(webhooks)s::bigint[]) AND loop_id = %(loop)s::uuid
+  RETURNING webhook_id
+), woken AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT webhook_id, statement_timestamp() FROM given
+)
+SELECT webhook_id FROM given
+"""
+# So many more than the loop with the fewest are no surplus: at least, and as a part of one's own.
+UNEVEN, UNEVEN_PART = 8, 4
+
+
+def surplus(loop_id: str) -> int:
+    """How many lanes this loop should give to the one with the fewest; 0 where they are even."""
+    with statements.cursor() as cursor:
+        cursor.execute(COUNT)
+        counts: dict[str, int] = dict(cursor.fetchall())
+    own = counts.pop(loop_id, 0)
+    difference = own - min(counts.values(), default=own)
+    return difference // 2 if difference > max(UNEVEN, own // UNEVEN_PART) else 0
+
+
+def give(loop_id: str, webhook_ids: Collection[int], *, hand_back: bool = False) -> None:
+    """Hand webhooks over to the loop with the fewest, or back to the first of the others.
+
+    Where there is no other loop, to anybody.
+    """
+    values = {"loop": loop_id, "webhooks": list(webhook_ids), "hand_back": hand_back}
+    with statements.cursor() as cursor:
+        cursor.execute(GIVE, values)
+        given = {webhook_id for (webhook_id,) in cursor.fetchall()}
+    if left := set(webhook_ids) - given:
+        release(loop_id, left, left)
