@@ -126,7 +126,7 @@ FROM found LEFT JOIN (
     FROM deliveries_event
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
 ) AS delivery ON delivery.webhook_id = found.webhook_id
-ORDER BY delivery.event_id
+ORDER BY delivery.event_id, found.webhook_id
 """
 
 GIVE_BACK = """

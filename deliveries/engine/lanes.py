@@ -55,7 +55,7 @@ WITH oldest AS MATERIALIZED (
   WHERE ctid = ANY(ARRAY(SELECT at FROM new
     UNION ALL SELECT at FROM due WHERE loop_id = %(loop)s::uuid)) RETURNING webhook_id
 ), woken AS MATERIALIZED (
-  SELECT DISTINCT webhook_id FROM heard
+  SELECT DISTINCT webhook_id FROM heard ORDER BY webhook_id
 ), ready AS MATERIALIZED (
   SELECT woken.webhook_id, webhook.*, coalesce(health.failures > 0, false) AS failing,
     coalesce(health.rests > 0, false) AS probe, health.catch_up_before FROM woken
