@@ -20,7 +20,7 @@ class Crew:
 
     def __init__(self, rig: Rig, through: Sequence[str]) -> None:
         self.rig, self.through = rig, through
-        # Processor time of each worker by process id, also of those that have ended.
+        # Processor time of each worker by process id; those that have ended stay in the sum.
         self.seconds: dict[int, float] = {}
 
     def start(self, name: str) -> None:
@@ -62,7 +62,7 @@ class Crew:
         return [running[name].pid for name in WORKERS if name in running]
 
     def pss_mb(self) -> float:
-        return sum(map(memory.pss_mb, self.pids()))
+        return sum(memory.of_tree(pid).pss_mb for pid in self.pids())
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def crew(rig: Rig, through: Sequence[str] = ()) -> Iterator[Crew]:
 
 
 def are_even(workers: int, loops: int) -> bool:
-    """Whether all loops are alive, and no worker has two more than another."""
+    """Return whether all loops are alive, and no worker has two more than another."""
     running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
     teams = Counter(running.values_list("worker", flat=True))
     fewest = min(teams.values()) if len(teams) == min(workers, loops) else 0

@@ -28,10 +28,10 @@ MORE_STYLE = """
 }
 """
 LINES = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
-# What one looks for in the lines: each gets a line of its own upwards.
+# Readers look for these in the curves, so each gets a line of its own upwards.
 ABRUPT = ("worker killed", "deploy", "checkpoint")
 STEPS = (1, 2, 5, 10, 15, 30, 60)
-# Where what did not come within a minute is drawn, and what is faster than the scale.
+# The place of what did not come within a minute, and of what is faster than the scale.
 LONGEST_MS, SHORTEST_MS = 60_000.0, 0.1
 
 

@@ -1,4 +1,4 @@
-"""The tables of what lasts: a long time with all its troubles, and an open transaction."""
+"""Tables of loads that last: a long time with all its troubles, and an open transaction."""
 
 import math
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def counts(figures: Figures) -> str:
 
 
 def uses(figures: Figures) -> str:
-    """What a minute takes, and memory at the beginning and at the end."""
+    """Tell the use of a minute, and memory at the beginning and at the end."""
     minutes = figures["minutes"]
     cpu = [number(median(each[f"{name}_cpu_s"] for each in minutes), 1) for name in NAMES]
     memory = [

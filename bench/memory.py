@@ -48,17 +48,6 @@ def of_tree(root: int) -> Memory:
     return Memory(round(sum(each), 1), mb, sorted((round(one, 1) for one in each), reverse=True))
 
 
-def pss_mb(root: int) -> float:
-    """Proportional set size of a process and all below it, in megabytes, without its parts."""
-    kilobytes = 0
-    for pid in cpu.tree(root):
-        try:
-            kilobytes += pss(Path(f"/proc/{pid}/smaps_rollup").read_text())
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return kilobytes / 1024
-
-
 def pss(rollup: str) -> int:
     """Kilobytes in the text of a smaps_rollup."""
     line = next(line for line in rollup.splitlines() if line.startswith("Pss:"))

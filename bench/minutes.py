@@ -58,7 +58,7 @@ class Minute:
 
 
 def ms(times: Healthy, percent: float) -> float | None:
-    """The percentile; 0 where there are none, as in a short minute that a kill has all of."""
+    """Return the percentile; 0 without any, as in a short minute that a kill has all of."""
     return times.ms(percent) if times.seconds else 0.0
 
 
@@ -73,11 +73,11 @@ class Long:
         self.files = [rig.folder / f"published-{each}" for each in range(asked.publishers)]
         self.watch = Stopwatch(self.files, receiver.hand_over, asked.count)
         self.done: list[Minute] = []
-        # Of one core, that the receiver has used: near 1 it would be the limit.
+        # The part of one core that the receiver has used: near 1 it would be the limit.
         self.share = 0.0
 
     def measure(self, readings: Readings, meanwhile: Sequence[InThread]) -> None:
-        """All of it; what happens `meanwhile` begins once the time of the marks has begun."""
+        """Measure all of it; `meanwhile` begins once the time of the marks has begun."""
         used: list[dict[str, float]] = []
         self.receiver.clear()
         with steady.publishers(self.rig, self.load.publishers) as processes:
@@ -141,7 +141,7 @@ class Long:
         return parts
 
     def books(self) -> Books:
-        """Of the whole load, once all of it is recorded."""
+        """Balance the whole load, once all of it is recorded."""
         ids = [webhook.pk for webhook in self.webhooks]
         within(PATIENCE_SECONDS, lambda: not draining.waiting(ids))
         watch = self.watch
@@ -149,7 +149,7 @@ class Long:
 
 
 def words(marks: Sequence[Mark], since: float, until: float) -> list[str]:
-    """What happened or went on between two moments, each word once."""
+    """Name what happened or went on between two moments, each word once."""
     found = [mark.word for mark in sorted(marks) if mark.at < until and mark.end >= since]
     return list(dict.fromkeys(found))
 

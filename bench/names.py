@@ -69,7 +69,7 @@ def why_not(through: list[str]) -> str | None:
 
 @contextmanager
 def name_server(wanted: bool, folder: Path, notes: list[str]) -> Iterator[NameServer | None]:
-    """None where it is not wanted, and, with a note, where the machine does not let us."""
+    """Yield a server; None where it is not wanted, or, with a note, not allowed by the machine."""
     if not wanted:
         yield None
         return

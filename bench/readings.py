@@ -1,4 +1,4 @@
-"""What worker and PostgreSQL use from minute to minute, and what happens meanwhile."""
+"""Readings of worker and PostgreSQL from minute to minute, and marks of what happens meanwhile."""
 
 import time
 from typing import NamedTuple
@@ -51,7 +51,7 @@ class Readings:
         self.marks.append(Mark(since, word, since + seconds))
 
     def totals(self) -> dict[str, float]:
-        """What only grows: seconds of the processor, and megabytes of WAL."""
+        """Sum up what only grows: seconds of the processor, and megabytes of WAL."""
         return {
             "worker_cpu_s": self.crew.used(),
             "postgres_cpu_s": cpu.of_trees({"postgres": self.postgres})["postgres"],
@@ -59,13 +59,13 @@ class Readings:
         }
 
     def read(self) -> dict[str, float]:
-        """What was used since the last time; memory and dead rows as they are now."""
+        """Return the use since the last time; memory and dead rows as they are now."""
         now = self.totals()
         used = {name: value - self.before[name] for name, value in now.items()}
         self.before = now
         self.look()
         used["worker_mb"] = self.crew.pss_mb()
-        used["postgres_mb"] = memory.pss_mb(self.postgres)
+        used["postgres_mb"] = memory.of_tree(self.postgres).pss_mb
         used["dead_rows"] = number(DEAD)
         return {name: round(value, 2) for name, value in used.items()}
 

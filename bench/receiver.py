@@ -103,7 +103,7 @@ class Receiver:
         return [Arrival(*row) for row in json.loads(self.file.read_text())]
 
     def hand_over(self) -> bytes:
-        """What a brief one has noted since the last time (bench/stopwatch.py)."""
+        """Return the rows of a brief one since the last time (bench/stopwatch.py)."""
         self._say(f"hand {self.file}")
         return self.file.read_bytes()
 

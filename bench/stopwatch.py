@@ -1,4 +1,4 @@
-"""From commit to receiver under a load that lasts: rows come from files and are soon forgotten.
+"""Times from commit to receiver under a load that lasts: rows are read from files and forgotten.
 
 Publishers and a brief receiver (bench/sink.py) write rows of fixed size, in which times are on the
 monotonic clock and numbers are numbers of events. No Django.
@@ -16,12 +16,12 @@ from typing import NamedTuple
 PUBLISHED = struct.Struct("3d")
 # Number, when it came.
 ARRIVED = struct.Struct("2d")
-# How often rows are written and looked for. Often: a minute's at once would be felt by everybody.
+# Rows are written and looked for so often: a minute's at once would be felt by everybody.
 LOOK_EVERY_SECONDS = 1.0
 
 
 class Way(NamedTuple):
-    """From the commit of an event to its first arrival, which is infinite while it has not come."""
+    """The way of an event from commit to first arrival, which is infinite while it has not come."""
 
     committed: float
     arrived: float
@@ -32,13 +32,13 @@ class Way(NamedTuple):
         return max(0.0, self.arrived - self.committed)
 
     def is_under_way(self, since: float, until: float) -> bool:
-        """Whether it was on its way at any time between two moments."""
+        """Return whether it was on its way at any time between two moments."""
         return self.committed < until and self.arrived > since
 
 
 @dataclass
 class Taken:
-    """What was taken down of a minute: ways of the events committed in it, and counts.
+    """The record of a minute: ways of the events committed in it, and counts.
 
     `late` is how long after its time the slowest commit came.
     """
@@ -50,7 +50,7 @@ class Taken:
 
 
 class Tail:
-    """What has come into a file since the last look."""
+    """The end of a file, read as it grows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -74,12 +74,12 @@ class Stopwatch:
         self.tails = [Tail(each) for each in files]
         self.hand_over = hand_over
         self.minutes: defaultdict[int, Taken] = defaultdict(Taken)
-        # Those that wait for the other half of their way.
+        # Halves of ways whose other half has not been read.
         self.committed: dict[int, float] = {}
         self.arrived: dict[int, float] = {}
         self.seen = bytearray(count)
         self.published = 0
-        # When each repeat came.
+        # Arrivals of repeats.
         self.repeats: list[float] = []
 
     def begin(self, start: float, every: float) -> None:
@@ -88,7 +88,7 @@ class Stopwatch:
 
     @property
     def received(self) -> int:
-        """How many events have come, repeats left out."""
+        """Count the events that have come, repeats left out."""
         return self.seen.count(1)
 
     def minute(self, at: float) -> int:
@@ -115,7 +115,7 @@ class Stopwatch:
             self.minutes[self.minute(way.committed)].ways.append(way)
 
     def close(self, minute: int) -> Taken:
-        """All that was taken down of it; an event that has not come by now is for ever late."""
+        """Return the record of it; an event that has not come by now is for ever late."""
         taken = self.minutes.pop(minute, Taken())
         taken.ways += [
             Way(at, math.inf) for at in self.committed.values() if self.minute(at) == minute

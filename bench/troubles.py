@@ -13,12 +13,12 @@ from bench.minutes import KILLED
 from bench.readings import Readings
 from deliveries.engine.leases import HEARTBEAT_SECONDS, LEASE_SECONDS
 
-# What a killed worker had begun goes to others when its lease is over and one of them sees it.
+# Others take over from a killed worker when its lease is over and one of them sees it.
 KILL_SECONDS = LEASE_SECONDS + HEARTBEAT_SECONDS
 OPEN = "transaction open"
 DEPLOY = "deploy"
 NEIGHBOURS = "bad neighbours"
-# An isolation in which the first statement's view of all rows stays; the number is its own.
+# At this isolation the snapshot stays until the end; an id of its own holds back vacuum too.
 HOLD = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_current_xact_id()"
 
 

@@ -38,11 +38,11 @@ from bench.troubles import (
 )
 
 LONGEST_MS = 100.0
-# How far rate and memory may be off.
+# The part by which rate and memory may be off.
 LEVEL = 0.1
-# What a killed worker had sent and not recorded is sent again soon after its lease is over.
+# Soon after the lease of a killed worker is over, what it had sent and not recorded is sent again.
 REPEATS_WITHIN_SECONDS = 10.0
-# When troubles come, as shares of the whole time. Workers that are restarted late would hide that
+# Times of the troubles, as shares of the whole. Workers that are restarted late would hide that
 # their memory grows.
 COME, KILL, DEPLOY, OPEN, CLOSE = 0.1, 0.2, 0.35, 0.45, 0.7
 CHECKPOINTS = (0.25, 0.5, 0.85)
@@ -75,7 +75,7 @@ class Hour:
 
     minutes: Sequence[Minute]
     marks: Sequence[Mark]
-    # When each event came that had come before, in seconds from the start.
+    # Arrivals of events that had come before, in seconds from the start.
     repeats: Sequence[float]
     books: Books
 
@@ -97,7 +97,7 @@ class Hour:
         )
 
     def grown(self) -> list[str]:
-        """Whose memory is not level, in words."""
+        """Name those whose memory is not level."""
         return [
             f"memory of {words} went from {before:.0f} to {after:.0f} MB"
             for words, (before, after) in self.memory().items()
@@ -131,7 +131,7 @@ class Hour:
 
 
 def broken(minute: Minute) -> list[str]:
-    """What a minute breaks, in words."""
+    """Name the goals that a minute breaks."""
     p999 = minutes.ms(minute.healthy, 99.9)
     words = []
     if p999 is None or p999 > LONGEST_MS:
@@ -196,7 +196,7 @@ def for_database(total: float, readings: Readings) -> list[Step]:
 
 
 def for_crowd(long: Long, readings: Readings, crowd: Crowd) -> list[Step]:
-    """They come, and are topped up every minute."""
+    """Have them come, and top them up every minute."""
     seconds = long.load.seconds
 
     def come() -> None:

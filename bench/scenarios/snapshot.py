@@ -1,4 +1,4 @@
-"""What it costs that somebody's transaction stays open while events keep coming.
+"""The price of a transaction that stays open while events keep coming.
 
 Part of the time is quiet; then a transaction is open as long, with a number and a snapshot of its
 own, so that nothing which ends meanwhile can be cleared away. Judged by the medians of their
@@ -24,7 +24,7 @@ from bench.scenarios.hour import add_load_options, asked
 from bench.troubles import OpenTransaction, Troubles
 
 WITHIN = 0.1
-# What is compared, and whether it is judged; more of it is worse, but for the rate.
+# Figures that are compared, and whether they are judged; more is worse, but for the rate.
 RATE = "arrived"
 COMPARED = {
     RATE: True,
@@ -53,7 +53,7 @@ class Compared:
 
     @property
     def ratio(self) -> float | None:
-        """None where one of them is not known, or nothing."""
+        """Return how many times the quiet it is; None where one is not known, or nothing."""
         return round(self.beside / self.quiet, 3) if self.beside and self.quiet else None
 
     @property
@@ -111,10 +111,10 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
 
 
 def compare(done: Sequence[Minute], minutes_of_part: float) -> list[Compared]:
-    """By turns: the first part is quiet."""
+    """Part the minutes by turns, of which the first is quiet, and compare their medians."""
     parts: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for each in done:
-        # A hair before its end, which may be the end of its part.
+        # The end of a minute may be that of its part, so look just before it.
         parts[int((each.end - 1e-6) // minutes_of_part) % 2].append(each.row())
     return [
         Compared(what, middle(parts[0], what), middle(parts[1], what), judged)
@@ -123,7 +123,7 @@ def compare(done: Sequence[Minute], minutes_of_part: float) -> list[Compared]:
 
 
 def middle(rows: Sequence[dict[str, Any]], what: str) -> float | None:
-    """The median; None where a minute has no such figure, as its events did not come."""
+    """Return the median; None where a minute has no such figure, as its events did not come."""
     values = [row[what] for row in rows]
     return None if None in values or not values else round(median(values), 2)
 

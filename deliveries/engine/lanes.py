@@ -24,7 +24,7 @@ SIZES = {"end": 512, "few": 16}
 # not be sent to is dropped: whatever ends a pause or a rest, or makes the company active again
 # (decision N27), writes another. num_nulls has no index, so a webhook is looked up by its id,
 # whatever the planner believes of the table's size.
-TAKE = """
+TAKE = f"""
 WITH oldest AS MATERIALIZED (
   SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
   WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT %(end)s
@@ -60,8 +60,8 @@ WITH oldest AS MATERIALIZED (
   SELECT woken.webhook_id, webhook.*, coalesce(health.failures > 0, false) AS failing,
     coalesce(health.rests > 0, false) AS probe, health.catch_up_before FROM woken
   CROSS JOIN LATERAL (
-    SELECT company_id, url, auth_token, CASE WHEN next_secret_at <= statement_timestamp()
-        THEN next_secret ELSE secret END AS secret, max_in_flight, standard_headers
+    SELECT company_id, url, auth_token, {rendering.SIGNED_WITH} AS secret, max_in_flight,
+      standard_headers
     FROM webhooks_webhook AS own
     WHERE id = woken.webhook_id AND active AND num_nulls(deleted_at) = 1
       AND (SELECT active FROM companies_company WHERE id = own.company_id)
@@ -81,7 +81,7 @@ SELECT webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken),
   company_id, url, auth_token, secret, failing, probe, max_in_flight, catch_up_before,
   standard_headers
 FROM ready
-"""
+"""  # noqa: S608 - of our own
 
 RELEASE = """
 WITH released AS (
@@ -176,7 +176,7 @@ class Heard(NamedTuple):
 def take(loop_id: str, most: int, leave: float = 0.0) -> Heard:
     """Consume wake-ups that are due, up to `most` of webhooks that no loop works on.
 
-    Returns the webhooks that woke up, and whether there may be more.
+    Those of nobody are left to other loops until they have been due for `leave` seconds.
     """
     values = {"loop": loop_id, "most": most, "leave": leave, **SIZES}
     with statements.cursor() as cursor:

@@ -131,7 +131,8 @@ class Renewed(NamedTuple):
     """What a heartbeat sees: loops whose lease has run out, wake-ups that are due, and the time.
 
     `yields`: whether this loop is to give up its place for one of another worker. `draining`:
-    nothing is to be claimed. `held`: hosts to which nothing is to be sent.
+    nothing is to be claimed. `held`: hosts to which nothing is to be sent. `first`: no loop with a
+    lease is older.
     """
 
     silent_loops: bool

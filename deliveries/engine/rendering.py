@@ -25,11 +25,11 @@ API_VERSION = "2025-09-01"
 # Opening a secret costs more than a whole delivery: each ciphertext is opened once per process.
 opened = lru_cache(maxsize=20_000)(encryption.decrypt)
 
+SIGNED_WITH = "CASE WHEN next_secret_at <= statement_timestamp() THEN next_secret ELSE secret END"
 # Of webhooks that may be sent to now.
-ADDRESSES = """
+ADDRESSES = f"""
 SELECT webhook.id, webhook.company_id, webhook.url, webhook.auth_token,
-  CASE WHEN webhook.next_secret_at <= statement_timestamp() THEN webhook.next_secret
-    ELSE webhook.secret END,
+  {SIGNED_WITH},
   coalesce(health.failures > 0, false), coalesce(health.rests > 0, false),
   webhook.max_in_flight, health.catch_up_before, webhook.standard_headers
 FROM webhooks_webhook AS webhook LEFT JOIN LATERAL (
@@ -39,7 +39,7 @@ WHERE webhook.id = ANY(%s) AND webhook.url <> ''
   AND webhook.active AND num_nulls(webhook.deleted_at) = 1
   AND (SELECT active FROM companies_company WHERE id = webhook.company_id)
   AND coalesce(health.resting_until <= statement_timestamp(), true)
-"""
+"""  # noqa: S608 - of our own
 
 
 class ToSign(Protocol):

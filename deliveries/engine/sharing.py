@@ -1,4 +1,4 @@
-"""How loops share their lanes: one with many more than another gives some away.
+"""Loops share their lanes: one with many more than another gives some away.
 
 So does a loop that has just joined get some. Which loops do: deliveries.engine.standing_by.
 """
@@ -39,7 +39,7 @@ UNEVEN, UNEVEN_PART = 8, 4
 
 
 def surplus(loop_id: str) -> int:
-    """How many lanes this loop should give to the one with the fewest; 0 where they are even."""
+    """Count the lanes to give to the loop with the fewest; 0 where they are even."""
     with statements.cursor() as cursor:
         cursor.execute(COUNT)
         counts: dict[str, int] = dict(cursor.fetchall())

@@ -1,4 +1,4 @@
-"""Which loop looks after webhooks that nobody works on, and how busy a loop is. Pure.
+"""The loop that looks after webhooks that nobody works on, and those that stand by. Pure.
 
 One loop is enough until it is pressed: it takes the webhooks that wake up, and a turn of its own
 finds what would take a turn of each. The other loops stand by. They take what has been left alone
@@ -26,7 +26,7 @@ RUNG_SECONDS = 2.0
 
 
 class Stand:
-    """What a loop has had to do lately. `now` is a monotonic clock."""
+    """Knows how busy a loop has been lately. `now` is a monotonic clock."""
 
     def __init__(self, now: float) -> None:
         self._pressed_until = self._rung_until = -math.inf

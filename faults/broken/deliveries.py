@@ -212,8 +212,8 @@ DELIVERIES = (
     Mutant(
         "next-secret-signs-at-once",
         RENDERING,
-        "CASE WHEN webhook.next_secret_at <= statement_timestamp() THEN",
-        "CASE WHEN webhook.next_secret_at IS NOT NULL THEN",
+        "CASE WHEN next_secret_at <= statement_timestamp() THEN",
+        "CASE WHEN next_secret_at IS NOT NULL THEN",
         "During a rotation signatures are wrong for receivers that have not changed yet.",
     ),
     Mutant(

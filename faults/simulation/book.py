@@ -53,8 +53,9 @@ class Flight:
 
 
 class Trouble(NamedTuple):
-    """What was wrong with a loop, or with all of them where `who` is empty. A harmless one loses
-    nothing that a loop has done: it only comes later.
+    """A fault of a loop, or of all of them where `who` is empty.
+
+    A harmless one loses nothing that a loop has done: it only delays it.
     """
 
     began: float
@@ -77,7 +78,7 @@ class Book:
     events: dict[int, Entry] = field(default_factory=dict)
     flights: dict[int, Flight] = field(default_factory=dict)
     acts: list[Entry] = field(default_factory=list)
-    troubles: list["Trouble"] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
     crashed: list[Entry] = field(default_factory=list)
     # Spans in which something may be late.
     unwell: list[tuple[float, float]] = field(default_factory=list)

@@ -86,7 +86,7 @@ class Thing(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """What there is in one run: names, those of faults and acts with their weights."""
+    """Names of what there is in one run, those of faults and acts with their weights."""
 
     faults: list[tuple[str, int]]
     acts: list[tuple[str, int]]

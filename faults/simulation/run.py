@@ -16,7 +16,7 @@ from faults.simulation.world import World, secret_of
 
 # A run ends when nothing waits, or so long after calm: what waits then has been lost.
 SETTLE_SECONDS = 150.0
-# By then each place has its loop again: a statement may hang for ten seconds.
+# Each place has its loop again by then: a statement may hang for ten seconds.
 JOINED_SECONDS = 20.0
 Entry = dict[str, Any]
 

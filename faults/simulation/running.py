@@ -21,7 +21,7 @@ from faults.simulation.run import Run
 from faults.simulation.world import World
 
 LAST_STEPS = 50
-# Of a step; the file of `--story` has them whole.
+# A step is cut to so many; the file of `--story` has it whole.
 TOLD_CHARACTERS = 200
 SAY_EVERY_SECONDS = 2.0
 
