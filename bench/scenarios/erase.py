@@ -19,7 +19,7 @@ from django.db import connection
 from django.db.models import Max
 
 from bench import history, load, rows
-from bench.beside import LockWatcher, Steadily
+from bench.beside import WARM_UP_SECONDS, LockWatcher, Steadily
 from bench.outcome import Outcome, Table, verdict
 from bench.progress import PATIENCE_SECONDS, say, within
 from bench.receiver import Receiver
@@ -86,8 +86,9 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
         figures: dict[str, Any] = {"rate": given.rate, "alone_ms": alone.times(receiver)}
         receiver.clear()
         say(f"erasing {given.deliveries} deliveries beside them")
-        before, began = worn(), time.monotonic()
         with LockWatcher() as locks, Steadily(others, given.rate, alone.number) as there:
+            time.sleep(WARM_UP_SECONDS)
+            before, began = worn(), time.monotonic()
             erased = erase(rig, company)
             figures["seconds"] = round(time.monotonic() - began, 1)
         troubles += [*settled(there, receiver), *locks.troubles]

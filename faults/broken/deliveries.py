@@ -205,8 +205,8 @@ DELIVERIES = (
     Mutant(
         "rotated-secret-never-signs",
         RENDERING,
-        "THEN webhook.next_secret\n",
-        "THEN webhook.secret\n",
+        "THEN next_secret ELSE",
+        "THEN secret ELSE",
         "After a rotation every signature is wrong.",
     ),
     Mutant(

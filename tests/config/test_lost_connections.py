@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
+from tickets.assignment import loads
 from tickets.models import Comment, HistoryEntry, Ticket
 from webhooks.models import Webhook
 
@@ -53,6 +54,8 @@ def test_a_ticket_is_opened_whole_or_not_at_all(
     api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.agent("ada")
+    # Loads are summed up behind the commit, after some tickets: losing that is no trace.
+    monkeypatch.setattr(loads, "SUM_UP_EVERY", 2**62)
     api.raise_request_exception = False
 
     ended, other = end_each_statement(

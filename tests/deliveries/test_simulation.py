@@ -1,5 +1,6 @@
 """The engine from seeds: a small part of what `./dev simulate` plays, and that its judge sees."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -84,7 +85,7 @@ BROKEN = {
         "CLAIM",
         "claimed_until IS NULL OR",
         "true OR",
-        "after its success",
+        "in flight twice|after its success",
     ),
     "that forgets what waits behind": (
         recording,
@@ -117,4 +118,4 @@ def test_the_judge_sees_an_engine(
 
 
 def says(plan: Plan, world: World, words: str) -> bool:
-    return any(words in each for each in play(plan, world)[1])
+    return any(re.search(words, each) for each in play(plan, world)[1])
