@@ -19,8 +19,7 @@ KEEP_SECONDS = 2.0
 # A loop with more lanes lets go of some, so that those it has no room for get their turn.
 MOST_LANES = 10_000
 # So many go to another loop at a time, and so long may what is in flight of one take.
-MOST_LEAVING = 64
-LEAVE_SECONDS = 0.5
+MOST_LEAVING, LEAVE_SECONDS = 64, 0.5
 # A brief claim is of so many webhooks and deliveries: it costs the backlog it is for a tenth of its
 # rate, and halves what others wait beside it. Claims are brief for so long after one who was quick.
 BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM, BRIEF_SECONDS = 6, 36, 2.0
@@ -191,17 +190,18 @@ class LaneBook:
         for lane in list(self._lanes.values()):
             if not lane.busy and now - lane.idle_since > KEEP_SECONDS:
                 self._release(lane, turn)
-        too_many = len(self._lanes) - MOST_LANES
-        for lane in list(self._lanes.values()) if too_many > 0 else []:
-            if too_many > 0 and not (lane.in_flight or lane.claiming or lane.held):
+        if (too_many := len(self._lanes) - MOST_LANES) > 0:
+            free = (each for each in self._lanes.values() if not (each.in_flight or each.claiming))
+            for lane in [each for each in free if not each.held][:too_many]:
                 self._release(lane, turn)
-                too_many -= 1
 
-    def release_all(self) -> Turn:
-        turn = Turn()
+    def release_free(self, turn: Turn) -> Turn:
+        """Let go, at a stop, of all that is not in flight; what the turn records goes later."""
+        recorded = {each.webhook_id for each in turn.results}
         for lane in list(self._lanes.values()):
-            lane.due = True
-            self._release(lane, turn)
+            if not (lane.in_flight or lane.claiming or lane.webhook_id in recorded):
+                lane.due = True
+                self._release(lane, turn)
         return turn
 
     def drop_all(self) -> list[Claimed]:

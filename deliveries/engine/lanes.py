@@ -41,7 +41,7 @@ WITH oldest AS MATERIALIZED (
   SELECT CASE WHEN (SELECT count(*) FROM due WHERE loop_id IS NULL) <= %(few)s THEN %(few)s
     ELSE greatest(%(few)s, ((SELECT count(*) FROM deliveries_lane)
         + (SELECT count(DISTINCT webhook_id) FROM due WHERE loop_id IS NULL))
-      / greatest((SELECT count(*) FROM deliveries_loop WHERE NOT lost), 1)
+      / greatest((SELECT count(*) FROM deliveries_loop WHERE NOT lost AND takes_lanes), 1)
       - (SELECT count(*) FROM deliveries_lane WHERE loop_id = %(loop)s::uuid))
     END AS most
 ), new AS MATERIALIZED (

@@ -25,19 +25,20 @@ HEARTBEAT_SECONDS = 1.0
 # The row of a lost loop stays for longer than any of its claims could.
 FORGET_SECONDS = 120
 
-RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost"
+# A loop that stops takes no lanes any more: who comes for it need not wait for its last answer.
+RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost AND takes_lanes"
 
 LIVE = """
 SELECT count(*), coalesce(sum(busy), 0) FROM deliveries_loop
 WHERE NOT lost AND lease_until > statement_timestamp()
 """
 
-JOIN = """
+JOIN = f"""
 INSERT INTO deliveries_loop
   (id, host, process_id, worker, started_at, lease_until, lost, takes_lanes)
 SELECT %(loop)s, %(host)s, %(process)s, %(worker)s, statement_timestamp(),
   statement_timestamp() + make_interval(secs => %(lease)s), false, true
-WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) < %(most)s
+WHERE ({RUNNING}) < %(most)s
 """
 
 # A worker that has two loops more than one whose loops wait gives up a place, one at a time.
@@ -45,16 +46,18 @@ ASK_FOR_PLACE = """
 UPDATE deliveries_loop SET yields = true WHERE id = (
   SELECT loop.id FROM deliveries_loop AS loop JOIN (
     SELECT worker, count(*) AS loops, bool_or(yields) AS asked FROM deliveries_loop
-    WHERE NOT lost AND worker <> '' GROUP BY worker) AS team USING (worker)
-  WHERE NOT loop.lost AND NOT team.asked AND worker <> %(worker)s AND team.loops >= 2 + (
-    SELECT count(*) FROM deliveries_loop WHERE NOT lost AND worker = %(worker)s)
+    WHERE NOT lost AND takes_lanes AND worker <> '' GROUP BY worker) AS team USING (worker)
+  WHERE NOT loop.lost AND loop.takes_lanes AND NOT team.asked AND worker <> %(worker)s
+    AND team.loops >= 2 + (
+      SELECT count(*) FROM deliveries_loop WHERE NOT lost AND worker = %(worker)s)
   ORDER BY team.loops DESC, loop.started_at DESC LIMIT 1)
 """
 
 # All that an idle loop asks, once a second.
 RENEW = """
 UPDATE deliveries_loop SET busy = %(busy)s, proxy_trouble = %(proxy_trouble)s,
-  lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
+  lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
+  takes_lanes = takes_lanes AND NOT %(stops)s
 WHERE id = %(loop)s AND NOT lost
 RETURNING
   EXISTS (SELECT FROM deliveries_loop AS other
@@ -65,7 +68,7 @@ RETURNING
   ARRAY(SELECT host::text FROM deliveries_heldhost
     WHERE coalesce(held_until > statement_timestamp(), true)),
   NOT EXISTS (SELECT FROM deliveries_loop AS other
-    WHERE NOT other.lost AND other.lease_until > statement_timestamp()
+    WHERE NOT other.lost AND other.takes_lanes AND other.lease_until > statement_timestamp()
       AND (other.started_at, other.id) < (deliveries_loop.started_at, deliveries_loop.id))
 """
 
@@ -131,8 +134,8 @@ class Renewed(NamedTuple):
     """What a heartbeat sees: loops whose lease has run out, wake-ups that are due, and the time.
 
     `yields`: whether this loop is to give up its place for one of another worker. `draining`:
-    nothing is to be claimed. `held`: hosts to which nothing is to be sent. `first`: no loop with a
-    lease is older.
+    nothing is to be claimed. `held`: hosts to which nothing is to be sent. `first`: no loop that
+    takes lanes is older.
     """
 
     silent_loops: bool
@@ -144,12 +147,14 @@ class Renewed(NamedTuple):
     first: bool
 
 
-def renew(loop_id: str, busy: int = 0, proxy_trouble: str = "") -> Renewed | None:
-    """The heartbeat, which says how many slots are `busy` and what is wrong with the outgoing
-    proxy; None where the loop was given up by the others.
+def renew(
+    loop_id: str, busy: int = 0, proxy_trouble: str = "", stops: bool = False
+) -> Renewed | None:
+    """The heartbeat, which says how many slots are `busy`, what is wrong with the outgoing proxy,
+    and whether the loop `stops`; None where it was given up by the others.
     """
     with statements.cursor() as cursor:
-        said = {"busy": busy, "proxy_trouble": proxy_trouble[:200]}
+        said = {"busy": busy, "proxy_trouble": proxy_trouble[:200], "stops": stops}
         cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS, **said})
         row = cursor.fetchone()
     return Renewed(*row) if row else None

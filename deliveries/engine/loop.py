@@ -136,14 +136,15 @@ class Engine:
         if turn.results:
             self.recorded_at = now
             turn.failing = self.book.note(turn.results)
-        if not stopping:
-            self.book.give_away(turn, now)
-            if now >= self.tidy_at:
-                self.tidy_at = now + IDLE_SECONDS
-                self.book.release_idle(turn, now)
+        self.book.give_away(turn, now)
+        if stopping:
+            self.book.release_free(turn)
+        elif now >= self.tidy_at:
+            self.tidy_at = now + IDLE_SECONDS
+            self.book.release_idle(turn, now)
         # Who hears on the way need not look soon afterwards, unless there is more to claim.
         turn.listening = not (stopping or self.rooms.to_claim)
-        return turn if turn.writes else None
+        return turn if turn.writes or (stopping and self.database.lease_is_due(now)) else None
 
     def hear(self, woken: Sequence[Woken]) -> dict[int, int]:
         """Within a turn, note who has woken up; returns what of it to claim first."""
@@ -214,9 +215,8 @@ class Engine:
             sent = cast(Sent, reply.key)
             flight, lane = sent.flight, sent.flight.lane
             self.rooms.end(flight, now)
-            unseen = reply.error in judging.OVER_TIME and self.presence.interrupted_since(
-                flight.started
-            )
+            over_time = reply.error in judging.OVER_TIME
+            unseen = over_time and self.presence.interrupted_since(flight.started)
             if unseen or reply.error in judging.NOT_ASKED:
                 # Nobody was there to see the answer, or nobody was asked: no failure of theirs.
                 self.back.append(sent.delivery)
@@ -245,6 +245,6 @@ class Engine:
         return max(0.0, min(self.look_at, self.tidy_at) - now)
 
     def let_go(self) -> None:
-        """Release every webhook, then the lease."""
-        self.beside.finish(partial(self.database.take, self.book.release_all()))
+        """Release every webhook that is left, then the lease."""
+        self.beside.finish(partial(self.database.take, self.book.release_free(Turn())))
         self.beside.finish(self.database.close)

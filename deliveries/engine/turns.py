@@ -58,7 +58,7 @@ class Database:
         self.stop = stop
         self.pause = pause
         self.loop_id: str | None = None
-        self.yields = self.draining = self.first = False
+        self.yields = self.draining = self.first = self._stops = False
         self._held: frozenset[str] = frozenset()  # Hosts that an operator holds.
         self.tells = (0, "")  # What the heartbeat says: slots in use, and trouble with the proxy.
         self.loans = Loans()
@@ -96,6 +96,13 @@ class Database:
         """Whether what was claimed under this id is certainly still ours."""
         ours = clock.monotonic() - self._renewed_at < leases.LEASE_SECONDS
         return ours and self.loop_id == loop_id
+
+    def lease_is_due(self, now: float) -> bool:
+        """Whether to renew it: it is time to, or all are to know that this loop stops."""
+        if not self.loop_id:
+            return False
+        stopping = self.stop() or self.yields
+        return stopping > self._stops or now - self._renewed_at >= leases.HEARTBEAT_SECONDS
 
     def now(self) -> datetime:
         """The time by the database's clock: receivers refuse what a wrong one has signed."""
@@ -176,7 +183,7 @@ class Database:
         """Renew the lease, or wait for a place; returns whether wake-ups may be due."""
         now = clock.monotonic()
         since = now - self._renewed_at
-        if self.loop_id and since < leases.HEARTBEAT_SECONDS:
+        if self.loop_id and not self.lease_is_due(now):
             return True
         renewed = self._renew()
         if self.loop_id and not renewed:
@@ -194,8 +201,10 @@ class Database:
         return renewed is None or renewed.wakeups
 
     def _renew(self) -> leases.Renewed | None:
-        renewed = leases.renew(self.loop_id, *self.tells) if self.loop_id else None
+        stops = self.stop() or self.yields
+        renewed = leases.renew(self.loop_id, *self.tells, stops) if self.loop_id else None
         if renewed:
+            self._stops = stops
             self._told, self.yields = (renewed.at, clock.monotonic()), renewed.yields
             self.draining, self._held = renewed.draining, frozenset(renewed.held)
             self.first = renewed.first

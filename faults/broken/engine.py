@@ -198,8 +198,8 @@ ENGINE = (
     Mutant(
         "too-many-loops",
         LEASES,
-        "WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) < %(most)s",
-        "WHERE (SELECT count(*) FROM deliveries_loop WHERE NOT lost) <= %(most)s",
+        "WHERE ({RUNNING}) < %(most)s",
+        "WHERE ({RUNNING}) <= %(most)s",
         "Two that start at once both get the last place.",
     ),
     Mutant(

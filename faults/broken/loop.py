@@ -80,7 +80,7 @@ LOOP_AND_ROOMS = (
     Mutant(
         "own-absence-is-a-failure",
         LOOP,
-        "unseen = reply.error in judging.OVER_TIME and",
+        "unseen = over_time and",
         "unseen = False and",
         "A stall of ours counts as failures of every receiver.",
     ),
@@ -118,6 +118,20 @@ LOOP_AND_ROOMS = (
         "if delivery.claimed_at < stale:",
         "if False:",
         "A claim ends during its attempt: deliveries are sent twice.",
+    ),
+    Mutant(
+        "lanes-kept-until-the-last-answer",
+        LOOP,
+        "            self.book.release_free(turn)\n",
+        "            pass\n",
+        "A deploy has all webhooks of a loop wait for its slowest receiver.",
+    ),
+    Mutant(
+        "no-lease-while-it-stops",
+        LOOP,
+        "turn.writes or (stopping and self.database.lease_is_due(now))",
+        "turn.writes",
+        "A loop that waits for its last answer is taken for lost, and that is sent again.",
     ),
     Mutant(
         "held-claims-kept-at-stop",

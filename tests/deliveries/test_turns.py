@@ -344,7 +344,7 @@ def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
     book = LaneBook(Rooms())
     book.hear([Woken(7, 1, True), Woken(8, 2, True)], 0.0, most=0)
 
-    last = book.release_all()
+    last = book.release_free(Turn())
 
     assert sorted(last.released) == sorted(last.unfinished) == [7, 8]
     assert len(book) == 0

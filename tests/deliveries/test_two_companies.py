@@ -3,6 +3,8 @@
 After each test the world's own check says that nobody saw another's event.
 """
 
+import time
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 
@@ -11,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from deliveries import redelivery
-from deliveries.engine import loop
+from deliveries.engine import leases, loop
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Event, Health, Loop, State, TakenLane
@@ -196,6 +198,63 @@ def test_what_is_claimed_at_a_stop_is_anybodys_at_once(world: World, loopback: P
     assert first.attempts == len(world.receiver.log)
     assert not Delivery.objects.open().exclude(claimed_by=None).exists()
     assert first.attempts + deliver(loopback) == 400
+
+
+def stop_beside_who_hangs(world: World, loopback: Policy, look: Callable[[], object]) -> None:
+    """Stop a loop that waits for the first webhook's receiver only, looking again and again."""
+    stopping = False
+
+    def judge(received: Received) -> Answer:
+        if received.path == worlds.path(world.webhooks[0]):
+            time.sleep(0.6)
+        return WELL
+
+    def stop() -> bool:
+        nonlocal stopping
+        stopping = stopping or (first.attempts == 3 and first.rooms.in_flight == 1)
+        if stopping:
+            look()
+        return stopping
+
+    world.receiver.answer = judge
+    world.publish(1)
+    with closing(Transport(loopback, concurrency=SLOTS)) as transport:
+        first = engine(transport, stop=stop)
+        assert first.run() == 4
+
+
+def test_a_loop_that_stops_lets_go_of_who_does_not_hang(world: World, loopback: Policy) -> None:
+    """Else a deploy would have all of its webhooks wait for the slowest receiver."""
+    seen: list[set[int]] = []
+
+    def look() -> None:
+        seen.append(set(TakenLane.objects.values_list("webhook_id", flat=True)))
+
+    stop_beside_who_hangs(world, loopback, look)
+
+    assert seen[0] == {each.pk for each in world.webhooks}
+    assert seen[len(seen) // 2] == {world.webhooks[0].pk}
+    assert not Loop.objects.exists()
+
+
+def test_a_loop_that_stops_keeps_its_lease_and_holds_no_place(
+    world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever comes for it need not wait, and does not take it for lost."""
+    monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
+    places: list[str | None] = []
+    lost: set[str] = set()
+
+    def look() -> None:
+        places.append(leases.join(1))
+        lost.update(leases.take_over())
+
+    stop_beside_who_hangs(world, loopback, look)
+
+    assert places[0] is None
+    assert any(places)
+    assert lost <= set(places)
 
 
 def test_what_a_lost_loop_held_goes_to_another(world: World) -> None:
