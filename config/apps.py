@@ -1,5 +1,4 @@
 from contextlib import suppress
-from importlib import import_module
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -17,7 +16,6 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         load_checks()
-        import_module("config.upgrades")
         connection_created.connect(prepare_connection)
         # Where their packages are missing, the checks of settings say so.
         for address, begin in (

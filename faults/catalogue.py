@@ -187,7 +187,10 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
     "stalled-database": (stand_stills.stalled_database, STAND_STILL | {"seconds": 9.0}),
     "database-read-only": (stand_stills.database_read_only, STAND_STILL),
     "connections-exhausted": (stand_stills.connections_exhausted, STAND_STILL),
-    "upgrade": (upgrade.upgrade, {"shipments": 100, "updates": 2400, "rows": 100_000}),
+    "upgrade": (
+        upgrade.upgrade,
+        {"commit": "", "shipments": 100, "updates": 2400, "rows": 100_000},
+    ),
     "full-disk": (full_disk.full_disk, STAND_STILL | {"seconds": 6.0}),
     "long-transaction": (long_transaction.long_transaction, {"batches": 10, "events": 1000}),
     "restarted-database": (restarted_database, {"shipments": 500, "updates": 4000}),

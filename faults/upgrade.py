@@ -13,7 +13,6 @@ from typing import Any
 import requests
 from django.db import connection
 
-from config.upgrades import last_unsquashed_commit
 from devtools.postgres import SUPERUSER, Postgres
 from faults import ledger
 from faults.asking import address, answers
@@ -95,7 +94,7 @@ class Feeding:
 
 def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
     """Migrate, start the new version, stop the old one, all under load; and all the way back."""
-    tree = unpack(last_unsquashed_commit(), rig.place.files / "before")
+    tree = unpack(given.commit or last_version(), rig.place.files / "before")
     url = f"postgres://{SUPERUSER}@/{rig.place.sockets}/{DATABASE}"
     with link_to(rig.postgres) as link:
         link.execute(f"CREATE DATABASE {DATABASE}")
@@ -126,7 +125,7 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
             "longest_wait_for_a_table_seconds": round(locked, 3),
             "waited_for": table,
             "held_by": held_by,
-            "commit": last_unsquashed_commit(),
+            "commit": given.commit or last_version(),
         }
     troubles = broken(
         found,
@@ -142,6 +141,13 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
     if found["ticket_errors"]:
         troubles.append(f"tickets were answered with {found['ticket_errors']}")
     return found, troubles
+
+
+def last_version() -> str:
+    """The newest tag, or this commit where there is none."""
+    asked = ["git", "describe", "--tags", "--abbrev=0"]
+    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    return found.stdout.strip() if found.returncode == 0 else "HEAD"
 
 
 def unpack(commit: str, folder: Path) -> Path:

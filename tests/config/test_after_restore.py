@@ -21,7 +21,7 @@ from companies.models import ApiToken, AuditEntry, Company, Deployment
 from tests import builders as build
 from tests.config.test_doctor import examined
 from tests.config.test_settings import ROOT
-from tests.upgrades.databases import Database, program_of_postgresql
+from tests.databases import Database, program_of_postgresql
 from tickets.models import Ticket
 
 

@@ -17,7 +17,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 from psycopg.errors import LockNotAvailable
 
 from config.management.commands import migrate
-from tests.upgrades.databases import new_database
+from tests.databases import new_database
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ALTER = "ALTER TABLE webhooks_webhook ADD COLUMN extra integer"
@@ -184,6 +184,20 @@ def test_a_database_that_does_not_hold_every_text_is_refused(transactional_db: N
         " languages. Make it anew: createdb --encoding UTF8 --template template0 NAME. Nothing was"
         " migrated.\n"
     )
+
+
+def test_a_database_of_before_the_first_version_is_refused(transactional_db: None) -> None:
+    with new_database("before_1_0") as database:
+        with database.link() as link:
+            link.execute(
+                "CREATE TABLE django_migrations AS SELECT 1 AS id, 'companies' AS app,"
+                " '0002_secrets_of_kept_answers' AS name, now() AS applied"
+            )
+        ran = migrated(database.url)
+
+    assert ran.returncode != 0
+    assert "made by a version before 1.0.0" in ran.stderr
+    assert "createdb" in ran.stderr
 
 
 def test_a_database_that_is_away_is_said_in_a_sentence() -> None:

@@ -1,24 +1,16 @@
 """Who decided a ticket stays beside the decision, whoever holds the ticket later."""
 
-from functools import partial
-from importlib import import_module
-from types import SimpleNamespace
-
 import pytest
-from django.apps import apps
 from django.core.management import call_command
-from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
 from tests import builders as build
-from tests.tickets.racing import in_order
 from tickets import working
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status
 
 NOW = timezone.now()
-PAST = import_module("tickets.migrations.0029_past_deciders")
 
 
 @pytest.fixture
@@ -113,43 +105,3 @@ def test_a_user_who_is_deleted_leaves_the_decision(ticket: Ticket, eve: Agent) -
     user.delete()
     assert decider(ticket) is None
     assert Ticket.objects.get(pk=ticket.pk).decided_at is not None
-
-
-def fill() -> None:
-    PAST.fill(apps, SimpleNamespace(connection=connection))
-
-
-def forget() -> None:
-    """The rows as the version before left them; `decided_at` stays, so no trigger writes."""
-    Ticket.objects.update(decided_by=None)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_past_is_filled_in_batches_and_once(
-    company: Company, agent: Agent, eve: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PAST, "BATCH", 2)
-    made = [build.ticket(company, agent=agent, status=Status.IN_REVIEW) for _ in range(7)]
-    for number, one in enumerate(made[:6]):
-        by = (agent, eve)[number % 2]
-        working.move(one.pk, Status.DECLINED, user=by.user, reason="No.")
-    imported = build.ticket(company, status=Status.DECLINED, decided_at=NOW)
-    forget()
-
-    for _ in range(2):
-        fill()
-        assert [decider(one) for one in made] == ["ada", "eve"] * 3 + [None]
-        assert decider(imported) is None
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_move_that_is_under_way_is_not_written_over(
-    agent: Agent, ticket: Ticket, eve: Agent
-) -> None:
-    working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No.")
-    forget()
-    reopen = partial(working.move, ticket.pk, Status.IN_REVIEW, user=eve.user, reason="Again.")
-
-    in_order(reopen, fill)
-
-    assert decider(ticket) is None

@@ -20,7 +20,8 @@ from companies.migration_steps import LockLast
 from tests.upgrades.rules import Reader
 
 APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
-SQUASHED = "0001_initial"
+# Nobody has been at work on a database before these.
+FIRST = {"0001_initial", "0002_functions"}
 
 
 def test_no_migration_disturbs_the_version_before() -> None:
@@ -28,7 +29,7 @@ def test_no_migration_disturbs_the_version_before() -> None:
     state = ProjectState(real_apps=loader.unmigrated_apps)
     problems: list[str] = []
     for migration in in_order(loader):
-        if migration.app_label in APPS and migration.name != SQUASHED:
+        if migration.app_label in APPS and migration.name not in FIRST:
             problems += reader.problems(migration, state)
         migration.mutate_state(state, preserve=False)
 

@@ -1,20 +1,15 @@
-"""Webhooks: which company wants which events at which URL."""
+"""Webhooks."""
 
+import django.db.models.deletion
 from django.db import migrations, models
 
-from companies.encryption import EncryptedTextField
+import companies.encryption
 
 
 class Migration(migrations.Migration):
     initial = True
 
-    replaces = [
-        ("webhooks", "0002_pausing"),
-    ]
-
-    dependencies = [
-        ("companies", "0001_initial"),
-    ]
+    dependencies = [("companies", "0002_functions")]
 
     operations = [
         migrations.CreateModel(
@@ -26,20 +21,13 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                ("type_id", models.PositiveSmallIntegerField(verbose_name="type")),
                 (
-                    "type_id",
-                    models.PositiveSmallIntegerField(
-                        choices=[
-                            (1, "onShipmentStatusUpdate"),
-                            (2, "statusUpdateWithEcommerceInfo"),
-                            (3, "tracking.simple"),
-                            (4, "ecommerceTracking"),
-                            (5, "surcharge"),
-                        ],
-                        verbose_name="type",
+                    "url",
+                    models.CharField(
+                        blank=True, help_text="Empty: its events are fetched.", max_length=2048
                     ),
                 ),
-                ("url", models.CharField(max_length=2048)),
                 ("active", models.BooleanField(default=True)),
                 (
                     "paused_reason",
@@ -50,9 +38,26 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("resumed_at", models.DateTimeField(editable=False, null=True)),
-                ("auth_token", EncryptedTextField(editable=False, null=True)),
-                ("secret", EncryptedTextField(editable=False, null=True)),
-                ("next_secret", EncryptedTextField(editable=False, null=True)),
+                (
+                    "max_in_flight",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        help_text="Never more requests at once; empty: as the engine finds.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "standard_headers",
+                    models.BooleanField(
+                        db_default=False,
+                        default=False,
+                        help_text="Also sign as Standard Webhooks has it.",
+                    ),
+                ),
+                ("begins_after", models.BigIntegerField(db_default=0, default=0, editable=False)),
+                ("auth_token", companies.encryption.EncryptedTextField(editable=False, null=True)),
+                ("secret", companies.encryption.EncryptedTextField(editable=False, null=True)),
+                ("next_secret", companies.encryption.EncryptedTextField(editable=False, null=True)),
                 ("next_secret_at", models.DateTimeField(editable=False, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("updated_at", models.DateTimeField(auto_now=True)),
@@ -60,19 +65,21 @@ class Migration(migrations.Migration):
                 (
                     "company",
                     models.ForeignKey(
-                        on_delete=models.PROTECT, related_name="webhooks", to="companies.company"
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="webhooks",
+                        to="companies.company",
                     ),
                 ),
             ],
             options={
+                "permissions": [("pause_webhook", "Can pause and resume a webhook")],
                 "indexes": [
                     models.Index(
-                        condition=models.Q(deleted_at=None),
+                        condition=models.Q(("deleted_at", None)),
                         fields=["company", "type_id"],
                         name="webhook_listening",
                     )
                 ],
-                "permissions": [("pause_webhook", "Can pause and resume a webhook")],
             },
         ),
     ]

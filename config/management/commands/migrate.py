@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, ProgrammingError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
 from psycopg.errors import LockNotAvailable
 
 from companies import restoring
@@ -26,6 +27,7 @@ CHANGES_A_TABLE = re.compile(r"\b(ALTER|CREATE|DROP|LOCK|TRUNCATE)\b", re.IGNORE
 # In one trip to the server, since what is locked stays so until the last statement of all.
 BRIEFLY = f"SET lock_timeout = {LOCK_TIMEOUT_MS};\n{{}}\n;SET lock_timeout = DEFAULT"
 LONG = "1 minute"
+BEFORE_1_0 = ("companies", "0002_secrets_of_kept_answers")
 IN_TRANSACTIONS = """
 SELECT pid, left(query, 200) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
@@ -56,7 +58,7 @@ class Command(migrate.Command):
 
 
 def check_database(connection: BaseDatabaseWrapper) -> None:
-    """Raises CommandError where it does not answer, or cannot hold every text."""
+    """Raise CommandError where it does not answer, cannot hold every text, or is too old."""
     try:
         encoding = encoding_of(connection)
     except OperationalError as error:
@@ -68,6 +70,12 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
         raise CommandError(
             f"The database keeps texts in {encoding}, which does not hold those of all languages."
             " Make it anew: createdb --encoding UTF8 --template template0 NAME. Nothing was"
+            " migrated."
+        )
+    if BEFORE_1_0 in MigrationRecorder(connection).applied_migrations():
+        raise CommandError(
+            "The database was made by a version before 1.0.0, none of which was published."
+            " Make a new one: createdb --encoding UTF8 --template template0 NAME. Nothing was"
             " migrated."
         )
 
