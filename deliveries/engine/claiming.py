@@ -17,11 +17,12 @@ from deliveries.engine.loans import Claimed
 # A claim lasts so many times the longest attempt at most: 30 seconds. The claims of a loop that is
 # lost end with it.
 LEASE_TIMEOUTS = 6
-# A delivery that a loop was lost with is a suspect, and only the loop in quarantine sends suspects
+# One crash says nothing of any delivery: workers are killed. One that a second loop in a row was
+# lost with is a suspect, and only the loop in quarantine sends suspects
 # (deliveries.engine.quarantine). After MOST_CRASHES in a row it is set aside (setting_aside).
-SUSPECT_CRASHES = 1
-ALONE_CRASHES = 2
-MOST_CRASHES = 3
+SUSPECT_CRASHES = 2
+ALONE_CRASHES = 3
+MOST_CRASHES = 4
 # A subject's later events wait this long at most for one that keeps failing (decision W22).
 HOLD_SECONDS = 3600
 # What waits behind an attempt in flight is woken when that is recorded; should that be missed,

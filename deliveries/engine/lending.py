@@ -40,7 +40,8 @@ class Loans:
             claims.claimed, claims.more, suspected = claiming.claim(loop_id, rooms)
             self.ids.update(each.id for each in claims.claimed)
             if suspected:
-                claims.claimed += self._try_suspects(loop_id, {id: rooms[id] for id in suspected})
+                suspected_rooms = {id: rooms[id] for id in suspected}
+                claims.claimed += self._try_suspects(loop_id, suspected_rooms, claims.addresses)
         claims.more |= behind
 
     def give_back(self, deliveries: Sequence[Claimed]) -> None:
@@ -59,8 +60,12 @@ class Loans:
         lanes.begin_anew(loop_id, self.ids)
         self._suspects.begin_anew(loop_id)
 
-    def _try_suspects(self, loop_id: str, rooms: dict[int, int]) -> list[Claimed]:
-        tried = self._suspects.claim(loop_id, rooms)
+    def _try_suspects(
+        self, loop_id: str, rooms: dict[int, int], addresses: dict[int, Address]
+    ) -> list[Claimed]:
+        # First of receivers that do well: others may have all wait for their time-out.
+        well = {id: room for id, room in rooms.items() if not addresses[id].failing}
+        tried = self._suspects.claim(loop_id, well or rooms)
         self.ids.update(each.id for each in tried)
         crashed = [each for each in tried if each.crashes >= claiming.MOST_CRASHES]
         for each in crashed:

@@ -1,8 +1,9 @@
 """The quarantine: of all loops on all hosts, one sends the deliveries that loops were lost with.
 
-After a crash any delivery in flight may be the cause. The loop in quarantine sends TOGETHER of them
-and waits for their results. If it crashes as well, one of these is the cause, and they are sent one
-by one: the next crash proves it. All other webhooks are served as usual meanwhile.
+After a second crash any delivery that was in flight at both may be the cause. The loop in
+quarantine sends TOGETHER of them and waits for their results. If it crashes as well, one of these
+is the cause, and they are sent one by one: the next crash proves it. All other webhooks are served
+as usual meanwhile.
 Why: decision page engine-what-cannot-be-sent-is-set-aside.
 """
 

@@ -24,7 +24,7 @@ from faults.simulation.timely import in_spite_of_rest, late
 # An operator's word has reached every loop by then.
 NOTICED_SECONDS = 1.6
 # Loops that were lost with a delivery after which it is set aside.
-CRASHES = 3
+CRASHES = 4
 GONE = 410
 SLACK = 0.05
 # Acts after which nothing is sent.
