@@ -47,9 +47,8 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
-    # After an upgrade older tickets; later those whose shipment was unknown.
-    "make older tickets findable": {
-        "task": "tickets.tasks.fill_search",
+    "make tickets findable by shipments that came later": {
+        "task": "tickets.tasks.add_known_shipments",
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },

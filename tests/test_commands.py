@@ -119,7 +119,6 @@ def test_what_is_audited_has_nothing_that_identifies_a_person(
 
 def test_what_only_looks_leaves_no_entry(db: None) -> None:
     run("update_groups")
-    run("fill_search", "--progress")
     run("reencrypt", "--dry-run")
     run("automations", "--json")
     run("list_platform_tokens")

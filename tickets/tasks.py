@@ -51,8 +51,8 @@ def remove_orphans() -> int:
 
 
 @periodic_task(limit_seconds=120, batch=search_entries.MOST_AT_ONCE)
-def fill_search() -> int:
-    return search_entries.fill_some()
+def add_known_shipments() -> int:
+    return search_entries.add_known_shipments()
 
 
 @shared_task(time_limit=60)

@@ -101,19 +101,3 @@ SELECT ticket_id FROM tickets_searchentry
 WHERE ticket_id IN ({in_entries("part_words")}) AND tracking LIKE '%%' || %(part)s || '%%'
 """  # noqa: S608 - of our own parts
 IN_VALUES = in_entries("value")
-
-# Until all older tickets have their entry: their first texts, as the version before looked there.
-IN_FIRST_TEXTS = f"""
-SELECT found.id FROM generate_series(
-  (SELECT left_up_to FROM tickets_searchfill WHERE left_up_to > 0) >> {BLOCK_BITS}, 0, -1
-) AS block
-CROSS JOIN LATERAL (
-  SELECT id FROM tickets_ticket
-  WHERE tickets_words(comments, id) @@ (
-    websearch_to_tsquery('simple', %(typed)s) && ('''block ' || block || '''')::tsquery
-  )
-  ORDER BY id DESC
-) found
-WHERE numnode(websearch_to_tsquery('simple', %(typed)s)) > 0
-LIMIT %(most)s
-"""  # noqa: S608 - of our own parts

@@ -96,7 +96,7 @@ def parts_of(terms: Terms) -> list[str]:
     if terms.value_query:
         parts.append(ways.IN_VALUES)
     if terms.query:
-        parts += [*ways.with_words(phrases=bool(terms.phrases)), ways.IN_FIRST_TEXTS]
+        parts += ways.with_words(phrases=bool(terms.phrases))
     return parts
 
 

@@ -1,11 +1,9 @@
 """Search finds tickets by what agents know of them, through indexes, and never without bounds."""
 
-from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -24,11 +22,8 @@ from tickets.models import (
     Comment,
     Document,
     RequestedDocument,
-    SearchEntry,
-    SearchFill,
     Ticket,
 )
-from tickets.tasks import fill_search
 
 
 def say(ticket: Ticket, text: str, *, public: bool = True) -> None:
@@ -101,7 +96,7 @@ def test_finds_the_tracking_number_of_a_shipment_that_was_named_later(
 
     assert listed(desk, q="6003507") == []
     assert opened(desk, "99m6003507412") == ours
-    search_entries.fill_some()
+    search_entries.add_known_shipments()
     assert listed(desk, q="6003507") == [ours]
 
 
@@ -257,7 +252,6 @@ def test_has_an_index_for_every_place_that_has_words(desk: Client, company: Comp
         "requested_search",
         "file_search",
         "shipment_search_key",
-        "ticket_words",
         "ticket_carrier_newest",
         "ticket_type_newest",
     )
@@ -267,43 +261,6 @@ def test_has_an_index_for_every_place_that_has_words(desk: Client, company: Comp
         cursor.execute(f"EXPLAIN {statement.replace('%', '%%')}", None)
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert [index for index in indexes if f"{index} " not in plan] == []
-
-
-def test_older_tickets_are_found_while_their_entries_are_written(
-    desk: Client, company: Company
-) -> None:
-    build.shipment(company, 4101, tracking_number="99M6003507")
-    old = build.ticket(company, comments="It is torn.", shipment_id=4101)
-    SearchEntry.objects.all().delete()
-    SearchFill.objects.update_or_create(pk=1, defaults={"left_up_to": old.pk})
-    new = build.ticket(company, comments="Torn, too.")
-
-    assert found(desk, "torn") == [new.pk, old.pk]
-    assert found(desk, "99m600") == []
-    call_command("fill_search", "--progress", stdout=(said := StringIO()))
-    assert said.getvalue() == f"left: tickets up to {old.pk}\n"
-    call_command("fill_search", stdout=(said := StringIO()))
-    assert said.getvalue() == "every ticket can be found\n"
-    assert found(desk, "torn") == [new.pk, old.pk]
-    assert found(desk, "99m600") == [old.pk]
-
-
-def test_entries_are_written_in_steps_that_leave_newer_ones_alone(
-    desk: Client, company: Company, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_entries, "STEP", 2)
-    monkeypatch.setattr(search_entries, "MOST_STEPS", 1)
-    tickets = [build.ticket(company, comments="torn").pk for _ in range(3)]
-    SearchEntry.objects.exclude(pk=tickets[2]).delete()
-    SearchEntry.objects.update(tracking="newer")
-    SearchFill.objects.update_or_create(pk=1, defaults={"left_up_to": tickets[2]})
-
-    assert fill_search() == 2
-    assert set(SearchEntry.objects.values_list("pk", flat=True)) == set(tickets[1:])
-    assert SearchEntry.objects.get(pk=tickets[2]).tracking == "newer"
-    assert search_entries.count_left() == tickets[0]
-    search_entries.fill_all(lambda left: None)
-    assert SearchEntry.objects.count() == 3
 
 
 def test_finds_by_words_of_the_first_text_and_of_the_conversation(

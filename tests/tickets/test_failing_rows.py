@@ -19,7 +19,7 @@ from tests import builders as build
 from tickets import tasks
 from tickets.assignment import automatic
 from tickets.changes import notifications, search_entries
-from tickets.models import Agent, FilingRule, Notification, SearchEntry, SearchFill, Ticket
+from tickets.models import Agent, FilingRule, Notification, SearchEntry, Ticket
 from tickets.sla import recalculation
 from tickets.statuses import Status
 
@@ -205,36 +205,24 @@ def test_of_the_other_tickets_that_are_soon_late_agents_hear(
     assert failed() == [("notify_of_late_tickets", str(late[0].pk), 3)]
 
 
-def test_the_other_tickets_get_their_search_entries(
+def test_the_other_tickets_are_found_by_shipments_that_came_later(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = [build.ticket(company, shipment_id=4101 + n) for n in range(4)]
-    SearchEntry.objects.all().delete()
-    SearchFill.objects.update_or_create(defaults={"left_up_to": old[-1].pk})
+    tickets = [build.ticket(company, shipment_id=4101 + n) for n in range(4)]
+    for n in range(4):
+        build.shipment(company, 4101 + n, tracking_number=f"Z{n}")
     write = search_entries.write_entries
 
     def refuse_the_second(ticket_ids: Sequence[int]) -> None:
         write(ticket_ids)
-        if old[1].pk in ticket_ids:
+        if tickets[1].pk in ticket_ids:
             raise DataError("no text")
 
     monkeypatch.setattr(search_entries, "write_entries", refuse_the_second)
 
-    while tasks.fill_search():
-        pass
-    others = {ticket.pk for ticket in old if ticket != old[1]}
-    assert set(SearchEntry.objects.values_list("pk", flat=True)) == others
-    assert failed() == [("fill_search", str(old[1].pk), 1)]
-
-    # The second part of its work: parcels that the platform has named since.
-    for n in range(4):
-        build.shipment(company, 4101 + n, tracking_number=f"Z{n}")
-    monkeypatch.setattr(search_entries, "write_entries", write)
-    write([old[1].pk])
-    SearchEntry.objects.filter(pk=old[1].pk).update(tracking=None)
-    monkeypatch.setattr(search_entries, "write_entries", refuse_the_second)
-    assert tasks.fill_search() == 3
-    assert SearchEntry.objects.get(tracking=None).pk == old[1].pk
+    assert tasks.add_known_shipments() == 3
+    assert SearchEntry.objects.get(tracking=None).pk == tickets[1].pk
+    assert failed() == [("add_known_shipments", str(tickets[1].pk), 1)]
 
 
 def test_failing_rows_are_shown_to_operators_and_monitoring(

@@ -8,7 +8,6 @@ import pytest
 from django.utils import timezone
 
 from companies import erasing
-from companies.failing_rows import FailingRows
 from companies.files.refusals import FileRefused
 from companies.models import Company
 from tests import builders as build
@@ -34,7 +33,7 @@ from tickets.changes import (
     search_entries,
 )
 from tickets.changes.actors import Actor
-from tickets.models import Notification, Phone, SearchFill, Ticket, UnfinishedFile
+from tickets.models import Notification, Phone, Ticket, UnfinishedFile
 from tickets.sla import policy, recalculation
 from tickets.statuses import By, Status
 
@@ -169,12 +168,6 @@ def forget_the_same_file() -> Pair:
     file = build.file(one.company, ticket=one)
     later = timezone.now() + timedelta(days=1)
     return twice(partial(old_files.let_go, [file.pk], later))
-
-
-@shows("tickets/changes/search_entries.py::fill_step")
-def fill_the_same_entries() -> Pair:
-    SearchFill.objects.update_or_create(pk=1, defaults={"left_up_to": 5})
-    return twice(partial(search_entries.fill_step, FailingRows("fill")), gives=0)
 
 
 @shows("tickets/changes/search_entries.py::write_anew")

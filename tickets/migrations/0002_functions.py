@@ -57,40 +57,26 @@ END $$;
 CREATE TRIGGER company_of_comment BEFORE INSERT ON tickets_comment
   FOR EACH ROW EXECUTE FUNCTION tickets_company_of_comment();
 """
-# The desk searches the words of tickets and comments block by block. tickets_words() is the words
-# of a text and the block of its row: 16,384 ids, one after the other. The desk asks for a word in
-# the newest block first and stops when it has enough: a word of half a million tickets then costs
-# no more than one that none has. No text has a word with a space in it, as the names of the blocks
-# have. The indexes keep no list of what is pending, which every search would have to read through.
-# No more different words of a text are indexed (companies.migrations.0002_functions).
-MOST = 2_000
-FIRST = f"""
-  IF length(words) > {MOST} THEN
-    words := ts_delete(words, ARRAY(
-      SELECT lexeme FROM unnest(words) ORDER BY positions[1], lexeme OFFSET {MOST}));
-  END IF;
-"""  # noqa: S608 - our own number
-WORDS = f"""
+# A company searches the words of its tickets and comments block by block. tickets_words_of() is the
+# words of two texts, and the company and block of the row: 16,384 ids, one after the other. A word
+# is looked for in the newest block first, until there are enough: a word of half a million tickets
+# then costs no more than one that none has. No text has a word with a space in it, as the names of
+# the blocks have. The indexes keep no list of what is pending, which every search would have to
+# read through. As in search_terms(), no more than 2,000 different words of a text are indexed.
+WORDS = """
 CREATE FUNCTION tickets_words_of(company bigint, id bigint, text, text)
 RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   words tsvector := to_tsvector('simple', $3) || to_tsvector('simple', coalesce($4, ''));
 BEGIN
-  {FIRST}
+  IF length(words) > 2000 THEN
+    words := ts_delete(words, ARRAY(
+      SELECT lexeme FROM unnest(words) ORDER BY positions[1], lexeme OFFSET 2000));
+  END IF;
   RETURN words
     || array_to_tsvector(ARRAY['company ' || $1::text || ' block ' || ($2 >> 14)::text]);
 END $$;
 
-CREATE FUNCTION tickets_words(body text, id bigint) RETURNS tsvector
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-DECLARE
-  words tsvector := to_tsvector('simple', $1);
-BEGIN
-  {FIRST}
-  RETURN words || array_to_tsvector(ARRAY['block ' || ($2 >> 14)::text]);
-END $$;
-CREATE INDEX ticket_words ON tickets_ticket USING gin (tickets_words(comments, id))
-  WITH (fastupdate = off);
 CREATE INDEX ticket_words_of ON tickets_ticket
   USING gin (tickets_words_of(company_id, id, comments, data)) WITH (fastupdate = off);
 CREATE INDEX comment_words_of ON tickets_comment
@@ -293,9 +279,6 @@ class Migration(migrations.Migration):
         migrations.RunSQL(ENTRIES + ENTRY_TRIGGERS, migrations.RunSQL.noop),
         migrations.RunSQL(SEARCH_INDEXES, migrations.RunSQL.noop),
         migrations.RunSQL(DECIDERS, migrations.RunSQL.noop),
-        migrations.RunSQL(
-            "INSERT INTO tickets_searchfill (id, left_up_to) VALUES (1, 0)", migrations.RunSQL.noop
-        ),
         migrations.RunPython(add_types, migrations.RunPython.noop),
         migrations.RunPython(add_working_week, migrations.RunPython.noop),
         migrations.RunPython(add_codes, migrations.RunPython.noop),

@@ -15,7 +15,7 @@ from tickets.models.files import (
 from tickets.models.notifications import Notification
 from tickets.models.pending_answers import PendingAnswer
 from tickets.models.phones import Phone, PhoneKey
-from tickets.models.search import SearchEntry, SearchFill
+from tickets.models.search import SearchEntry
 from tickets.models.tickets import Document, IncidenceLink, Ticket
 from tickets.models.together import CallerTicket, Mention, RelatedTickets, Snooze, Watch
 from tickets.models.types import TicketType
@@ -47,7 +47,6 @@ __all__ = [
     "RequiredDocument",
     "SLATarget",
     "SearchEntry",
-    "SearchFill",
     "Shift",
     "Snooze",
     "TextOfDay",

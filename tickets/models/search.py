@@ -9,8 +9,7 @@ from tickets.models.tickets import Ticket
 class SearchEntry(models.Model):
     """What a ticket is found by, beside its messages, documents and files.
 
-    A trigger writes it, also for the version before; tickets/changes/search_entries.py writes
-    those of older tickets.
+    A trigger writes it. While the shipment is unknown, tickets/changes/search_entries.py looks.
     """
 
     # No constraint: checking it would cost every new ticket, and an entry without one is not found.
@@ -33,16 +32,3 @@ class SearchEntry(models.Model):
 
     def __str__(self) -> str:
         return f"search entry {self.pk}"
-
-
-class SearchFill(models.Model):
-    """The one row that says up to which id, from above, older tickets have their entry."""
-
-    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
-    left_up_to = models.BigIntegerField()
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"left up to {self.left_up_to}"
