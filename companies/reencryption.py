@@ -11,9 +11,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Model
-from django.utils.module_loading import autodiscover_modules
 
-from companies import plain_secrets
 from companies.encryption import (
     NEWEST,
     Ciphertext,
@@ -38,12 +36,11 @@ class Census:
     unreadable: int = 0
     # Some of the rows that hold an unreadable one, such as "webhook 7".
     unreadable_rows: list[str] = field(default_factory=list)
-    plain: int = 0
 
     @property
     def left(self) -> int:
         """Secrets that are not encrypted with the newest key."""
-        return sum(self.by_key[NEWEST + 1 :]) + self.unreadable + self.plain
+        return sum(self.by_key[NEWEST + 1 :]) + self.unreadable
 
     def add(self, model: type[Model], row: Row) -> None:
         key, secrets = row
@@ -60,7 +57,6 @@ class Census:
 def take_census(show: Show, is_over: Callable[[], bool] = lambda: False) -> Census:
     """Look at every secret, or at those there is time for: until `is_over` says so."""
     census = Census([0] * len(settings.FIELD_KEYS))
-    census.plain = sum(each.look() for each in known_plain_secrets())
     for model, names in encrypted_fields():
         for batch in batches(model, names):
             for row in batch:
@@ -77,10 +73,6 @@ def reencrypt_all(show: Show) -> int:
     Each batch is committed by itself. Stopped and begun again it goes on: what is done is left.
     """
     rewritten = 0
-    for plain in known_plain_secrets():
-        while done := plain.encrypt_some(BATCH):
-            rewritten += done
-            show(f"{plain.name}: {rewritten} rewritten")
     for model, names in encrypted_fields():
         for batch in batches(model, names):
             old = [key for key, secrets in batch if any(map(is_old, secrets.values()))]
@@ -128,11 +120,6 @@ def encrypted_fields() -> Iterator[tuple[type[Model], list[str]]]:
 
 def is_encrypted_field(each: object) -> bool:
     return isinstance(each, EncryptedTextField)
-
-
-def known_plain_secrets() -> list[plain_secrets.PlainSecrets]:
-    autodiscover_modules("plain_secrets")
-    return plain_secrets.known
 
 
 def position_of_key(secret: Ciphertext) -> int:

@@ -1,5 +1,3 @@
-from celery import shared_task
-
 from deliveries.upkeep.periodic import periodic_task
 from desk.reports import dashboard
 from desk.storms import replies, services
@@ -14,12 +12,6 @@ def watch_for_storms() -> int:
 @periodic_task(limit_seconds=120, batch=replies.BATCHES)
 def answer_storms() -> int:
     return replies.continue_replies()
-
-
-@shared_task
-def answer_storm(reply_id: int) -> None:
-    """What the version before rings for."""
-    answer_storms()
 
 
 @periodic_task(limit_seconds=120, batch=leaving.MOST_AT_ONCE)

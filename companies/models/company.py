@@ -86,7 +86,7 @@ class Company(models.Model):
 
 
 class SearchName(models.Model):
-    """What a company's name is found by. A trigger writes it, also for the version before."""
+    """What a company's name is found by. A trigger writes it."""
 
     company = models.OneToOneField(
         Company, on_delete=models.CASCADE, primary_key=True, related_name="+"

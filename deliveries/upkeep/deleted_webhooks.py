@@ -1,7 +1,4 @@
-"""Cancels what still waits for webhooks that were deleted, or that nothing is sent to.
-
-A version that knows no webhooks without a URL makes deliveries for them, while both are at work.
-"""
+"""Cancels what still waits for webhooks that were deleted, or that nothing is sent to any more."""
 
 from collections.abc import Sequence
 

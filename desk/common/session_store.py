@@ -1,7 +1,6 @@
 """Django's sessions in the database, stored under a digest of their key: a row opens nothing.
 
-Their data is encrypted, as the token of a new password is in it for a moment. A session that an
-earlier version began is found by its key once, and gets the digest then.
+Their data is encrypted, as the token of a new password is in it for a moment.
 Why: decision page desk-sessions-are-listed-and-ended.
 """
 
@@ -37,7 +36,7 @@ class SessionStore(DatabaseStore):
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
         """Return the data, or an empty dictionary where nothing can read it."""
-        # Data of an earlier version, or written under another SECRET_KEY.
+        # Written under another SECRET_KEY.
         with suppress(InvalidToken):
             session_data = data_cipher().decrypt(session_data).decode()
         return super().decode(session_data)
@@ -53,15 +52,13 @@ class SessionStore(DatabaseStore):
     def delete(self, session_key: str | None = None) -> None:
         key = session_key or self.session_key
         if key:
-            self.model.objects.filter(pk__in=row_keys(key)).delete()
+            self.model.objects.filter(pk=stored_key(key)).delete()
 
     def _get_session_from_db(self) -> Session | None:
         key = self.session_key or ""
         row = live_rows(key).first()
         if row is None:
             self._session_key = None
-        elif row.pk == key:
-            live_rows(key).update(session_key=stored_key(key))
         return row
 
 
@@ -75,14 +72,9 @@ def stored_key(key: str) -> str:
     return MARK + hashlib.sha256(key.encode()).hexdigest()[:DIGITS]
 
 
-def row_keys(key: str) -> list[str]:
-    """Return the keys that the row of a session may have: the digest, or what 1.0 stored."""
-    return [stored_key(key), key] if key.isascii() and key.isalnum() else [stored_key(key)]
-
-
 def live_rows(key: str) -> QuerySet[Session]:
     """Return the row of the session with this key, unless it has expired."""
-    return Session.objects.filter(pk__in=row_keys(key), expire_date__gt=timezone.now())
+    return Session.objects.filter(pk=stored_key(key), expire_date__gt=timezone.now())
 
 
 def session_digest(key: str) -> str:
@@ -92,5 +84,4 @@ def session_digest(key: str) -> str:
 
 def row_digest(row: Session) -> str:
     """Return the same name, of a session's row."""
-    is_stored = row.session_key.startswith(MARK)
-    return row.session_key[1:33] if is_stored else session_digest(row.session_key)
+    return row.session_key[1:33]

@@ -54,8 +54,7 @@ def picked_by(sent: QueryDict, most: int) -> list[Picked]:
     """The tickets that a dialog is about, as its address or its form names them. Raises Http404."""
     had = unread.tokens_in(sent)
     try:
-        # Pages of the version before write `id:version`.
-        ids = [int(text.partition(":")[0]) for text in sent.getlist("ticket")[:most]]
+        ids = [int(text) for text in sent.getlist("ticket")[:most]]
         return [Picked(one, had.get(one)) for one in ids]
     except ValueError as error:
         raise Http404 from error

@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from companies import erasing, locks, plain_secrets, reencryption, restoring, services
+from companies import erasing, locks, reencryption, restoring, services
 from companies.api import bundles
-from companies.models import Erasure, KeptAnswer, KeptBundle
+from companies.models import Erasure, KeptBundle
 from shipments.locks import hold_shipment
 from tests import builders as build
 from tests.conftest import signed_in
@@ -78,20 +78,6 @@ def erase_the_same_company() -> Pair:
         return Erasure.objects.count()
 
     return twice(count_begun, gives=1)
-
-
-@shows("companies/plain_secrets.py::encrypt_answers")
-def encrypt_the_same_answers() -> Pair:
-    KeptAnswer.objects.create(
-        company=build.company(),
-        key="k",
-        fingerprint="f",
-        status=200,
-        headers={},
-        body={"data": {"secret": "5e"}},
-        created_at=timezone.now(),
-    )
-    return twice(partial(plain_secrets.encrypt_answers, 9), gives=0)
 
 
 @shows("companies/reencryption.py::rewrite")

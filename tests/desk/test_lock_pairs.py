@@ -19,9 +19,8 @@ from desk.storms import replies, services
 from desk.ticket import leaving, pending
 from tests import builders as build
 from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
-from tickets import plain_secrets
 from tickets.changes.writes import StaleTicket
-from tickets.models import Comment, PendingAnswer, Phone, PhoneKey, UnfinishedFile
+from tickets.models import Comment, PendingAnswer, Phone, UnfinishedFile
 from tickets.statuses import Status
 
 ADDRESS = "ada@desk.example"
@@ -117,18 +116,6 @@ def confirm_the_same_setup() -> Pair:
     return Pair(
         first=partial(second_factor.begin_setup, user),
         second=confirm,
-        gives=second_factor.Refused,
-    )
-
-
-@shows("desk/people/second_factor.py::confirm_setup")
-def confirm_a_phone_that_is_encrypted() -> Pair:
-    user = ada()
-    phone = second_factor.begin_setup(user)
-    PhoneKey.objects.all().delete()
-    return Pair(
-        first=partial(plain_secrets.encrypt_phones, 9),
-        second=partial(second_factor.confirm_setup, user, phone.pk, "000000", session_key=None),
         gives=second_factor.Refused,
     )
 

@@ -267,7 +267,7 @@ def test_goes_on_where_it_stopped(
     reply.refresh_from_db()
     assert (reply.answered, reply.closed, bool(reply.finished_at)) == (7, 0, True)
     assert Comment.objects.values("ticket").distinct().count() == Comment.objects.count() == 7
-    tasks.answer_storm(reply.pk)
+    tasks.answer_storms()
     assert Comment.objects.count() == 7
 
 

@@ -4,7 +4,6 @@ import re
 import time
 from base64 import b32decode
 from datetime import timedelta
-from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
-from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django import Settings
 
 from desk.people import second_factor
@@ -113,36 +111,6 @@ def test_a_phone_s_key_lies_encrypted(codes: list[str]) -> None:
 
     assert phone.key != phone.bin_key.hex()
     assert PhoneKey.objects.get().key == phone.bin_key.hex()
-
-
-def made_by_the_version_before(user: User) -> TOTPDevice:
-    return TOTPDevice.objects.create(user=user, name="phone", confirmed=True)
-
-
-def test_a_phone_of_the_version_before_opens_before_and_after_its_key_is_encrypted(
-    ada: User,
-) -> None:
-    device = made_by_the_version_before(ada)
-    phone, key = Phone.objects.get(), device.bin_key
-    assert phone.bin_key == key
-
-    call_command("reencrypt", stdout=StringIO())
-
-    assert phone.bin_key == key
-    device.refresh_from_db()
-    assert device.bin_key != key
-    client = sign_in()
-    client.post(STEP, {"code": code_of(phone)})
-    assert inside(client)
-
-
-def test_a_new_phone_opens_nothing_in_the_version_before(codes: list[str]) -> None:
-    """It asks for the code and finds every one wrong, rather than to let anybody in without."""
-    code = code_of(Phone.objects.get())
-    before = TOTPDevice.objects.get()
-
-    assert before.confirmed
-    assert not before.verify_token(code)
 
 
 def test_a_phone_whose_key_is_lost_is_refused_and_a_recovery_code_opens(

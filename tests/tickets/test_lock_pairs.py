@@ -21,7 +21,6 @@ from tests.locks import (
     shows,
     twice,
 )
-from tickets import plain_secrets
 from tickets.assignment import automatic, loads, taking
 from tickets.changes import (
     anonymising,
@@ -33,7 +32,7 @@ from tickets.changes import (
     search_entries,
 )
 from tickets.changes.actors import Actor
-from tickets.models import Notification, Phone, Ticket, UnfinishedFile
+from tickets.models import Notification, Ticket, UnfinishedFile
 from tickets.sla import policy, recalculation
 from tickets.statuses import By, Status
 
@@ -173,12 +172,6 @@ def forget_the_same_file() -> Pair:
 @shows("tickets/changes/search_entries.py::write_anew")
 def write_the_same_entries() -> Pair:
     return twice(in_transaction(partial(search_entries.write_anew, [ticket().pk])))
-
-
-@shows("tickets/plain_secrets.py::encrypt_phones")
-def encrypt_the_same_phone() -> Pair:
-    Phone.objects.create(user=build.agent("ada").user, name="phone", confirmed=True)
-    return twice(partial(plain_secrets.encrypt_phones, 9))
 
 
 @shows("tickets/sla/recalculation.py::recalculate_batch")

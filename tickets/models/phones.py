@@ -11,8 +11,7 @@ from companies.encryption import EncryptedTextField, UnreadableSecret
 class Phone(TOTPDevice):
     """A second factor: django-otp's device, whose key lies encrypted in a table of ours.
 
-    Its own column `key` holds random digits that open nothing. A version that knows no PhoneKey
-    finds every code wrong there, and lets nobody in without one.
+    Its own column `key` holds random digits that open nothing.
     """
 
     class Meta:
@@ -23,8 +22,9 @@ class Phone(TOTPDevice):
     def bin_key(self) -> bytes:
         """Raises UnreadableSecret."""
         kept = PhoneKey.objects.filter(device=self).first()
-        # Without one, a version before made it (tickets.plain_secrets).
-        return unhexlify((kept and kept.key) or self.key)
+        if kept is None or kept.key is None:
+            raise UnreadableSecret(f"Phone {self.pk} has no key.")
+        return unhexlify(kept.key)
 
     def is_readable(self) -> bool:
         try:

@@ -119,7 +119,7 @@ class Ticket(models.Model):
     first_responded_at = models.DateTimeField(null=True, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
     # Null also where no user decided: an automation, or the company in the test environment. A
-    # trigger writes it from the history, also for the version before.
+    # trigger writes it from the history.
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
@@ -145,7 +145,7 @@ class Ticket(models.Model):
     currency = models.CharField(max_length=3, blank=True, default="", db_default="", editable=False)
     # Of the rules behind its due dates: when they change, these are recalculated.
     clock_digest = models.BigIntegerField(default=0, editable=False)
-    # Counts every change of state. Pages of the version before compare it; ours ask what is unread.
+    # Counts every change of state.
     version = models.PositiveIntegerField(default=1, editable=False)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()

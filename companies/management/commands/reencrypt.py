@@ -6,7 +6,7 @@ from companies.reencryption import Census, reencrypt_all, take_census
 
 class Command(OperatorCommand):
     help = """Encrypt every stored secret with the first of FIELD_KEYS, the newest, and say how many
-each key still opens. Secrets that a version before stored in clear are encrypted too.
+each key still opens.
 
 It works in short batches, each committed by itself, so it may be stopped and started again, and
 runs while the service works. It exits with 1 if something is left that the newest key does not
@@ -33,7 +33,6 @@ def census_as_text(rewritten: int, census: Census) -> str:
         lines.append(f"key {position} of FIELD_KEYS opens {count}")
     lines.append(f"no key opens {census.unreadable}")
     lines += [f"  {row}" for row in census.unreadable_rows]
-    lines.append(f"in clear: {census.plain}")
     return "\n".join(lines)
 
 
@@ -43,5 +42,4 @@ def census_as_data(rewritten: int, census: Census) -> dict[str, Any]:
         "by_key": census.by_key,
         "unreadable": census.unreadable,
         "unreadable_rows": census.unreadable_rows,
-        "in_clear": census.plain,
     }
