@@ -8,7 +8,6 @@ import sys
 import django
 import trustme
 
-from bench import report
 from devtools.places import throwaway_place
 from faults.environment import on_own_servers
 
@@ -16,8 +15,6 @@ PREFIX = "parceldesk-bench-"
 
 
 def main(name: str, arguments: list[str]) -> int:
-    if name == "report":
-        return report.main(arguments)
     place = throwaway_place(PREFIX)
     try:
         os.environ.update(on_own_servers(place))

@@ -15,5 +15,5 @@ from devtools import bootstrap  # noqa: E402
 
 
 def launch(name: str) -> None:
-    """Go on inside `.venv` with a scenario, or with the report."""
+    """Go on inside `.venv` with a scenario."""
     bootstrap.run_module("bench", [name, *sys.argv[1:]])

@@ -66,36 +66,6 @@ def throughput(figures: dict[str, Any]) -> str:
     return svg(parts)
 
 
-def isolation(figures: dict[str, Any]) -> str:
-    """Bars for p50 and p99 at each rate, without silent receivers and with them."""
-    groups = [
-        (f"{each['events_per_s']:g}/s, {name}", [each[key]["healthy_ms"][name] for key in KEYS])
-        for each in figures["rates"]
-        for name in ("p50", "p99")
-    ]
-    tallest = max(value for _, values in groups for value in values)
-    room = (WIDTH - LEFT - RIGHT) / len(groups)
-    ground = HEIGHT - BOTTOM
-    parts = [text(LEFT, 20, "Milliseconds to the healthy receivers"), level(ground, "line")]
-    for number, (words, values) in enumerate(groups):
-        middle = LEFT + room * (number + 0.5)
-        parts.append(text(middle, ground + 22, words, "middle"))
-        for side, value in enumerate(values):
-            height = round((ground - TOP - 10) * value / tallest, 1)
-            x = round(middle + (side - 1) * room * 0.36, 1)
-            parts.append(
-                f'<rect class="{COLOURS[side]}" x="{x}" y="{ground - height}"'
-                f' width="{room * 0.34:.1f}" height="{height}"/>'
-            )
-            parts.append(text(x + room * 0.17, ground - height - 5, f"{value:.0f}", "middle"))
-    parts += key("one", TOP, "all healthy") + key("two", TOP + 24, "some never answer")
-    return svg(parts)
-
-
-KEYS = ("without", "with")
-COLOURS = ("one", "two")
-
-
 def apart(labels: dict[str, float], by: float = 17) -> dict[str, float]:
     """The same places, moved down where two would be written over each other."""
     placed: dict[str, float] = {}

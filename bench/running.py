@@ -10,30 +10,22 @@ from types import ModuleType
 from django.core.management import call_command
 from django.db import connection
 
-from bench import machine, report, results
+from bench import machine, results
 from bench.outcome import Outcome
 from bench.progress import say
 from bench.results import Kept
 from bench.rig import Rig
 from bench.scenarios import (
     api,
-    claim,
     desk,
-    desks,
     drain,
-    erase,
-    growth,
     hour,
     idle,
-    isolation,
     lanes,
     latency,
     live,
     neighbours,
     snapshot,
-    start,
-    tls,
-    workers,
 )
 from devtools.guard import Stop, guarded, turn_deaf
 from devtools.places import Place
@@ -45,20 +37,12 @@ from devtools.valkey import Valkey
 SCENARIOS: dict[str, ModuleType] = {
     "drain": drain,
     "live": live,
-    "isolation": isolation,
-    "claim": claim,
-    "tls": tls,
-    "growth": growth,
     "desk": desk,
-    "desks": desks,
     "neighbours": neighbours,
     "latency": latency,
     "lanes": lanes,
-    "start": start,
     "idle": idle,
     "api": api,
-    "workers": workers,
-    "erase": erase,
     "hour": hour,
     "snapshot": snapshot,
 }
@@ -88,7 +72,7 @@ def options(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--write",
         action="store_true",
-        help="keep the figures in bench/results and write docs/performance.md anew",
+        help="keep the figures in bench/results, and their picture",
     )
     given = parser.parse_args(arguments)
     said = [argument for argument in arguments if argument != "--write"]
@@ -118,7 +102,6 @@ def work(name: str, given: argparse.Namespace, place: Place) -> int:
     outcome.show()
     if given.write and not outcome.troubles:
         results.keep(name, Kept(given.command, facts, outcome.figures))
-        report.write()
     return 1 if outcome.troubles or outcome.failures else 0
 
 
