@@ -1,6 +1,6 @@
 """The queue at a glance: what waits and where, in statements that stay cheap however long it is.
 
-Counting stops at bounds, and says so: a picture that is drawn each second must not become the load.
+Counting stops at bounds, and says so: who looks every few seconds must not become the load.
 """
 
 from collections import Counter, defaultdict

@@ -64,7 +64,7 @@ def crash_loop(scene: Scene, page: Page) -> Iterator[None]:
         scene.tell(20)
         yield
         page.manage("doctor", "--only", "engine_loops", "failed_rows", fails=True)
-        shown = page.manage("queue", "--by", "webhook", "--once")
+        shown = page.manage("queue", "--by", "webhook")
         expect("set aside" in shown, shown)
         page.manage("hold_host", "127.0.3.1", "--reason", "ends our worker")
         page.note("mended the cause")

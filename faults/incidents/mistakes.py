@@ -49,7 +49,7 @@ def bundle_gone(scene: Scene, page: Page) -> Iterator[None]:
     shown = page.manage("doctor", fails=True)
     expect("fail  outgoing_tls" in shown, shown)
     # An emergency may need these meanwhile.
-    for name, *arguments in (("queue", "--once"), ("list_tokens",), ("hold_host", "--list")):
+    for name, *arguments in (("queue",), ("list_tokens",), ("hold_host", "--list")):
         scene.rig.service.manage(name, *arguments)
     page.note("put the file back")
     away.rename(bundle)
@@ -70,7 +70,7 @@ def wrong_bundle(scene: Scene, page: Page) -> Iterator[None]:
         services.register_webhook(company, type_id=3, url=url)
     publish_numbered(company, range(4))
     yield
-    page.manage("queue", "--once", "--by", "host")
+    page.manage("queue", "--by", "host")
     shown = requests.get(address(service, "/metrics"), timeout=30).text
     expect('error="tls"' in shown, shown)
     page.manage("doctor", "--only", "outgoing_tls")

@@ -24,7 +24,7 @@ def outage_of_ten(scene: Scene, page: Page) -> Iterator[None]:
     publish_numbered(company, range(4))
     yield
     page.manage("doctor", fails=True)
-    shown = page.manage("queue", "--once", "--by", "host")
+    shown = page.manage("queue", "--by", "host")
     expect("127.0.2." in shown, shown)
     page.note("opened the firewall again")
     with Receiver(listen=("0.0.0.0", port)):  # noqa: S104 - all of loopback

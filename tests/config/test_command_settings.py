@@ -130,7 +130,7 @@ def test_an_emergency_is_dealt_with_while_every_other_setting_is_wrong(
     for line, printed in [
         (f"list_tokens --company {company.pk}", token[:8]),
         (f"revoke_token --company {company.pk}", "revoked"),
-        ("queue --once", "waiting"),
+        ("queue", "waiting"),
         ("hold_host hooks.example.com --reason leak", "hooks.example.com"),
         ("hold_host --list", "leak"),
         ("release_host hooks.example.com", "hooks.example.com"),

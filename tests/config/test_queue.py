@@ -1,27 +1,15 @@
-"""The command `queue`: a picture of what waits, once for programs, over and over for people."""
+"""The command `queue`: what waits, for people and for programs."""
 
 import json
-import os
-import pty
-import select
-import signal
-import struct
-import subprocess
-import sys
-import termios
-import time
 from datetime import timedelta
-from fcntl import ioctl
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import connection
 from django.utils import timezone
 
-from companies import screen
 from companies.models import Company
 from config.management.commands import queue as command
 from deliveries import publishing
@@ -29,8 +17,6 @@ from deliveries.engine import leases
 from deliveries.models import Delivery, Health
 from deliveries.monitoring import queue_picture
 from tests import builders as build
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -144,94 +130,3 @@ def test_attempts_are_counted_between_two_looks(db: None) -> None:
 def test_refuses_a_limit_that_is_none(db: None, limit: str) -> None:
     with pytest.raises(CommandError, match="--limit"):
         run("--limit", limit)
-
-
-def test_a_database_that_is_away_is_said_and_the_picture_stays(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def away() -> None:
-        raise OperationalError("connection refused\nIs the server running?")
-
-    monkeypatch.setattr(queue_picture, "queue_totals", away)
-
-    lines = command.Command().picture("host", 20, screen.SMALLEST)
-    assert lines[-1] == "no answer: connection refused"
-
-
-# A suite that was started in the background ignores Ctrl-C, and so do its children.
-DRAWING = """
-import signal
-from companies.screen import draw_until_enough
-signal.signal(signal.SIGINT, signal.default_int_handler)
-frames = iter(range(1000))
-draw_until_enough(1, lambda size: [
-    f"frame {next(frames)} of {size.columns}x{size.lines} " + "x" * 300, *map(str, range(90))
-], 0.05)
-print("over")
-"""
-
-
-class Terminal:
-    """A program on a pseudo-terminal."""
-
-    def __init__(self) -> None:
-        self.ours, theirs = pty.openpty()
-        self.resize(20, 60)
-        self.before = termios.tcgetattr(theirs)
-        self.theirs = theirs
-        self.program = subprocess.Popen(
-            [sys.executable, "-c", DRAWING], stdin=theirs, stdout=theirs, stderr=theirs, cwd=ROOT
-        )
-        self.said = ""
-
-    def resize(self, lines: int, columns: int) -> None:
-        ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-
-    def until(self, text: str) -> None:
-        over = time.monotonic() + 10
-        while text not in self.said:
-            assert time.monotonic() < over, self.said[-500:]
-            if select.select([self.ours], [], [], 1)[0]:
-                self.said += os.read(self.ours, 65_536).decode()
-
-    def end(self) -> int:
-        self.until(screen.LEAVE)
-        return self.program.wait(30)
-
-    def close(self) -> None:
-        self.program.kill()
-        self.program.wait()
-        os.close(self.ours)
-        os.close(self.theirs)
-
-
-def test_it_is_drawn_anew_in_the_window_s_size_and_leaves_the_terminal_as_it_was() -> None:
-    terminal = Terminal()
-    try:
-        terminal.until("frame 2 of 60x20")
-        terminal.resize(10, 40)
-        terminal.until("of 40x10")
-        os.write(terminal.ours, b"q")
-        assert terminal.end() == 0
-        terminal.until("over")
-        assert termios.tcgetattr(terminal.theirs) == terminal.before
-        # The cursor is at home before each picture, and no line is longer than the window.
-        picture = terminal.said.split(screen.HOME)[1].split(screen.CLEAR_BELOW)[0]
-        lines = picture.replace(screen.CLEAR_LINE, "").replace("\r", "").split("\n")
-        assert [max(map(len, lines)), len(lines)] == [60, 20]
-    finally:
-        terminal.close()
-
-
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM)]
-)
-def test_signals_leave_the_terminal_as_it_was(number: int, code: int) -> None:
-    terminal = Terminal()
-    try:
-        terminal.until("frame 1")
-        terminal.program.send_signal(number)
-        assert terminal.end() == code
-        assert termios.tcgetattr(terminal.theirs) == terminal.before
-    finally:
-        terminal.close()
