@@ -22,7 +22,7 @@ from kombu.transport import virtual
 from companies import request_ids, traces
 from companies.process_kinds import become_kind, end_process
 from config import database
-from config.memory import settle
+from config.memory import load_broker, settle
 from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
 
@@ -71,6 +71,7 @@ PATIENCE_SECONDS = 35.0
 @worker_init.connect
 def before_fork(**_: object) -> None:
     database.wait_at_most(PATIENCE_SECONDS)
+    load_broker()
     settle()
 
 

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 from celery import current_app
+from django.apps import apps
 from django.db import OperationalError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from kombu import Producer, Queue
@@ -67,10 +71,21 @@ def database_disk() -> str:
 
 
 def migrations() -> str:
-    executor = MigrationExecutor(connection)
-    if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    applied = MigrationRecorder(connection).applied_migrations()
+    if missing := shipped_migrations() - applied.keys():
         raise RuntimeError(f"{len(missing)} migrations are not applied: run manage.py migrate")
     return "applied"
+
+
+@cache
+def shipped_migrations() -> frozenset[tuple[str, str]]:
+    """Return the app and name of each migration, by its file: loading all of them takes 9 MB."""
+    return frozenset(
+        (app.label, each.name)
+        for app in apps.get_app_configs()
+        for each in iter_modules([str(Path(app.path) / "migrations")])
+        if not each.name.startswith(("_", "~"))
+    )
 
 
 def broker() -> str:

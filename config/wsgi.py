@@ -5,7 +5,7 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config.memory import settle
+from config.memory import load_broker, load_pages, settle
 from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -16,4 +16,6 @@ application = get_wsgi_application()
 refuse_unsafe_settings()
 # With its addresses come all pages; Django would load them with the first request.
 get_resolver().url_patterns  # noqa: B018
+load_broker()
+load_pages()
 settle()
