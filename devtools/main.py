@@ -75,7 +75,7 @@ def in_parallel() -> list[str]:
     them to one.
     """
     processes = min((os.cpu_count() or 1) + 2, MOST_PROCESSES)
-    return ["-n", str(processes), "--dist", "load", "--maxschedchunk", "1"]
+    return ["-n", str(processes), "--dist", "load", "--maxschedchunk", "1", *SLOWEST]
 
 
 def lint(arguments: list[str]) -> int:
@@ -94,6 +94,8 @@ def run_linter(name: str, *arguments: str) -> int:
     return os.spawnl(os.P_WAIT, program, program, *arguments)  # noqa: S606
 
 
+# The run ends by naming the tests that took longest.
+SLOWEST = ("--durations=40", "--durations-min=2")
 # More would only wait for the one database server they share.
 MOST_PROCESSES = 4
 POSTGRESQL = "--postgresql"
