@@ -59,7 +59,7 @@ WHERE shipment_id IS NOT NULL AND id BETWEEN %(first)s AND %(last)s
 """
 HISTORY = """
 INSERT INTO tickets_historyentry
-  (ticket_id, by, actor, now, kind, reason, changes, public, created_at)
+  (ticket_id, by, actor, now, kind, reason, data, public, created_at)
 SELECT id, 'company', '', 1, 'opened', '', '{}', true, created_at
 FROM tickets_ticket WHERE id BETWEEN %(first)s AND %(last)s
 """

@@ -61,8 +61,6 @@ class Kind(StrEnum):
     EVIDENCE_TAKEN = "evidence_taken"
     # An agent made the claim file: `sha256` of the ZIP and its `language`.
     CLAIM_FILE_TAKEN = "claim_file_taken"
-    # Written by an earlier version: its words are in `reason`. This version never writes it.
-    OTHER = "other"
 
 
 # What companies are shown.

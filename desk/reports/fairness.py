@@ -75,8 +75,8 @@ def assignments_since(since: datetime) -> Counter[str]:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT changes #>> '{agent,1}', count(*) FROM tickets_historyentry
-            WHERE changes ? 'agent' AND created_at >= %s GROUP BY 1
+            SELECT data #>> '{agent,1}', count(*) FROM tickets_historyentry
+            WHERE data ? 'agent' AND created_at >= %s GROUP BY 1
             """,
             [since],
         )

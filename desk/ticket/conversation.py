@@ -113,7 +113,7 @@ def event(entry: HistoryEntry, said: set[str]) -> Line:
     A reason that stands in a comment is not said twice.
     """
     line = Line("event", history_words.mover_name(entry), entry.created_at, entry_id=entry.pk)
-    reason = history_words.reason(entry)
+    reason = entry.reason
     line.reason = "" if reason in said else reason
     if entry.was != entry.now:
         line.was, line.now = entry.was, entry.now
@@ -147,8 +147,7 @@ def requested(
     """The documents asked for, the latest request first: which have come, and whether an answer
     came since.
 
-    `answered_at` is when the company last wrote. What was asked for by an earlier version has no
-    rows among `documents`, and counts as come with that answer.
+    `answered_at` is when the company last wrote.
     """
     latest = max(
         (entry.created_at for entry in history if entry.by == By.COMPANY), default=answered_at
@@ -156,10 +155,7 @@ def requested(
     heard = max(filter(None, (latest, answered_at)), default=None)
     return [
         {
-            "names": [
-                (name, has_come(name, entry, documents, default=answered(entry, heard)))
-                for name in entry.data["requested"]
-            ],
+            "names": [(name, has_come(name, entry, documents)) for name in entry.data["requested"]],
             "at": entry.created_at,
             "who": entry.actor,
             "answered": answered(entry, heard),
@@ -173,13 +169,11 @@ def answered(entry: HistoryEntry, heard: datetime | None) -> bool:
     return heard is not None and heard > entry.created_at
 
 
-def has_come(
-    name: str, entry: HistoryEntry, documents: Sequence[RequestedDocument], *, default: bool
-) -> bool:
+def has_come(name: str, entry: HistoryEntry, documents: Sequence[RequestedDocument]) -> bool:
     """Whether a document came that was still, or again, asked for by this entry."""
     asked = [
         one
         for one in documents
         if one.name == name and (one.fulfilled_at is None or one.fulfilled_at > entry.created_at)
     ]
-    return asked[0].fulfilled_at is not None if asked else default
+    return bool(asked) and asked[0].fulfilled_at is not None

@@ -45,49 +45,34 @@ class HistoryLine(NamedTuple):
     @property
     def is_quiet(self) -> bool:
         """Whether nobody has to have read it."""
-        return kind_of(self.row) in QUIET
+        return self.row.kind in QUIET
 
 
 def line(
     entry: HistoryEntry, codes: Mapping[str, str] | None = None, *, traces: bool = True
 ) -> HistoryLine:
     """`codes` names the reason codes of decisions; without `traces` no token is named."""
-    kind = kind_of(entry)
+    kind = entry.kind
     token = [] if traces else token_used(entry)
     return HistoryLine(
         entry,
         actor_named(entry) or gettext(words.ROLES[entry.by]),
         gettext(words.ROLES[entry.by]),
         sentence(entry),
-        reason(entry),
+        entry.reason,
         [detail for detail in details(entry, codes) if detail not in token],
         load_lines(entry.data),
         kind in (Kind.OPENED, Kind.MOVED) and not together_words.together_sentence(entry),
     )
 
 
-def kind_of(entry: HistoryEntry) -> str:
-    """The kind; for what an earlier version wrote, as far as its columns tell."""
-    if entry.kind == Kind.OTHER and entry.public:
-        return Kind.OPENED if entry.was is None else Kind.MOVED
-    return entry.kind
-
-
 def sentence(entry: HistoryEntry) -> str:
-    """What happened. The words of an earlier version are shown as they stand."""
-    if kind_of(entry) == Kind.OTHER:
-        return entry.reason
-    text = template(entry)
-    return gettext(text).format_map(facts(entry))
-
-
-def reason(entry: HistoryEntry) -> str:
-    """What a person wrote beside it."""
-    return "" if kind_of(entry) == Kind.OTHER else entry.reason
+    """What happened, in the language of whoever reads it."""
+    return gettext(template(entry)).format_map(facts(entry))
 
 
 def template(entry: HistoryEntry) -> str:
-    kind, data = kind_of(entry), entry.data
+    kind, data = entry.kind, entry.data
     if told := automation_words.automation_sentence(entry):
         return told
     if told := together_words.together_sentence(entry):
@@ -157,37 +142,20 @@ def actor_named(entry: HistoryEntry) -> str:
 
 
 def details(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> list[str]:
-    """What changed of the variables; of an earlier version's entry, all that it holds."""
-    if kind_of(entry) != Kind.OTHER:
-        found = []
-        if entry.data.get("complete"):
-            found.append(gettext("All requested documents have come."))
-        if name := entry.data.get("document"):
-            found.append(gettext("For the requested document: %(document)s") % {"document": name})
-        # Moves of an earlier version have the diff under the name of the field.
-        changed = entry.data.get("variables") or entry.data.get("data") or {}
-        code = claims.code_line(entry.data, codes or {})
-        return [*code, *found, *changed_variables(changed), *token_used(entry)]
+    """What changed of the variables, and what stands beside it."""
     found = []
-    for key, value in entry.data.items():
-        match key, value:
-            case (("loads" | "requested"), _):
-                pass
-            case "agent", [former, agent]:
-                names = {"former": former or gettext("nobody"), "agent": agent or gettext("nobody")}
-                found.append(gettext("Agent: %(former)s → %(agent)s") % names)
-            case "evidence", {"sha256": digest}:
-                found.append(gettext("Evidence: SHA-256 %(digest)s") % {"digest": digest})
-            case (("data" | "variables"), {"added": _, "removed": _, "changed": _}):
-                found += changed_variables(value)
-            case _:
-                found.append(f"{key}: {value}")
-    return found
+    if entry.data.get("complete"):
+        found.append(gettext("All requested documents have come."))
+    if name := entry.data.get("document"):
+        found.append(gettext("For the requested document: %(document)s") % {"document": name})
+    code = claims.code_line(entry.data, codes or {})
+    changed = changed_variables(entry.data.get("variables") or {})
+    return [*code, *found, *changed, *token_used(entry)]
 
 
 def token_used(entry: HistoryEntry) -> list[str]:
     """Return what operators look for: the prefix of a company's token, the digest of a download."""
-    if kind_of(entry) in (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN):
+    if entry.kind in (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN):
         return [f"SHA-256 {entry.data.get('sha256', '')}"]
     if entry.by != By.COMPANY or not entry.actor:
         return []

@@ -174,7 +174,6 @@ def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, 
             entry("evidence_taken", "agent", data={"sha256": "5e5e"}),
             "ada downloaded the evidence.",
         ),
-        (entry("other", reason="assigned to {ben}: so"), "assigned to {ben}: so"),
         (entry("merged_with_other", "agent"), "Merged with other"),
     ],
 )
@@ -183,7 +182,7 @@ def test_says_each_kind_in_a_sentence(stored: HistoryEntry, says: str) -> None:
 
 
 def test_has_words_for_every_code() -> None:
-    own_words = {Kind.UNASSIGNED, Kind.TAKEN, Kind.MOVE_REFUSED, Kind.REASSIGNED, Kind.OTHER}
+    own_words = {Kind.UNASSIGNED, Kind.TAKEN, Kind.MOVE_REFUSED, Kind.REASSIGNED}
     own_words |= {Kind.APPEAL_DECIDED, Kind.HANDED_OVER, Kind.RELATED, Kind.UNRELATED}
     own_words |= {Kind.REMINDED, Kind.ESCALATED}
     assert set(history_sentences.SENTENCES) | own_words == set(Kind)
@@ -199,45 +198,14 @@ def test_names_with_braces_are_names() -> None:
     assert history_words.sentence(named) == "{now} {x} moved it from Pending to In review."
 
 
-@pytest.mark.parametrize("key", ["variables", "data"])
-@pytest.mark.parametrize(("kind", "public"), [("moved", True), ("other", True), ("other", False)])
-def test_says_what_changed_of_the_variables(kind: str, public: bool, key: str) -> None:
-    changed = entry(kind, "company", public=public, data={key: DIFF})
+def test_says_what_changed_of_the_variables() -> None:
+    changed = entry("moved", "company", public=True, data={"variables": DIFF})
 
     assert history_words.details(changed) == [
         "Added box: 1",
         "Removed bag",
         "Changed cups: 6 → null",
     ]
-
-
-def test_shows_what_an_earlier_version_wrote_as_it_stands() -> None:
-    facts = {
-        "agent": [None, "ben"],
-        "loads": {"ben": [1, 5]},
-        "evidence": {"sha256": "5e5e"},
-        "requested": ["Photo"],
-        "else": 1,
-    }
-
-    line = history_words.line(entry("other", reason="assigned to ben: so", data=facts))
-
-    assert (line.sentence, line.reason, line.is_move) == ("assigned to ben: so", "", False)
-    assert line.details == ["Agent: nobody → ben", "Evidence: SHA-256 5e5e", "else: 1"]
-    assert line.loads == [("ben", 1, 5, True, "assigned")]
-
-
-@pytest.mark.parametrize(
-    ("was", "says"),
-    [
-        (None, "The company opened the ticket."),
-        (4, "The company moved it from Incomplete to In review."),
-    ],
-)
-def test_knows_the_moves_of_an_earlier_version(was: int | None, says: str) -> None:
-    line = history_words.line(entry("other", "company", was=was, public=True, reason="Why."))
-
-    assert (line.sentence, line.reason, line.is_move) == (says, "Why.", True)
 
 
 def test_a_company_opens_moves_and_changes(

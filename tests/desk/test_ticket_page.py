@@ -219,17 +219,6 @@ def test_asks_for_documents_by_name_and_shows_which_have_come(
     assert (html.count("(received)<"), html.count("(not received yet)<")) == (1, 2)
 
 
-def test_what_an_earlier_version_asked_for_counts_as_come_with_an_answer(
-    desk: Client, company: Company, ticket: Ticket
-) -> None:
-    write(desk, ticket, "And this.", requested=["Photo"])
-    RequestedDocument.objects.all().delete()
-
-    assert shown(desk, ticket).count("(not received yet)<") == 1
-    updating.comment(company, ticket.pk, Actor(By.COMPANY, "tok"), "Here it is.")
-    assert shown(desk, ticket).count("(received)<") == 1
-
-
 def test_takes_documents_for_a_reason_to_ask_for_more(desk: Client, ticket: Ticket) -> None:
     body = {**picked(ticket), "requested": ["Invoice"]}
 

@@ -91,19 +91,6 @@ def test_entries_are_written_in_one_place() -> None:
     assert written_at("ticket.history.create(now=1)") == [1]
 
 
-def test_a_row_without_a_kind_is_an_earlier_version_s(line: HistoryEntry) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO tickets_historyentry"
-            " (ticket_id, by, actor, was, now, reason, changes, public, created_at)"
-            " SELECT ticket_id, 'system', '', 1, 1, 'assigned to ben: the least loaded',"
-            " '{}', false, created_at FROM tickets_historyentry WHERE id = %s",
-            [line.pk],
-        )
-
-    assert HistoryEntry.objects.latest("pk").kind == "other"
-
-
 def test_names_the_token_that_acted(api: APIClient, company: Company) -> None:
     ticket = build.ticket(company, status=6)
 

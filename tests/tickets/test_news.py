@@ -263,7 +263,6 @@ IS_NEWS = {
     Kind.ESCALATED: False,
     Kind.SNOOZED: False,
     Kind.WOKEN: False,
-    Kind.OTHER: False,
 }
 
 

@@ -46,12 +46,12 @@ FACTS = [
     "until",
 ]
 HISTORY = """
-UPDATE tickets_historyentry SET reason = '', request_id = NULL, changes =
-  (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(changes)
+UPDATE tickets_historyentry SET reason = '', request_id = NULL, data =
+  (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(data)
     WHERE key = ANY(%(facts)s))
-  || CASE WHEN changes ? 'requested' THEN '{"requested": []}' ELSE '{}' END::jsonb
-  || CASE WHEN changes ? 'sha256' THEN '{"sha256": ""}' ELSE '{}' END::jsonb
-  || CASE WHEN changes ? 'name' THEN '{"name": "", "document": null}' ELSE '{}' END::jsonb
+  || CASE WHEN data ? 'requested' THEN '{"requested": []}' ELSE '{}' END::jsonb
+  || CASE WHEN data ? 'sha256' THEN '{"sha256": ""}' ELSE '{}' END::jsonb
+  || CASE WHEN data ? 'name' THEN '{"name": "", "document": null}' ELSE '{}' END::jsonb
 WHERE ticket_id = ANY(%(keys)s)
 """
 FILES = """

@@ -57,7 +57,7 @@ register_exported(
         "history",
         "what became of its tickets: from which status to which, why and when.",
         "tickets_historyentry",
-        internal=("actor", "changes"),
+        internal=("actor", "data"),
         shared=True,
     ),
     of_tickets("ratings", "how it rated tickets.", "tickets_rating"),

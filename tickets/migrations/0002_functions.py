@@ -12,8 +12,8 @@ APPEND_ONLY = """
 CREATE FUNCTION tickets_history_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' AND current_setting('parceldesk.erasing', true) = 'on' THEN
-    IF to_jsonb(NEW) - '{reason,changes,request_id}'::text[]
-        = to_jsonb(OLD) - '{reason,changes,request_id}'::text[] THEN
+    IF to_jsonb(NEW) - '{reason,data,request_id}'::text[]
+        = to_jsonb(OLD) - '{reason,data,request_id}'::text[] THEN
       RETURN NEW;
     END IF;
   END IF;

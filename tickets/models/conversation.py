@@ -63,16 +63,13 @@ class HistoryEntry(models.Model):
     actor = models.CharField(max_length=150, blank=True)
     was = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True)
     now = models.PositiveSmallIntegerField(choices=Ticket.STATUSES)
-    # The database's default marks what a process of an earlier version writes.
     kind = models.CharField(
-        max_length=30,
-        choices=[(one.value, one.value.replace("_", " ")) for one in Kind],
-        db_default=Kind.OTHER.value,
+        max_length=30, choices=[(one.value, one.value.replace("_", " ")) for one in Kind]
     )
     # What a person wrote, word for word. What happened is in the kind and the data.
     reason = models.TextField(blank=True)
-    # The facts that the kind asks for. Earlier versions know the column as `changes`.
-    data = models.JSONField(default=dict, db_column="changes")
+    # The facts that the kind asks for.
+    data = models.JSONField(default=dict)
     # The company is shown moves; what is kept for agents stays with agents.
     public = models.BooleanField(default=True)
     # Of the request or command that caused it; null where none is known.
