@@ -3,7 +3,7 @@
 Each app registers, in a module `erasable`, what it keeps of a company and how that is blanked. The
 parts are done one after the other, each in steps: a step is a short transaction that also notes how
 far it is, so a run that was killed is gone on with. All of it may be done again at any time.
-Why: decision page n24-erasing-keeps-the-skeleton.
+Why: decision N24.
 """
 
 import time

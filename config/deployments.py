@@ -2,7 +2,7 @@
 
 Queues have this in their names, since beat and a worker must start while the database is away. The
 id that was made with the database (companies.deployments) settles what this leaves open.
-Why: decision page n29-two-deployments-may-share-a-broker.
+Why: decision N29.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""Whatever code, tests and documents cite exists: a decision's page, a heading of the interface.
+"""Whatever code, tests and documents cite exists: a decision, a heading of the interface.
 
-Cited are: an id, such as W19; a range, such as E1 to E3; a page by the name of its file, as in
-`decision page api-strict-fields-live-with-companies`; `(interface, HEADING)`, where a number
-behind the heading is that of a point in its list; and a name in a file, such as
+Cited are: a decision's id, such as W19; a range, such as E1 to E3; a decision without an id by its
+anchor, as in `decision page api-strict-fields-live-with-companies`; `(interface, HEADING)`, where a
+number behind the heading is that of a point in its list; and a name in a file, such as
 `companies/tokens.py:make_token`.
 """
 
@@ -21,8 +21,15 @@ ID = re.compile(r"(?<![\w.-])([TWEN])([1-9]\d?b?)(?![\w-])")
 RANGE = re.compile(r"(?<![\w.-])([TWEN])([1-9]\d?) to \1([1-9]\d?)(?![\w-])")
 PAGE = re.compile(r"\bdecision page ([\w-]+)")
 NAME = re.compile(r"`([\w/]+\.py):([A-Za-z_]\w*)`")
-PARAGRAPH = re.compile(r"^\*\*([^*]+)\*\*", re.MULTILINE)
-PARAGRAPHS = ["Left open:", "Decided:", "Why:", "Would change it:", "Lives in:"]
+ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
+ANCHOR_ID = re.compile(r"[tewn][1-9]\d?b?")
+# A decision is a row of a table, or a section: its anchor, its title, and three parts.
+ROW = re.compile(r'\| <a id="([\w-]+)"></a>\*\*([^*|]+)\*\*[^|]*(?:\|[^|]*\w[^|]*){2}\|')
+SECTION = re.compile(
+    r'^<a id="([\w-]+)"></a>\n\n### (.+)\n\n'
+    r"\*\*Decided\.\*\* (?:.+\n)+\n\*\*Why\.\*\* (?:.+\n)+\n\*\*Would change it\.\*\* .",
+    re.MULTILINE,
+)
 HEADING = re.compile(r"\(interface, ([A-Z][A-Za-z ]*[A-Za-z])(?: (\d+))?[);,]")
 
 
@@ -36,14 +43,37 @@ def files() -> Iterator[Path]:
                 yield path
 
 
-def pages() -> set[str]:
-    """What a page may be cited by: its file's name, and the id that the name begins with."""
-    found = set()
-    for path in DECISIONS.glob("*.md"):
-        found.add(path.stem)
-        if match := re.match(r"([tewn])0*(\d+b?)-", path.stem):
-            found.add(match[1].upper() + match[2])
-    return found
+def cited_as(anchor: str) -> str:
+    """How a decision is cited: by its id, such as W7b, or by its anchor where it has none."""
+    return anchor[0].upper() + anchor[1:] if ANCHOR_ID.fullmatch(anchor) else anchor
+
+
+def decisions() -> list[str]:
+    """What may be cited, each as often as it is written."""
+    return [
+        cited_as(anchor)
+        for page in sorted(DECISIONS.glob("*.md"))
+        for anchor in ANCHOR.findall(page.read_text())
+    ]
+
+
+def rows(text: str) -> list[str]:
+    """The rows of a page's tables, without their heads."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [line for line in lines if not line.startswith(("| decided |", "|---"))]
+
+
+def decided(text: str) -> list[str]:
+    """The anchors of all that is a whole decision, whose title begins with its id if it has one."""
+    whole = [(match.start(), *match.groups()) for match in SECTION.finditer(text)]
+    for row in rows(text):
+        if match := ROW.fullmatch(row):
+            whole.append((text.index(row), *match.groups()))
+    return [
+        anchor
+        for _, anchor, title in sorted(whole)
+        if not ANCHOR_ID.fullmatch(anchor) or title.startswith(f"{cited_as(anchor)} ")
+    ]
 
 
 def headings() -> dict[str, set[str]]:
@@ -69,8 +99,8 @@ def dangling(text: str) -> list[str]:
     ids = [letter + number for letter, number in ID.findall(text)]
     for letter, first, last in RANGE.findall(text):
         ids += [f"{letter}{number}" for number in range(int(first), int(last) + 1)]
-    cited, existing = {*ids, *PAGE.findall(text)}, pages()
-    lost = sorted(f"decision {each}" for each in cited - existing)
+    cited = {*ids, *PAGE.findall(text)}
+    lost = sorted(f"decision {each}" for each in cited.difference(decisions()))
     points = headings()
     for heading, number in HEADING.findall(text):
         if heading not in points or (number and number not in points[heading]):
@@ -86,7 +116,7 @@ def test_every_citation_leads_somewhere() -> None:
         if (found := dangling(path.read_text(errors="replace")))
     }
 
-    assert lost == {}, "write the page in docs/decisions/, or mend the citation"
+    assert lost == {}, "write the decision into docs/decisions/, or mend the citation"
 
 
 def test_it_reads_code_tests_documents_templates_and_scripts() -> None:
@@ -96,7 +126,7 @@ def test_it_reads_code_tests_documents_templates_and_scripts() -> None:
         "companies/tokens.py",
         "desk/static/desk/ticket.js",
         "docs/api.md",
-        "docs/decisions/t01-accepted-is-2-and-declined-is-3.md",
+        "docs/decisions/tickets.md",
         "README.md",
         "templates/404.html",
         "tests/tickets/test_rules.py",
@@ -130,14 +160,35 @@ def test_what_leads_nowhere_is_found(text: str, lost: list[str]) -> None:
     assert dangling(text) == lost
 
 
-@pytest.mark.parametrize("page", sorted(DECISIONS.glob("*.md")), ids=lambda page: page.stem)
-def test_a_page_has_its_five_paragraphs(page: Path) -> None:
-    found = [each for each in PARAGRAPH.findall(page.read_text()) if each in PARAGRAPHS]
+def test_no_decision_is_written_twice() -> None:
+    found = decisions()
 
-    assert found == PARAGRAPHS
+    assert sorted(found) == sorted(set(found))
 
 
-def test_one_page_per_decision() -> None:
-    ids = re.findall(r"^([tewn]\d+b?)-", "\n".join(path.name for path in DECISIONS.iterdir()), re.M)
+PAGES = sorted(DECISIONS.glob("*.md"))
 
-    assert sorted(ids) == sorted(set(ids))
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_decision_has_an_anchor_a_title_a_reason_and_what_would_change_it(page: Path) -> None:
+    text = page.read_text()
+
+    assert decided(text) == ANCHOR.findall(text)
+    assert len(decided(text)) == len(rows(text)) + text.count("\n### ")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "| **T1 No anchor.** Text. | Why. | What. |",
+        '| <a id="t1"></a>**T2 Another id.** Text. | Why. | What. |',
+        '| <a id="t1"></a>No title. | Why. | What. |',
+        '| <a id="t1"></a>**T1 No reason.** Text. |  | What. |',
+        '| <a id="t1"></a>**T1 Two cells.** Text. | Why. |',
+        '<a id="t1"></a>\n\n### T2 Another id\n\n'
+        "**Decided.** A.\n\n**Why.** B.\n\n**Would change it.** C.\n",
+        '<a id="t1"></a>\n\n### T1 No reason\n\n**Decided.** A.\n\n**Would change it.** C.\n',
+    ],
+)
+def test_what_lacks_a_part_is_no_decision(row: str) -> None:
+    assert decided(row) == []

@@ -38,9 +38,14 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def anchors(document: Path) -> set[str]:
-    """What a link may name behind #: its headings, as the hosting platforms write them."""
-    headings = re.findall(r"^#+ (.+)$", document.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """What a link may name behind #: `<a id>`, and headings as the hosting platforms write them."""
+    text = document.read_text()
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    named = re.findall(r'<a id="([^"]+)"></a>', text)
+    return {
+        *(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings),
+        *named,
+    }
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
