@@ -41,7 +41,7 @@ class Conflict(Refusal):
 
 
 class Unprocessable(Refusal):
-    """A business rule forbids the request (decision E3)."""
+    """A business rule forbids the request (decision E1)."""
 
     status_code = 422
 

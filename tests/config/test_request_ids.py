@@ -1,4 +1,7 @@
-"""Every request has an id: on its answer, in its log lines, in what it writes (decision N11)."""
+"""Every request has an id: on its answer, in its log lines, in what it writes.
+
+Why: decision page config-a-request-has-an-id.
+"""
 
 import io
 import logging

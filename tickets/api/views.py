@@ -59,7 +59,7 @@ class Tickets(CompanyView):
 
 def opening_body(request: CompanyRequest) -> dict[str, Any]:
     """The body of a new ticket. Raises ValidationError, which names every wrong field at once:
-    those of a wrong shape and what the type demands (decision E3)."""
+    those of a wrong shape and what the type demands (decision E1)."""
     try:
         return OpenTicket.read(request)
     except ValidationError as wrong:
