@@ -107,7 +107,7 @@ def engine_database() -> str:
 
 
 register(
-    "Make room on the disk of PostgreSQL, or give it more: docs/operations/runbooks/disk-full.md."
+    "Make room on the disk of PostgreSQL, or give it more: docs/operations/runbooks.md#disk-full."
 )(health.database_disk)
 register("Run manage.py migrate.")(health.migrations)
 register(

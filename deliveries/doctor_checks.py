@@ -67,7 +67,7 @@ def engine_loops() -> str:
     return f"{alive} alive on {hosts} host{'' if hosts == 1 else 's'}"
 
 
-@register("Look in the worker's log for why: docs/operations/runbooks/crash-loop.md.")
+@register("Look in the worker's log for why: docs/operations/runbooks.md#crash-loop.")
 def engine_restarts() -> str:
     """Loops that ended without saying so are known for two minutes."""
     with connection.cursor() as cursor:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from faults.incidents.following import runbooks
 from tests import programs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -374,10 +375,22 @@ def test_each_is_tried() -> None:
 
 
 @pytest.mark.parametrize("alert", RULE)
-def test_leads_to_a_page_that_knows_it(alert: str) -> None:
-    page = (ROOT / RULE[alert]["annotations"]["runbook"]).read_text()
+def test_leads_to_a_runbook_that_knows_it(alert: str) -> None:
+    page, _, anchor = RULE[alert]["annotations"]["runbook"].partition("#")
 
-    assert f"`{alert}`" in page
+    assert page == "docs/operations/runbooks.md"
+    assert f"`{alert}`" in runbooks()[anchor]
+
+
+def test_the_runbooks_begin_with_a_table_of_all_alerts() -> None:
+    page = (RULES.parent / "runbooks.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| \[.+\]\((#[\w-]+)\) \|$", page, re.MULTILINE)
+
+    assert rows == sorted(rows)
+    assert dict(rows) == {
+        alert: rule["annotations"]["runbook"].removeprefix("docs/operations/runbooks.md")
+        for alert, rule in RULE.items()
+    }
 
 
 def dashboard() -> dict[str, Any]:

@@ -59,6 +59,20 @@ def test_headings_it_links_to_exist(document: Path) -> None:
     ] == []
 
 
+def test_documents_that_code_names_exist() -> None:
+    """What `doctor` tells to read, above all."""
+    named = {
+        found
+        for top in (*CODE, "deploy", "faults")
+        for path in (ROOT / top).rglob("*.py")
+        for found in re.findall(r"\b(docs/[\w/-]+\.md)(?:#([\w-]+))?", path.read_text())
+    }
+
+    assert [path for path, _ in named if not (ROOT / path).exists()] == []
+    assert [each for each in named if each[1] and each[1] not in anchors(ROOT / each[0])] == []
+    assert ("docs/operations/runbooks.md", "crash-loop") in named
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_files_it_names_exist(document: Path) -> None:
     named = [

@@ -29,7 +29,7 @@ from faults.incidents.plays import (
 
 
 class Incident(NamedTuple):
-    """`alert` is None where no machine can know; `page` is the runbook."""
+    """`alert` is None where no machine can know; `page` is a runbook or a document beside them."""
 
     name: str
     play: Callable[[Scene, Page], Iterator[None]]
@@ -48,7 +48,7 @@ INCIDENTS = (
     Incident("broker-gone", broker_gone, "ParceldeskBrokerAway", "broker-away"),
     Incident("leaked-token", leaked_token, None, "leaked-token"),
     Incident("erasure", erasure_asked_for, None, "erase-a-company"),
-    Incident("wrong-company-erased", wrong_company_erased, None, "../backups"),
+    Incident("wrong-company-erased", wrong_company_erased, None, "backups.md"),
     Incident("wrong-keys", wrong_field_keys, "ParceldeskSecretsUnreadable", "unreadable-secrets"),
     Incident("beat-dead", nobody_for_three_weeks, "ParceldeskPartitionsRunOut", "beat-away"),
     Incident("crash-loop", crash_loop, "ParceldeskDeliverySetAside", "crash-loop"),

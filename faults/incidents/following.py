@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from pathlib import Path
+from functools import cache
 
 from faults.service import ROOT, Service
 
@@ -11,12 +11,27 @@ class NotMended(Exception):
     """Who followed the page is no further."""
 
 
-RUNBOOKS = ROOT / "docs" / "operations" / "runbooks"
+OPERATIONS = ROOT / "docs" / "operations"
 
 
-def commands_of(page: Path) -> list[str]:
+@cache
+def runbooks() -> dict[str, str]:
+    """Each section of the runbooks by its anchor, and what they have in common."""
+    parts = re.split(r"^## (.+)\n", (OPERATIONS / "runbooks.md").read_text(), flags=re.MULTILINE)
+    anchors = [heading.lower().replace(" ", "-") for heading in parts[1::2]]
+    return dict(zip(anchors, parts[2::2], strict=True))
+
+
+def page_of(name: str) -> str:
+    """The text of a runbook, or of a document beside them: `backups.md`.
+
+    Raises KeyError or OSError where there is none.
+    """
+    return (OPERATIONS / name).read_text() if name.endswith(".md") else runbooks()[name]
+
+
+def commands_of(whole: str) -> list[str]:
     """The lines of its shell blocks, those that go on in the next as one, and commands in words."""
-    whole = page.read_text()
     blocks = re.findall(r"```sh\n(.*?)```", whole, re.DOTALL)
     text = re.sub(r"\\\n|\n  (?=[A-Z]|pg_)", " ", "".join(blocks))
     inline = re.findall(r"`(parceldesk [^`]+)`", whole)
@@ -27,9 +42,9 @@ class Page:
     """A runbook that somebody follows; `done` says which of its commands were run."""
 
     def __init__(self, name: str, service: Service) -> None:
-        self.path = RUNBOOKS / f"{name}.md"
+        self.name = name
         self.service = service
-        self.commands = commands_of(self.path)
+        self.commands = commands_of(page_of(name))
         self.done: list[str] = []
 
     def manage(self, name: str, *arguments: str, fails: bool = False) -> str:
@@ -40,7 +55,7 @@ class Page:
         said = [line for line in self.commands if line.startswith(f"parceldesk {name}")]
         options = {each for each in arguments if each.startswith("--")} - {"--confirm"}
         if not any(options <= set(line.split()) for line in said):
-            raise LookupError(f"{self.path.name} does not say: {name} {' '.join(sorted(options))}")
+            raise LookupError(f"{self.name} does not say: {name} {' '.join(sorted(options))}")
         self.done.append(" ".join([name, *arguments]))
         try:
             return self.service.manage(name, *arguments)

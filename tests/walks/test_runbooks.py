@@ -16,12 +16,13 @@ from companies.models import Company, Erasure
 from deliveries.http.answers import Failure
 from deliveries.models import Replay
 from faults.asking import answers
+from faults.incidents.following import runbooks
 from faults.scenarios import until
 from faults.service import ROOT, Service
 from tests import builders as build
 
-OPERATIONS = ROOT / "docs" / "operations"
-RUNBOOKS = sorted((OPERATIONS / "runbooks").glob("*.md"))
+MANUAL = ROOT / "docs" / "operating.md"
+RUNBOOKS = runbooks()
 BLOCK = re.compile(r"^```(?:sh|sql)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # What a quiet service has nothing of.
 MAY_BE_EMPTY = ("""grep 'code="5'""", "grep -i mail", "grep -e 'set aside'", "grep -i -e 'out of")
@@ -37,26 +38,22 @@ cd {root} && exec {python} manage.py "$@"
 TRAP = "set -o pipefail\ntrap 'echo \"FAILED $?: $BASH_COMMAND\" >&2' ERR\n"
 
 
-def blocks(page: Path) -> list[str]:
-    return BLOCK.findall(page.read_text())
-
-
-@pytest.mark.parametrize("page", RUNBOOKS, ids=lambda page: page.stem)
-def test_commands_have_the_options_that_a_runbook_gives_them(page: Path) -> None:
-    text = "\n".join(blocks(page))
+@pytest.mark.parametrize("name", RUNBOOKS)
+def test_commands_have_the_options_that_a_runbook_gives_them(name: str) -> None:
+    text = "\n".join(BLOCK.findall(RUNBOOKS[name]))
 
     assert "DATABASE_URL" not in text, "is in no shell; parceldesk dbshell -- -c '...' knows it"
     assert "manage.py" not in text, "a host has the program parceldesk"
     assert not re.search(r"127\.0\.0\.1:(?!8001)", text), "the web unit listens on 8001"
-    for name, rest in re.findall(r"^parceldesk ([a-z_]+) ?(.*)$", text, re.MULTILINE):
-        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+    for command, rest in re.findall(r"^parceldesk ([a-z_]+) ?(.*)$", text, re.MULTILINE):
+        loaded = load_command_class(get_commands()[command], command)
+        parser = loaded.create_parser("manage.py", command)
         known = {option for action in parser._actions for option in action.option_strings}
-        assert set(re.findall(r"(?<= )--[a-z][a-z-]*", f" {rest}")) <= known, (name, rest)
+        assert set(re.findall(r"(?<= )--[a-z][a-z-]*", f" {rest}")) <= known, (command, rest)
 
 
 def test_the_errors_that_a_runbook_explains_are_those_that_are_shown() -> None:
-    text = (OPERATIONS / "runbooks" / "attempts-fail.md").read_text()
-    cells = re.findall(r"^\| (`.+?) \|", text, re.MULTILINE)
+    cells = re.findall(r"^\| (`.+?) \|", RUNBOOKS["attempts-fail"], re.MULTILINE)
 
     words = {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
 
@@ -71,7 +68,7 @@ def put(folder: Path, name: str, text: str) -> None:
 
 
 def world(service: Service, company: Company, folder: Path) -> dict[str, str]:
-    """Make what the runbooks speak of; returns texts of the pages with what stands for them."""
+    """Make what the runbooks speak of; returns their texts with what stands for them."""
     token = services.issue_token(company.pk)
     platform = services.issue_platform_token()
     webhook = build.webhook(company)
@@ -103,11 +100,11 @@ def world(service: Service, company: Company, folder: Path) -> dict[str, str]:
     }
 
 
-def prepare(service: Service, page: Path) -> dict[str, str]:
-    """Make the trouble that a page mends; earlier pages have mended theirs."""
-    if page.stem == "host-held":
+def prepare(service: Service, name: str) -> dict[str, str]:
+    """Make the trouble that a runbook mends; earlier ones have mended theirs."""
+    if name == "host-held":
         service.manage("hold_host", "hooks.example.com", "--reason", "outage")
-    if page.stem == "replay-stands-still":
+    if name == "replay-stands-still":
         service.manage("drain")
         replay = Replay.objects.create(by="ada", until=timezone.now(), state=3, rate=1, total=1)
         return {"--stop 3": f"--stop {replay.pk}"}
@@ -133,8 +130,8 @@ def test_every_block_runs_on_a_live_service(
     programs = tmp_path / "programs"
     programs.mkdir()
     put(programs, "journalctl", JOURNALCTL.format(logs=tmp_path))
-    for name in ("systemctl", "timedatectl"):
-        put(programs, name, "#!/bin/sh\n")
+    for program in ("systemctl", "timedatectl"):
+        put(programs, program, "#!/bin/sh\n")
     put(programs, "parceldesk", PARCELDESK.format(root=ROOT, python=sys.executable))
     service.environment |= {
         "PATH": f"{programs}:{service.environment['PATH']}",
@@ -146,10 +143,11 @@ def test_every_block_runs_on_a_live_service(
     ours = world(service, acme, tmp_path)
     wrong = []
     # The erasure comes last: it revokes the tokens that the others look at.
-    pages = sorted(RUNBOOKS, key=lambda page: page.stem == "erase-a-company")
-    for page in [OPERATIONS.parent / "operating.md", *pages]:
-        ours |= prepare(service, page)
-        for block in blocks(page):
+    names = sorted(RUNBOOKS, key=lambda name: name == "erase-a-company")
+    texts = {"operating": MANUAL.read_text()} | {name: RUNBOOKS[name] for name in names}
+    for name, whole in texts.items():
+        ours |= prepare(service, name)
+        for block in BLOCK.findall(whole):
             text = literally(block, ours)
             ran = subprocess.run(
                 ["bash", "-c", TRAP + text],
@@ -162,9 +160,9 @@ def test_every_block_runs_on_a_live_service(
             output = ran.stdout + ran.stderr
             failures = re.findall(r"^FAILED \d+: .*$", ran.stderr, re.MULTILINE)
             wrong += [
-                f"{page.stem}: {failure}\n{output[-600:]}"
+                f"{name}: {failure}\n{output[-600:]}"
                 for failure in failures
                 if not is_expected(failure, output)
             ]
-            wrong += [f"{page.stem}: {output[-600:]}"] * ("Traceback" in ran.stderr)
+            wrong += [f"{name}: {output[-600:]}"] * ("Traceback" in ran.stderr)
     assert wrong == []
