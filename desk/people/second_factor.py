@@ -83,8 +83,6 @@ def confirm_setup(
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         device = pending_device(user, device_id)
         if device is not None:
-            # Whoever encrypts keys meanwhile waits, since a code that is right saves the whole row.
-            device = Phone.objects.select_for_update().get(pk=device.pk)
             refuse_throttled(device)
         if device is not None and device.verify_token(normalise_code(code)):
             device.confirmed = True

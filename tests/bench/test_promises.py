@@ -63,7 +63,8 @@ def pages_read() -> int:
     """By the question for what has been due for longest, which the probes ask."""
     with CaptureQueriesContext(connection) as asked:
         backlog.oldest_due()
-    plans = "\n".join(plan(each["sql"], None) for each in asked.captured_queries)
+    statements = [each["sql"] for each in asked.captured_queries]
+    plans = "\n".join(plan(each, None) for each in statements if "SELECT" in each)
     found = re.findall(r"Buffers: shared hit=(\d+)(?: read=(\d+))?", plans)
     # The first line of a plan counts for all that is below it.
     hit, read = found[0]

@@ -100,10 +100,10 @@ def test_a_benchmark_on_a_wrong_folder_says_so_and_starts_nothing(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     place = Place(files=tmp_path, sockets=tmp_path, logs=tmp_path, account=None)
-    given = options("claim", ["--postgresql", str(tmp_path / "nowhere")])
+    given = options("drain", ["--postgresql", str(tmp_path / "nowhere")])
 
     with pytest.raises(UsageError, match="initdb cannot be run there"):
-        running.measure("claim", given, place, servers := [])
+        running.measure("drain", given, place, servers := [])
 
     assert servers == []
     assert "starting PostgreSQL" not in capfd.readouterr().err
