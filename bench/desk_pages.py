@@ -13,7 +13,7 @@ from django.utils import timezone
 from bench import tickets
 from companies.models import Company
 from desk.queue.queues import QUEUES
-from desk.reports.dashboard import SPANS
+from desk.reports.figures import SPANS
 from tickets import agents
 from tickets.models import Agent
 

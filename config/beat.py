@@ -68,7 +68,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
-    # Twice in the time for which they are kept, so that no lead waits for them.
+    # Twice in the time for which they are kept, so that no lead who looks waits for them.
     "compute the figures in advance": {
         "task": "desk.tasks.count_figures",
         "schedule": 30.0,

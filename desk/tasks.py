@@ -1,5 +1,5 @@
 from deliveries.upkeep.periodic import periodic_task
-from desk.reports import dashboard
+from desk.reports import kept
 from desk.storms import replies, services
 from desk.ticket import leaving
 
@@ -22,4 +22,4 @@ def send_answers() -> int:
 
 @periodic_task(limit_seconds=120)
 def count_figures() -> int:
-    return dashboard.count_ahead()
+    return kept.count_ahead()

@@ -15,9 +15,21 @@ def cached(key: str, seconds: int, make: Callable[[], T]) -> T:
     try:
         found: T | None = cache.get(f"desk:{key}")
     except Exception as error:  # whatever the cache's client calls "away"
-        logger.warning("cannot reach the cache, nothing is cached for the desk: %s", error)
+        say_away(error)
         return make()
     if found is None:
         found = make()
         cache.set(f"desk:{key}", found, timeout=seconds)
     return found
+
+
+def remember(key: str, seconds: int) -> None:
+    """Note that something happened; not while the cache is away."""
+    try:
+        cache.set(f"desk:{key}", True, timeout=seconds)
+    except Exception as error:  # as above
+        say_away(error)
+
+
+def say_away(error: Exception) -> None:
+    logger.warning("cannot reach the cache, nothing is cached for the desk: %s", error)

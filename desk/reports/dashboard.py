@@ -1,11 +1,10 @@
 """The first page of the desk: a lead's figures, an agent's own day. And the pages behind it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -13,28 +12,27 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.failing_rows import FailingRows
+from companies.reading_order import reading_key
 from desk.common import csv_files
-from desk.common.cache import cached
 from desk.common.requests import staff
 from desk.first_run import steps
-from desk.reports import counting, fairness, kept_reports, tables
-from desk.reports.figures import Scope
+from desk.reports import figure_tables
+from desk.reports.counting import Narrowed
+from desk.reports.figures import SPANS, days_up_to_today, in_deployment_zone
+from desk.reports.kept import FAIRNESS, FIGURES
+from desk.reports.tables import MOST_ROWS, Table
 from desk.storms import services as storms
 from tickets.models import Agent, Ticket, TicketType
 from tickets.statuses import PAUSED
 
-FIGURES = "desk.view_figures"
-SPANS = (7, 28)
-# Leads may look at figures that are so old: who reloads does not count a million rows again.
-FRESH_SECONDS = 60
+MAY_SEE = "desk.view_figures"
 
 
 def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """What unfold's index gets beside its own (`UNFOLD["DASHBOARD_CALLBACK"]`)."""
     context["title"] = gettext("Desk")
     context["day"] = own_day(request)
-    if request.user.has_perm(FIGURES):
+    if request.user.has_perm(MAY_SEE):
         context |= lead_page(request)
     context["checklist"] = steps.checklist_of(staff(request))
     return context
@@ -58,11 +56,16 @@ def own_day(request: HttpRequest) -> dict[str, Any] | None:
 
 
 def lead_page(request: HttpRequest) -> dict[str, Any]:
-    scope = requested_scope(request)
+    asked = requested(request)
+    with in_deployment_zone():
+        found = FIGURES.answer(asked)
     return {
-        "scope": scope,
+        "asked_for": asked,
         "spans": SPANS,
-        "figures": figures_of(scope),
+        "figures": found,
+        "tiles": figure_tables.tiles(found),
+        "tables": figure_tables.tables(found, MOST_ROWS),
+        "carriers": sorted(filter(None, found.groups["carrier_name"]), key=reading_key),
         "zone": settings.DESK_TIME_ZONE,
         "storms": storms.active_storms(),
         "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
@@ -72,8 +75,8 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def requested_scope(request: HttpRequest) -> Scope:
-    """The scope that the address names; what is no such thing is left out."""
+def requested(request: HttpRequest) -> Narrowed:
+    """What the address asks for; what is no such thing is left out."""
 
     def number(name: str) -> int | None:
         text = request.GET.get(name, "")
@@ -81,51 +84,20 @@ def requested_scope(request: HttpRequest) -> Scope:
 
     days = number("days")
     carrier = request.GET.get("carrier", "").replace("\x00", "").strip()[:100]
-    span = days if days in SPANS else SPANS[0]
-    return Scope(span, number("type"), number("agent"), carrier)
-
-
-def figures_of(scope: Scope) -> tables.Dashboard:
-    """CountedFigures for everybody, and put into words for whoever reads."""
-    counted = cached(key_of(scope), FRESH_SECONDS, lambda: counting.count_figures_of(scope))
-    return tables.dashboard(counted)
-
-
-def count_ahead() -> int:
-    """Count what leads look at first, over all tickets, before they ask; returns how many.
-
-    Raises RuntimeError where none could be counted.
-    """
-    rows = FailingRows("count_figures")
-    counted = sum(rows.do("days of figures", [days], keep_ahead) for days in SPANS)
-    rows.do("reports", ["all"], lambda _: kept_reports.keep_reports_ahead())
-    if not counted:
-        raise RuntimeError("; ".join(rows.failed.values()))
-    return counted
-
-
-def keep_ahead(spans: Sequence[int]) -> None:
-    for days in spans:
-        scope = Scope(days)
-        cache.set(f"desk:{key_of(scope)}", counting.count_figures_of(scope), FRESH_SECONDS)
-
-
-def key_of(scope: Scope) -> str:
-    return "counted:" + ":".join(map(str, scope[:3])) + scope.carrier.encode().hex()
-
-
-def fairness_of(days: int) -> fairness.Report:
-    return cached(f"fairness:{days}", FRESH_SECONDS, lambda: fairness.report(days))
+    with in_deployment_zone():
+        period = days_up_to_today(days if days in SPANS else SPANS[0])
+    return Narrowed(period, number("type"), carrier, agent_id=number("agent"))
 
 
 def fairness_page(request: HttpRequest) -> HttpResponse:
     require_figures(request)
-    report = fairness_of(requested_scope(request).days)
+    with in_deployment_zone():
+        found = FAIRNESS.answer(Narrowed(requested(request).period))
     context = {
         **admin.site.each_context(request),
         "title": gettext("Fairness of assignment"),
-        "report": report,
-        "table": tables.fairness_table(report),
+        "fairness": found,
+        "table": figure_tables.fairness_table(found),
         "spans": SPANS,
         "asked": request.GET.urlencode(),
     }
@@ -133,19 +105,26 @@ def fairness_page(request: HttpRequest) -> HttpResponse:
 
 
 def export_table(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """One of the tables as a file, for the same scope as the page."""
+    """One of the tables as a file, for the same tickets as the page."""
     require_figures(request)
-    scope = requested_scope(request)
-    if slug == "fairness":
-        table = tables.fairness_table(fairness_of(scope.days))
-    else:
-        found = {one.slug: one for one in figures_of(scope).tables}
-        if slug not in found:
-            raise Http404
-        table = found[slug]
-    return csv_files.download(f"{slug}-{scope.days}-days", table.columns, table.rows)
+    asked = requested(request)
+    with in_deployment_zone():
+        if slug == "fairness":
+            tables = [figure_tables.fairness_table(FAIRNESS.answer(Narrowed(asked.period)))]
+        else:
+            tables = figure_tables.tables(FIGURES.answer(asked))
+    return download_table(slug, tables, f"{asked.period.days}-days")
+
+
+def download_table(slug: str, tables: Iterable[Table], of: str) -> StreamingHttpResponse:
+    """The table of this name, with plain numbers. Raises Http404 where there is none."""
+    found = {table.slug: table for table in tables}
+    if slug not in found:
+        raise Http404
+    rows = ([cell.value for cell in row] for row in found[slug].rows)
+    return csv_files.download(f"{slug}-{of}", found[slug].columns, rows)
 
 
 def require_figures(request: HttpRequest) -> None:
-    if not request.user.has_perm(FIGURES):
+    if not request.user.has_perm(MAY_SEE):
         raise PermissionDenied

@@ -9,8 +9,9 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from desk.reports import figures
-from desk.reports.figures import Scope
+from desk.reports import counting
+from desk.reports.counting import Narrowed, Times
+from desk.reports.measures import midnight
 from tickets.models import Agent
 
 
@@ -31,10 +32,14 @@ class Share(NamedTuple):
         return self.share / self.fair_share if self.fair_share else None
 
 
-class Report(NamedTuple):
-    days: int
+class Fairness(NamedTuple):
+    asked: Narrowed
     shares: list[Share]
+    # Of all of them; never 0.
+    received: int
+    capacity: int
     most_to_least: float | None
+    counted_at: datetime
 
 
 def most_to_least(parts: Sequence[float]) -> float | None:
@@ -42,17 +47,16 @@ def most_to_least(parts: Sequence[float]) -> float | None:
     return max(parts) / min(parts) if parts and min(parts) else None
 
 
-def report(days: int, now: datetime | None = None) -> Report:
+def report(asked: Narrowed) -> Fairness:
     """Everybody who could be given tickets, or was, in these days."""
-    now, scope = now or timezone.now(), Scope(days)
-    received = assignments_since(scope.since(now))
-    decided = figures.decided_tickets(scope, now).by_user
-    answers = figures.answer_times(scope, now, by="agent_id")
+    received = assignments_since(midnight(asked.period.first))
+    _, groups = counting.count(asked, ["decided"], ["user_id"])
+    answers = counting.times(asked, "opened", "first_responded_at", "user_id")
     agents = Agent.objects.filter(
         Q(available=True, user__is_active=True) | Q(user__username__in=received)
     )
-    rows = list(agents.by_name().values_list("pk", "user", "user__username", "capacity"))
-    all_received = sum(received[name] for *_, name, _ in rows) or 1
+    rows = list(agents.by_name().values_list("user", "user__username", "capacity"))
+    all_received = sum(received[name] for _, name, _ in rows) or 1
     all_capacity = sum(capacity for *_, capacity in rows) or 1
     shares = [
         Share(
@@ -61,13 +65,14 @@ def report(days: int, now: datetime | None = None) -> Report:
             received[name],
             received[name] / all_received,
             capacity / all_capacity,
-            decided.get(user_id, (0,))[0],
-            answers.get(agent_id, figures.Times()).median,
+            groups["user_id"].get(user_id, {}).get("decided", 0),
+            answers.get(user_id, Times()).median,
         )
-        for agent_id, user_id, name, capacity in rows
+        for user_id, name, capacity in rows
     ]
     parts = [one.received / one.capacity for one in shares if one.capacity]
-    return Report(days, shares, most_to_least(parts))
+    most = most_to_least(parts)
+    return Fairness(asked, shares, all_received, all_capacity, most, timezone.now())
 
 
 def assignments_since(since: datetime) -> Counter[str]:

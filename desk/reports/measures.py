@@ -1,7 +1,7 @@
-"""What reports count, as conditions on tickets: the list behind a figure asks for the very same.
+"""What leads see counted, as conditions on tickets: the list behind a number asks for the same.
 
 A ticket is counted in the period in which it was opened (first responses), decided (all that is
-said of decisions), appealed or reopened.
+said of decisions), appealed or reopened; or now, while it is open.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,11 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.dateparse import parse_date
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from tickets.models import Appeal, HistoryEntry, Ticket
+from tickets.models import Appeal, HistoryEntry
+from tickets.models.ticket_indexes import NOT_DECIDED
+from tickets.sla.clocks import FILING_SOON
 from tickets.statuses import ACCEPTING, RUNNING, TERMINAL
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ DECLINED = [status.value for status in TERMINAL if status not in ACCEPTING]
 WAITING_FOR_US = [status.value for status in RUNNING]
 # A rating of so much or more is a satisfied company.
 SATISFIED = 4
-HAS_MONEY = any(field.name == "amount_paid" for field in Ticket._meta.get_fields())
 
 
 class Period(NamedTuple):
@@ -69,6 +70,10 @@ def decided(period: Period) -> Q:
     return period.within("decided_at")
 
 
+def still_open(_: Period) -> Q:
+    return NOT_DECIDED
+
+
 def appealed(period: Period) -> Q:
     return Q(pk__in=Appeal.objects.filter(period.within("created_at")).values("ticket"))
 
@@ -82,7 +87,7 @@ DUE, SOLVE_BY = F("first_response_due_at"), F("resolution_due_at")
 # What is decided without a reply has its answer in the decision.
 UNANSWERED = Q(first_responded_at=None)
 MEASURES = {
-    "opened": Measure(gettext_lazy("Opened"), opened),
+    "opened": Measure(pgettext_lazy("tickets", "Opened"), opened),
     "answered_in_time": Measure(
         gettext_lazy("First response in time"),
         opened,
@@ -96,8 +101,8 @@ MEASURES = {
         | UNANSWERED
         & Q(decided_at=None, status__in=WAITING_FOR_US, first_response_due_at__lt=Now()),
     ),
-    "decided": Measure(gettext_lazy("Decided"), decided),
-    "accepted": Measure(gettext_lazy("Accepted"), decided, Q(status__in=ACCEPTED)),
+    "decided": Measure(pgettext_lazy("tickets", "Decided"), decided),
+    "accepted": Measure(pgettext_lazy("tickets", "Accepted"), decided, Q(status__in=ACCEPTED)),
     "declined": Measure(gettext_lazy("Declined"), decided, Q(status__in=DECLINED)),
     "resolved_in_time": Measure(
         gettext_lazy("Resolved in time"), decided, Q(decided_at__lte=SOLVE_BY)
@@ -109,11 +114,20 @@ MEASURES = {
     ),
     "appealed": Measure(gettext_lazy("Appealed"), appealed),
     "reopened": Measure(gettext_lazy("Reopened"), reopened),
+    "paid": Measure(gettext_lazy("With an amount paid"), decided, Q(amount_paid__gt=0)),
 }
-if HAS_MONEY:
-    MEASURES["paid"] = Measure(gettext_lazy("With an amount paid"), decided, Q(amount_paid__gt=0))
+# These belong to no period.
+MEASURES_NOW = {
+    "open": Measure(pgettext_lazy("tickets", "Open"), still_open),
+    "overdue": Measure(pgettext_lazy("tickets", "Overdue"), still_open, Q(due_at__lt=Now())),
+    "filing_near": Measure(
+        gettext_lazy("Claim deadline near"), still_open, Q(filing_due_at__lt=Now() + FILING_SOON)
+    ),
+}
+ALL_MEASURES = {**MEASURES, **MEASURES_NOW}
 OF_OPENED = tuple(slug for slug, one in MEASURES.items() if one.during is opened)
 OF_DECIDED = tuple(slug for slug, one in MEASURES.items() if one.during is decided)
+OF_OPEN = tuple(MEASURES_NOW)
 # In an address, for tickets of no agent or no carrier; no user name has this sign.
 NOBODY = "—"
 # Between the parts of what an address names.
@@ -122,7 +136,7 @@ JOINT = ":"
 
 def figure_condition(slug: str, period: Period, reason: str = "") -> Q:
     measure = MEASURES[slug]
-    coded = Q(reason_code=reason) if reason and HAS_MONEY else Q()
+    coded = Q(reason_code=reason) if reason else Q()
     return measure.during(period) & measure.of & coded
 
 

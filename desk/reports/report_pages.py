@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -16,10 +16,11 @@ from companies.reading_order import reading_key
 from companies.spellings import same_text, typed_id
 from desk.common import csv_files
 from desk.reports import report_tables
-from desk.reports.dashboard import require_figures
-from desk.reports.kept_reports import made, quick_periods
+from desk.reports.counting import Narrowed
+from desk.reports.dashboard import download_table, require_figures
+from desk.reports.figures import days_up_to_today
+from desk.reports.kept import REPORTS, quick_periods
 from desk.reports.measures import Period
-from desk.reports.report import Narrowed
 from desk.reports.tables import MOST_ROWS
 from tickets.models import TicketType
 
@@ -64,7 +65,7 @@ class Question:
             self.errors.append(gettext("A report covers 366 days at most."))
         else:
             return Period(first, last)
-        return Period(today - timedelta(days=USUAL_DAYS - 1), today)
+        return days_up_to_today(USUAL_DAYS)
 
     def day(self, name: str, otherwise: date) -> date:
         try:
@@ -93,7 +94,7 @@ class Question:
 def report_page(request: HttpRequest) -> HttpResponse:
     require_figures(request)
     question = Question(request)
-    found = made(question.asked)
+    found = REPORTS.answer(question.asked)
     kept = {name: question.given[name] for name in ("type", "carrier", "company")}
     kept = {name: value for name, value in kept.items() if value}
     context = {
@@ -117,11 +118,8 @@ def report_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     """One of the tables, for the same period and tickets as the page."""
     require_figures(request)
     question = Question(request)
-    found = {one.slug: one for one in report_tables.tables(made(question.asked))}
-    if slug not in found:
-        raise Http404
-    if question.errors:
+    tables = report_tables.tables(REPORTS.answer(question.asked))
+    period = question.asked.period
+    if question.errors and any(table.slug == slug for table in tables):
         return csv_files.refuse_file(question.errors)
-    table, period = found[slug], question.asked.period
-    rows = ([cell.value for cell in row] for row in table.rows)
-    return csv_files.download(f"{slug}-{period.first}-{period.last}", table.columns, rows)
+    return download_table(slug, tables, f"{period.first}-{period.last}")

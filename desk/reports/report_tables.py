@@ -1,30 +1,29 @@
 """A report as tables: each figure with the address of the list of exactly its tickets."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from django.apps import apps
-from django.contrib.auth.models import User
 from django.utils.text import capfirst
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
-from companies.reading_order import reading_key
 from desk.reports import charts
-from desk.reports.measures import HAS_MONEY, MEASURES, NOBODY
-from desk.reports.report import DIMENSIONS, PeriodReport
-from desk.reports.report_cells import (
-    FigureTable,
-    LinkedFigures,
+from desk.reports.cells import (
+    LinkedNumbers,
     amount_cell,
     change_cell,
     recovered,
     share_cell,
     text_cell,
 )
-from tickets.models import TicketType
+from desk.reports.measures import MEASURES
+from desk.reports.report import PeriodReport
+from desk.reports.tables import ACCEPTED, MOST_CHARTED, Charted, Drawing, Grouped, Share, Table
+from tickets.models import ReasonCode
 
-MOST_CHARTED = 12
-REASONS: str = "tickets.ReasonCode"
+IN_TIME = ("answered_in_time", "answered_late"), ("resolved_in_time", "resolved_late")
+SHARES = (
+    Share(gettext_lazy("First responses in time"), IN_TIME[0][0], IN_TIME[0]),
+    Share(gettext_lazy("Resolutions in time"), IN_TIME[1][0], IN_TIME[1]),
+    ACCEPTED,
+    Share(gettext_lazy("Share satisfied"), "satisfied", ("rated",)),
+)
 COLUMNS = (
     "opened",
     "answered_in_time",
@@ -39,34 +38,27 @@ COLUMNS = (
 )
 
 
-def tables(report: PeriodReport, most: int | None = None) -> list[FigureTable]:
+def tables(report: PeriodReport, most: int | None = None) -> list[Table]:
     """With so many rows each at most, and how many more there are."""
-    linked = LinkedFigures(report.asked)
-    users = dict(User.objects.values_list("pk", "username"))
-    types, carriers, deciders = (report.groups[one] for one in DIMENSIONS)
-    type_names = {one.pk: str(one) for one in TicketType.objects.all()}
-    unknown, nobody = gettext("unknown"), gettext("nobody")
-    named = (
-        {key: (type_names.get(key, str(key)), {"type": key}) for key in types},
-        {name: (name or unknown, {"carrier_name": name or NOBODY}) for name in carriers},
-        {key: (users.get(key, nobody), {"agent": users.get(key, NOBODY)}) for key in deciders},
-    )
-    made = [
+    linked = LinkedNumbers(report.asked)
+    drawing = Drawing(report.groups, report.names, linked, most)
+    series = {"accepted": gettext("accepted"), "declined": gettext("declined")}
+    chart = Charted(gettext("Accepted and declined"), series)
+    groups = (("types", "type_id"), ("carriers", "carrier_name"), ("agents", "user_id"))
+    return [
+        money_table(report, most),
+        reason_table(report, linked),
         overview(report, linked),
         promises(report, linked),
-        group_table("types", gettext("By type"), gettext("Type"), named[0], types, linked, most),
-        group_table(
-            "carriers", gettext("By carrier"), gettext("Carrier"), named[1], carriers, linked, most
-        ),
-        group_table(
-            "agents", gettext("By agent"), gettext("Agent"), named[2], deciders, linked, most
+        *(
+            drawing.table(Grouped(slug, dimension, (*SHARES, *COLUMNS), "decided", 1, chart))
+            for slug, dimension in groups
         ),
     ]
-    return [*money_tables(report, most), *reason_tables(report, linked), *made]
 
 
-def overview(report: PeriodReport, linked: LinkedFigures) -> FigureTable:
-    before = LinkedFigures(report.asked._replace(period=report.asked.period.before))
+def overview(report: PeriodReport, linked: LinkedNumbers) -> Table:
+    before = LinkedNumbers(report.asked._replace(period=report.asked.period.before))
     rows = [
         (
             text_cell(measure.title),
@@ -82,16 +74,13 @@ def overview(report: PeriodReport, linked: LinkedFigures) -> FigureTable:
         gettext("Period before"),
         gettext("Change"),
     )
-    return FigureTable("overview", gettext("This period and the one before"), columns, rows)
+    return Table("overview", gettext("This period and the one before"), columns, rows)
 
 
-PROMISES = (("answered_in_time", "answered_late"), ("resolved_in_time", "resolved_late"))
-
-
-def promises(report: PeriodReport, linked: LinkedFigures) -> FigureTable:
+def promises(report: PeriodReport, linked: LinkedNumbers) -> Table:
     rows, charted = [], []
     names = (gettext("First response"), gettext("Resolution"))
-    for name, (kept, broken) in zip(names, PROMISES, strict=True):
+    for name, (kept, broken) in zip(names, IN_TIME, strict=True):
         good, bad = report.now.get(kept, 0), report.now.get(broken, 0)
         was_good, was_bad = report.before.get(kept, 0), report.before.get(broken, 0)
         rows.append(
@@ -113,65 +102,10 @@ def promises(report: PeriodReport, linked: LinkedFigures) -> FigureTable:
     )
     series = (gettext("in time"), gettext("late"))
     chart = charts.columns(gettext("Promises kept and broken"), series, charted)
-    return FigureTable("promises", gettext("First response and resolution"), columns, rows, chart)
+    return Table("promises", gettext("First response and resolution"), columns, rows, chart)
 
 
-def group_table(
-    slug: str,
-    title: str,
-    heading: str,
-    names: Mapping[Any, tuple[str, dict[str, Any]]],
-    numbers: Mapping[Any, Mapping[str, int]],
-    linked: LinkedFigures,
-    most: int | None,
-) -> FigureTable:
-    """A row for each; those with the most decided come first, and what is nobody's last."""
-    order = sorted(
-        names,
-        key=lambda key: (
-            key in (None, ""),
-            -numbers[key].get("decided", 0),
-            reading_key(names[key][0]),
-        ),
-    )
-    rows = []
-    for key in order[:most]:
-        name, narrowed = names[key]
-        counts = {one: numbers[key].get(one, 0) for one in COLUMNS}
-        answered = counts["answered_in_time"] + counts["answered_late"]
-        resolved = counts["resolved_in_time"] + counts["resolved_late"]
-        rows.append(
-            (
-                text_cell(name),
-                share_cell(counts["answered_in_time"], answered),
-                share_cell(counts["resolved_in_time"], resolved),
-                share_cell(counts["accepted"], counts["decided"]),
-                share_cell(counts["satisfied"], counts["rated"]),
-                *(linked.number(one, counts[one], **narrowed) for one in COLUMNS),
-            )
-        )
-    columns = (
-        heading,
-        gettext("First responses in time"),
-        gettext("Resolutions in time"),
-        gettext("Share accepted"),
-        gettext("Share satisfied"),
-        *(str(MEASURES[one].title) for one in COLUMNS),
-    )
-    shown: Callable[[Any], tuple[int, int]] = lambda key: (  # noqa: E731
-        numbers[key].get("accepted", 0),
-        numbers[key].get("declined", 0),
-    )
-    charted = [(names[key][0], shown(key)) for key in order[:MOST_CHARTED]]
-    series = (gettext("accepted"), gettext("declined"))
-    chart = charts.columns(gettext("Accepted and declined"), series, charted)
-    return FigureTable(slug, title, columns, rows, chart, more=len(order) - len(rows))
-
-
-def money_tables(report: PeriodReport, most: int | None) -> list[FigureTable]:
-    """None until tickets have amounts."""
-    if not HAS_MONEY:
-        return []
+def money_table(report: PeriodReport, most: int | None) -> Table:
     before = {one.currency: one for one in report.money_before}
     rows = []
     for one in report.money[:most]:
@@ -199,14 +133,11 @@ def money_tables(report: PeriodReport, most: int | None) -> list[FigureTable]:
         gettext("Change"),
     )
     more = len(report.money) - len(rows)
-    return [FigureTable("money", gettext("Money recovered"), columns, rows, more=more)]
+    return Table("money", gettext("Money recovered"), columns, rows, more=more)
 
 
-def reason_tables(report: PeriodReport, linked: LinkedFigures) -> list[FigureTable]:
-    """None until decisions have reason codes."""
-    if not HAS_MONEY:
-        return []
-    names = reason_names()
+def reason_table(report: PeriodReport, linked: LinkedNumbers) -> Table:
+    names = {one.code: capfirst(str(one)) for one in ReasonCode.objects.all()}
     rows = [
         (
             text_cell(names.get(code, code) or gettext("none")),
@@ -227,9 +158,4 @@ def reason_tables(report: PeriodReport, linked: LinkedFigures) -> list[FigureTab
         gettext("Share of declined"),
     )
     chart = charts.columns(gettext("Reasons of declining"), (gettext("declined"),), charted)
-    return [FigureTable("reasons", gettext("Reasons of declining"), columns, rows, chart)]
-
-
-def reason_names() -> dict[str, str]:
-    model = apps.get_model(REASONS)
-    return {one.code: capfirst(str(one)) for one in model.objects.all()}
+    return Table("reasons", gettext("Reasons of declining"), columns, rows, chart)

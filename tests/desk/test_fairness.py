@@ -5,7 +5,9 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
+from desk.reports.counting import Narrowed
 from desk.reports.fairness import most_to_least, report
+from desk.reports.figures import days_up_to_today
 from tests import builders as build
 from tickets.assignment.automatic import assign
 from tickets.assignment.reassigning import reassign
@@ -25,7 +27,8 @@ def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
         company, status=2, decided_at=timezone.now(), agent=large, decided_by=large.user
     )
 
-    made = report(7)
+    asked = Narrowed(days_up_to_today(7))
+    made = report(asked)
 
     shares = {one.agent: one for one in made.shares}
     assert set(shares) == {"ada", "bob"}
@@ -36,7 +39,7 @@ def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
 
     # What is given by hand counts too.
     reassign(small.tickets.first().pk, large, user=eve)
-    assert {one.agent: one.received for one in report(7).shares} == {"ada": 10, "bob": 21}
+    assert {one.agent: one.received for one in report(asked).shares} == {"ada": 10, "bob": 21}
     assert ticket.agent == large
 
 

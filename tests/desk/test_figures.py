@@ -2,14 +2,16 @@
 
 import csv
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -17,14 +19,18 @@ from companies.models import Company, FailedRow
 from desk import tasks
 from desk.common import csv_files
 from desk.common.cache import cached
-from desk.reports import counting, dashboard, fairness, figures, kept_reports, tables
+from desk.reports import counting, fairness, figure_tables, kept
+from desk.reports.cells import duration
 from desk.reports.charts import columns, round_up
-from desk.reports.figures import Scope, Times
+from desk.reports.counting import Narrowed, Times
+from desk.reports.figures import SPANS, count_figures_of, days_up_to_today, in_deployment_zone
+from desk.reports.measures import Period
 from tests import builders as build
 from tickets import roles
 from tickets.models import Agent, Ticket
 
 NOW = datetime(2026, 3, 18, 15, tzinfo=UTC)
+WEEK = Narrowed(Period(date(2026, 3, 12), date(2026, 3, 18)))
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 DESK = "/admin/"
 
@@ -44,13 +50,15 @@ def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any)
     return build.ticket(company, **{"status": 2, "carrier_name": "dhl", **opened, **changes})
 
 
-def table(slug: str, scope: Scope = Scope()) -> list[tuple[Any, ...]]:  # noqa: B008 - a tuple
-    (found,) = (
-        one
-        for one in tables.dashboard(counting.count_figures_of(scope, NOW)).tables
-        if one.slug == slug
-    )
-    return [tuple(row) for row in found.rows]
+def table(slug: str, asked: Narrowed = WEEK) -> list[tuple[Any, ...]]:
+    """What stands in the rows: in a file, or where that is the same, on the page."""
+    with in_deployment_zone():
+        found = {one.slug: one for one in figure_tables.tables(count_figures_of(asked))}
+    return [tuple(cell.value for cell in row) for row in found[slug].rows]
+
+
+def lately(days: int = 7, **narrowed: Any) -> Narrowed:
+    return Narrowed(days_up_to_today(days), **narrowed)
 
 
 def test_counts_a_day_s_tickets_by_the_day_they_were_opened_and_decided(company: Company) -> None:
@@ -64,7 +72,7 @@ def test_counts_a_day_s_tickets_by_the_day_they_were_opened_and_decided(company:
     assert len(rows) == 7
     assert rows[0] == ("2026-03-12", 1, 0)
     assert rows[-2:] == [("2026-03-17", 0, 1), ("2026-03-18", 1, 0)]
-    assert len(table("volume", Scope(28))) == 28
+    assert len(table("volume", lately(28))) == 28
 
 
 @pytest.mark.parametrize(
@@ -83,13 +91,15 @@ def test_days_are_those_of_the_deployment_s_zone(
         build.ticket(company, created_at=at)
         decided(company, at=at, after=30 * DAY)
 
-    assert table("volume")[-2:] == days
+    first, last = (date.fromisoformat(day) for day, *_ in days)
+    assert table("volume", Narrowed(Period(first, last))) == days
 
 
 def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
+    now = timezone.now()
     for days in (0, 0.5, 2, 5, 10, 20, 400):
-        build.ticket(company, created_at=NOW - days * DAY, agent=agent)
-    build.ticket(company, created_at=NOW - 2 * DAY, status=3)
+        build.ticket(company, created_at=now - days * DAY, agent=agent)
+    build.ticket(company, created_at=now - 2 * DAY, status=3)
 
     assert table("backlog") == [
         ("0 to 1 days", 2),
@@ -104,25 +114,32 @@ def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
 def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
     company: Company, agent: Agent
 ) -> None:
+    now = timezone.now()
     for changes in (
         {"agent": agent},
-        {"due_at": NOW - HOUR},
-        {"due_at": NOW + HOUR, "filing_due_at": NOW + DAY},
+        {"due_at": now - HOUR},
+        {"due_at": now + HOUR, "filing_due_at": now + DAY},
         {"status": 3},
     ):
-        build.ticket(company, type_id=4, created_at=NOW - DAY, **changes)
+        build.ticket(company, type_id=4, created_at=now - DAY, **changes)
 
-    found = figures.backlog(Scope(), NOW)
+    found = count_figures_of(lately())
 
-    assert found.unassigned == 2
-    assert found.by_type == {4: (3, 1, 1)}
-    assert found.by_agent == {agent.pk: (1, 0, 0), None: (2, 1, 1)}
+    slugs = ("open", "overdue", "filing_near")
+    assert dict(figure_tables.tiles(found))["Unassigned"] == "2"
+    assert [found.groups["type_id"][4][slug] for slug in slugs] == [3, 1, 1]
+    assert [found.groups["user_id"][agent.user.pk][slug] for slug in slugs] == [1, 0, 0]
+    assert [found.groups["user_id"][None][slug] for slug in slugs] == [2, 1, 1]
 
 
 def test_what_is_kept_of_one_scope_is_shown_for_no_other() -> None:
-    scopes = [Scope(), Scope(28), Scope(7, 4), Scope(7, None, 4), Scope(7, carrier="dhl")]
+    number: list[dict[str, Any]] = [{name: 4} for name in ("type_id", "agent_id", "company_id")]
+    asked = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
 
-    assert len({dashboard.key_of(scope) for scope in scopes}) == len(scopes)
+    keys = {kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*asked, lately(28))}
+    assert len(keys) == 2 * (len(asked) + 1)
+    with timezone.override("Asia/Tokyo"):
+        assert kept.REPORTS.key(asked[0]) not in keys
 
 
 def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> None:
@@ -131,7 +148,7 @@ def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> N
     answered = {"created_at": NOW - 3 * HOUR, "first_responded_at": NOW - HOUR}
     build.ticket(company, type_id=2, **answered)
 
-    assert figures.decision_times(Scope(), NOW)[4] == Times(10, 5 * HOUR, 9 * HOUR)
+    assert count_figures_of(WEEK).decisions[4] == Times(10, 5 * HOUR, 9 * HOUR)
     all_types, *rows = table("times")
     assert all_types == ("All", 1, "2 h 0 min", "2 h 0 min", 10, "5 h 0 min", "9 h 0 min")
     assert [row[1:] for row in rows] == [
@@ -141,32 +158,35 @@ def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> N
 
 
 def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -> None:
-    bob = build.agent("bob")
-    late = {"resolution_due_at": NOW - 2 * DAY, "agent": bob}
-    decided(company, at=NOW - DAY, after=DAY, type_id=4, carrier_name="ups", **late)
-    decided(company, at=NOW - DAY, after=DAY, type_id=4, status=3, agent=bob)
-    decided(company, at=NOW - DAY, after=DAY, type_id=2, agent=agent)
+    bob, now = build.agent("bob"), timezone.now()
+    late = {"resolution_due_at": now - 2 * DAY, "agent": bob}
+    decided(company, at=now - DAY, after=DAY, type_id=4, carrier_name="ups", **late)
+    decided(company, at=now - DAY, after=DAY, type_id=4, status=3, agent=bob)
+    decided(company, at=now - DAY, after=DAY, type_id=2, agent=agent)
     build.ticket(
         company,
         type_id=2,
         agent=agent,
         carrier_name="dhl",
-        created_at=NOW - 9 * DAY,
-        due_at=NOW - HOUR,
-        filing_due_at=NOW + 2 * DAY,
+        created_at=now - 9 * DAY,
+        due_at=now - HOUR,
+        filing_due_at=now + 2 * DAY,
     )
-    build.ticket(company, type_id=2, created_at=NOW)
+    build.ticket(company, type_id=2, created_at=now)
 
-    assert [row[1:] for row in table("types")] == [(2, 1, 1, 0, 2, 1, 1), (2, 2, 1, 1, 0, 0, 0)]
-    assert table("agents") == [
+    assert [row[1:] for row in table("types", lately())] == [
+        (2, 1, 1, 0, 2, 1, 1),
+        (2, 2, 1, 1, 0, 0, 0),
+    ]
+    assert table("agents", lately()) == [
         ("nobody", 1, 0, 0, 0, 1, 0, 0),
         ("ada", 1, 1, 1, 0, 1, 1, 1),
         ("bob", 2, 2, 1, 1, 0, 0, 0),
     ]
-    assert table("carriers") == [
-        ("dhl", 2, 2, 1, "50.0 %", 1, 1),
+    assert table("carriers", lately()) == [
+        ("dhl", 2, 2, 1, 50.0, 1, 1),
         ("unknown", 1, 0, 0, "", 1, 0),
-        ("ups", 1, 1, 1, "100.0 %", 0, 0),
+        ("ups", 1, 1, 1, 100.0, 0, 0),
     ]
 
 
@@ -183,10 +203,10 @@ def test_counts_decisions_for_who_decided_and_the_rest_for_who_holds_it(
         ("ada", 3, 0, 0, 0, 1, 0, 0),
         ("eve", 0, 1, 1, 0, 0, 0, 0),
     ]
-    of_eve = Scope(agent_id=Agent.objects.get(user=eve).pk)
+    of_eve = WEEK._replace(agent_id=Agent.objects.get(user=eve).pk)
     assert [row[2] for row in table("volume", of_eve)] == [0, 0, 0, 0, 0, 1, 0]
     assert table("times", of_eve)[0][4] == 1
-    assert fairness.report(7, NOW).shares[0].decided == 0
+    assert fairness.report(WEEK).shares[0].decided == 0
 
 
 def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> None:
@@ -194,44 +214,75 @@ def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> No
     build.ticket(company, created_at=NOW, carrier_name="FedEx")
     decided(company, at=NOW - HOUR, after=HOUR, carrier_name="FedEx")
 
-    assert table("carriers") == [("FedEx", 3, 1, 1, "100.0 %", 2, 0)]
-    assert table("carriers", Scope(carrier="fedex")) == table("carriers")
-    assert table("volume", Scope(carrier="fedex"))[-1][1:] == (3, 1)
+    assert table("carriers") == [("FedEx", 3, 1, 1, 100.0, 2, 0)]
+    of_fedex = WEEK._replace(carrier="fedex")
+    assert table("carriers", of_fedex) == table("carriers")
+    assert table("volume", of_fedex)[-1][1:] == (3, 1)
 
 
 def test_counts_ahead_what_can_be_counted(
-    company: Company, monkeypatch: pytest.MonkeyPatch
+    lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = counting.count_figures_of
+    real, reports = counting.count, len(kept.quick_periods())
 
-    def fail(scope: Scope) -> Any:
-        if scope.days not in counted:
+    def fail(asked: Narrowed, *rest: Any) -> Any:
+        if asked.period.days not in counted:
             raise ZeroDivisionError
-        return real(scope)
+        return real(asked, *rest)
 
-    monkeypatch.setattr(counting, "count_figures_of", fail)
+    lead.get(DESK)
+    cache.delete(f"desk:{kept.FIGURES.key(lately())}")
+    monkeypatch.setattr(counting, "count", fail)
 
-    counted = [28]
+    counted = {28}
     assert tasks.count_figures() == 1
     failing = FailedRow.objects.filter(task="count_figures")
-    assert [str(row) for row in failing.all()] == ["days of figures 7"]
-    counted = list(dashboard.SPANS)
-    monkeypatch.setattr(kept_reports, "keep_reports_ahead", lambda: 1 / 0)
+    assert [str(row) for row in failing.all()] == ["figures 7"]
+    counted = set(SPANS)
     assert tasks.count_figures() == 2
-    assert [str(row) for row in failing.all()] == ["reports all"]
-    counted = []
+    assert not failing.exists()
+    cache.set("desk:looked:report", True, timeout=60)
+    counted = {*range(1, 40)}
+    assert tasks.count_figures() == 2 + reports - 1
+    assert [str(row) for row in failing.all()] == ["report Last 90 days"]
+    cache.clear()
+    lead.get(DESK, {"carrier": "x"})
+    counted = set()
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         tasks.count_figures()
 
 
+def test_counts_nothing_ahead_while_no_lead_looks(
+    lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert tasks.count_figures() == 0
+        return len([one for one in queries if "deliveries_pulse" not in one["sql"]])
+
+    cache.clear()
+    monkeypatch.setattr(counting, "count", None)
+    asked()
+    unlooked = asked()
+    assert not any(cache.get(f"desk:{kept.FIGURES.key(lately(days))}") for days in SPANS)
+    monkeypatch.undo()
+
+    lead.get(DESK)
+
+    assert tasks.count_figures() == len(SPANS)
+    cache.delete("desk:looked:figures")
+    assert asked() == unlooked
+
+
 def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
-    build.ticket(company, created_at=NOW, type_id=2, agent=agent, carrier_name="ups")
-    build.ticket(company, created_at=NOW, type_id=4, agent=agent, carrier_name="ups")
-    build.ticket(company, created_at=NOW, type_id=2, carrier_name="dhl")
+    now = timezone.now()
+    build.ticket(company, created_at=now, type_id=2, agent=agent, carrier_name="ups")
+    build.ticket(company, created_at=now, type_id=4, agent=agent, carrier_name="ups")
+    build.ticket(company, created_at=now, type_id=2, carrier_name="dhl")
 
     def counts(**wanted: Any) -> list[int]:
-        scope = Scope(**wanted)
-        return [table("volume", scope)[-1][1], table("backlog", scope)[0][1]]
+        asked = lately(**wanted)
+        return [table("volume", asked)[-1][1], table("backlog", asked)[0][1]]
 
     assert counts() == [3, 3]
     assert counts(type_id=2) == [2, 2]
@@ -276,22 +327,21 @@ def test_counts_once_a_minute_for_the_same_question(
 ) -> None:
     build.ticket(company)
     lead.get(DESK)
-    counted: list[Scope] = []
-    monkeypatch.setattr(counting, "count_figures_of", lambda scope: counted.append(scope))
+    monkeypatch.setattr(counting, "count", None)
 
     assert lead.get(DESK).status_code == 200
-    assert counted == []
 
 
 @pytest.mark.parametrize("days", ["7", "28"])
 def test_counts_ahead_what_leads_look_at_first(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch, days: str
 ) -> None:
+    lead.get(DESK, {"type": 2})
     build.ticket(company)
     tasks.count_figures()
-    monkeypatch.setattr(counting, "count_figures_of", None)
+    monkeypatch.setattr(counting, "count", None)
 
-    tiles = dict(lead.get(DESK, {"days": days}).context["figures"].tiles)
+    tiles = dict(lead.get(DESK, {"days": days}).context["tiles"])
     assert tiles["Open now"] == "1"
 
 
@@ -301,7 +351,7 @@ def test_leaves_out_what_is_no_filter(lead: Client, company: Company, query: dic
 
     answer = lead.get(DESK, query)
 
-    assert answer.context["scope"] == Scope()
+    assert answer.context["asked_for"] == lately()
 
 
 def test_agents_see_their_own_day_and_no_figures(
@@ -446,7 +496,7 @@ def test_rounds_the_scale_up(most: float, top: float) -> None:
     ("minutes", "said"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
 )
 def test_tells_times_in_two_units(minutes: float, said: str) -> None:
-    assert tables.duration(timedelta(minutes=minutes)) == said
+    assert duration(timedelta(minutes=minutes)) == said
 
 
 def test_nothing_is_kept_as_well_as_something() -> None:

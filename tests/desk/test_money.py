@@ -12,7 +12,7 @@ from companies.currencies import CURRENCIES
 from companies.models import Company
 from companies.money import money_text
 from desk.claim_file.contents import cover, read_claim
-from desk.reports.report_cells import share_cell
+from desk.reports.cells import share_cell
 from tests import builders as build
 from tests.desk.test_queues import LIST
 from tickets.changes.decisions import Decision, set_amounts

@@ -18,9 +18,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from desk.reports import tables
-from desk.reports.counting import count_figures_of
-from desk.reports.figures import Scope
+from desk.reports import figure_tables
+from desk.reports.counting import Narrowed
+from desk.reports.figures import count_figures_of, days_up_to_today
 from tests import builders as build
 from tests import test_api_docs
 from tests.browser.chromium import Tab
@@ -137,7 +137,7 @@ def test_the_own_day_counts_it_as_waiting(desk: Client, ticket: Ticket) -> None:
 
 
 def test_the_figures_count_it_as_open(ticket: Ticket) -> None:
-    tiles = dict(tables.dashboard(count_figures_of(Scope())).tiles)
+    tiles = dict(figure_tables.tiles(count_figures_of(Narrowed(days_up_to_today(7)))))
 
     assert (tiles["Open now"], tiles["Decided"]) == ("1", "0")
 

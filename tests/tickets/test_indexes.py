@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from companies.models import Company
 from desk.queue.queues import QUEUES
-from desk.reports import figures
-from desk.reports.figures import Scope
+from desk.reports import counting
+from desk.reports.counting import DIMENSIONS, Narrowed
+from desk.reports.figures import days_up_to_today
+from desk.reports.measures import OF_OPEN
 from tests import builders as build
 from tickets.models import Agent, Appeal, Ticket
 from tickets.statuses import OPEN, TERMINAL, Status
@@ -161,7 +163,7 @@ def test_claims_to_file_are_read_in_the_order_of_their_money() -> None:
 @pytest.mark.usefixtures("tickets")
 def test_assignment_and_figures_read_only_open_tickets() -> None:
     with CaptureQueriesContext(connection) as asked:
-        figures.backlog(Scope(), timezone.now())
+        counting.count(Narrowed(days_up_to_today(7)), OF_OPEN, (*DIMENSIONS, "age"))
     loads = Agent.objects.with_loads().values_list("pk", "load")
     waiting = Ticket.objects.waiting().exclude(type__in=[4])
 

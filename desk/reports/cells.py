@@ -1,6 +1,6 @@
-"""What stands in a report's tables: words, numbers, and where the tickets behind them are."""
+"""What stands in tables: words, numbers, times, and where the tickets behind a number are."""
 
-from collections.abc import Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -10,9 +10,9 @@ from django.utils.formats import number_format
 
 from companies.currencies import exact_amount
 from companies.money import money_number
-from desk.reports import charts
+from desk.reports.counting import Narrowed, Times
 from desk.reports.measures import OF_DECIDED, name_in_address
-from desk.reports.report import Money, Narrowed
+from desk.reports.report import Money
 
 
 class Cell(NamedTuple):
@@ -25,18 +25,24 @@ class Cell(NamedTuple):
     def __str__(self) -> str:
         return self.text
 
-
-class FigureTable(NamedTuple):
-    slug: str
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    chart: charts.Chart | None = None
-    # How many rows the file has besides.
-    more: int = 0
+    @property
+    def says_words(self) -> bool:
+        """Not a number: it may be text from outside."""
+        return isinstance(self.value, str)
 
 
-class LinkedFigures:
+def number_cell(number: int, link: str = "") -> Cell:
+    return Cell(number_format(number, use_l10n=True, force_grouping=True), number, link)
+
+
+class PlainNumbers:
+    """Makes cells of numbers that lead nowhere."""
+
+    def number(self, slug: str, number: int, **narrowed: Any) -> Cell:
+        return number_cell(number)
+
+
+class LinkedNumbers(PlainNumbers):
     """Makes cells of a report; the lists that they lead to are narrowed as the report is."""
 
     def __init__(self, asked: Narrowed) -> None:
@@ -54,11 +60,7 @@ class LinkedFigures:
         if slug in OF_DECIDED and "agent" in narrowed:
             narrowed["decided_by"] = narrowed.pop("agent")
         query = {"queue": "everything", "figure": figure, **self.narrowed, **narrowed}
-        return Cell(
-            number_format(number, use_l10n=True, force_grouping=True),
-            number,
-            f"{self.list}?{urlencode(query)}" if number else "",
-        )
+        return number_cell(number, f"{self.list}?{urlencode(query)}" if number else "")
 
 
 def text_cell(value: object) -> Cell:
@@ -90,3 +92,19 @@ def recovered(money: Money) -> Cell:
         return Cell("", "")
     part = 100 * money.paid / money.claimed
     return Cell(f"{number_format(round(part, 1), 1)} %", round(float(part), 1))
+
+
+def times_cells(times: Times) -> list[Cell]:
+    spans = (times.median, times.p90)
+    return [number_cell(times.number), *(text_cell(duration(one)) for one in spans)]
+
+
+def duration(time: timedelta | None) -> str:
+    """To the minute, the hour or the day, in two units at most."""
+    if time is None:
+        return ""
+    minutes = round(time.total_seconds() / 60)
+    hours, days = minutes // 60, minutes // 1440
+    if days:
+        return f"{days} d {hours % 24} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
