@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from companies.ids import read_id
 from companies.reading_order import reading_key
 from desk.common import csv_files
 from desk.common.requests import staff
@@ -77,16 +78,14 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
 
 def requested(request: HttpRequest) -> Narrowed:
     """What the address asks for; what is no such thing is left out."""
-
-    def number(name: str) -> int | None:
-        text = request.GET.get(name, "")
-        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
-
-    days = number("days")
-    carrier = request.GET.get("carrier", "").replace("\x00", "").strip()[:100]
+    days, kind, agent = (read_id(request.GET.get(name, "")) for name in ("days", "type", "agent"))
     with in_deployment_zone():
         period = days_up_to_today(days if days in SPANS else SPANS[0])
-    return Narrowed(period, number("type"), carrier, agent_id=number("agent"))
+    return Narrowed(period, kind, typed(request, "carrier"), agent_id=agent)
+
+
+def typed(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\x00", "").strip()[:100]
 
 
 def fairness_page(request: HttpRequest) -> HttpResponse:

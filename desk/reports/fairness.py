@@ -21,15 +21,10 @@ class Share(NamedTuple):
     agent: str
     capacity: int
     received: int
-    share: float
-    fair_share: float
+    # 1 is exactly their part.
+    ratio: float | None
     decided: int
     first_response: timedelta | None
-
-    @property
-    def ratio(self) -> float | None:
-        """1 is exactly their part."""
-        return self.share / self.fair_share if self.fair_share else None
 
 
 class Fairness(NamedTuple):
@@ -63,8 +58,7 @@ def report(asked: Narrowed) -> Fairness:
             name,
             capacity,
             received[name],
-            received[name] / all_received,
-            capacity / all_capacity,
+            received[name] * all_capacity / (capacity * all_received) if capacity else None,
             groups["user_id"].get(user_id, {}).get("decided", 0),
             answers.get(user_id, Times()).median,
         )

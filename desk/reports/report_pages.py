@@ -11,13 +11,14 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext
 
+from companies.ids import read_id
 from companies.models import Company
 from companies.reading_order import reading_key
 from companies.spellings import same_text, typed_id
 from desk.common import csv_files
 from desk.reports import report_tables
 from desk.reports.counting import Narrowed
-from desk.reports.dashboard import download_table, require_figures
+from desk.reports.dashboard import download_table, require_figures, typed
 from desk.reports.figures import days_up_to_today
 from desk.reports.kept import REPORTS, quick_periods
 from desk.reports.measures import Period
@@ -32,18 +33,13 @@ class Question:
 
     def __init__(self, request: HttpRequest) -> None:
         self.given = {
-            name: request.GET.get(name, "").replace("\x00", "").strip()[:100]
-            for name in ("from", "to", "type", "carrier", "company")
+            name: typed(request, name) for name in ("from", "to", "type", "carrier", "company")
         }
         self.errors: list[str] = []
         self.company = self.company_named(self.given["company"])
-        kind = self.given["type"]
-        known = kind.isascii() and kind.isdecimal() and len(kind) < 6
+        company_id = self.company.pk if self.company else None
         self.asked = Narrowed(
-            self.period(),
-            int(kind) if known else None,
-            self.given["carrier"],
-            self.company.pk if self.company else None,
+            self.period(), read_id(self.given["type"]), self.given["carrier"], company_id
         )
 
     @property
