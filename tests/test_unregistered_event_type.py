@@ -14,6 +14,7 @@ from deliveries import publishing
 from deliveries.models import Attempt, Delivery, Health, State
 from faults.receiver import Receiver
 from tests import builders as build
+from tests.desk.test_claim_file import unpacked
 from tests.sending import deliver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
@@ -102,4 +103,4 @@ def test_the_desk_shows_them_by_number(company: Company, webhook: Webhook) -> No
     evidence = desk.post("/admin/tickets/ticket/events/7/evidence/")
 
     assert without == []
-    assert evidence.status_code == 200
+    assert unpacked(evidence)

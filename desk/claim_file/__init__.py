@@ -1,1 +1,1 @@
-"""The claim file of a ticket: one PDF, and a ZIP with it, that a carrier can take."""
+"""The claim file of a ticket, for a carrier, and the evidence, for a dispute: PDF and ZIP."""

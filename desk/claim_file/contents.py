@@ -5,7 +5,6 @@ what we offered and wrote, and the deliveries. Words are in the active language,
 zone.
 """
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from tickets.api.conversation import read_conversation
 from tickets.api.queries import describe_ticket
 from tickets.labels import status_label
 from tickets.models import ReasonCode, Ticket, TicketFile
+from webhooks.models import Webhook
 
 MOST_SCANS = 5_000
 # Of longer tables the newest are on paper, and all are in the CSV files.
@@ -50,16 +50,20 @@ class ClaimFacts(NamedTuple):
 
 
 def read_claim(ticket: Ticket, *, for_carrier: bool = False) -> ClaimFacts:
-    own = Shipment.objects.filter(company=ticket.company_id, pk=ticket.shipment_id or 0)
-    shipment = own.first()
+    shipment = own_shipment(ticket)
     row = describe_ticket(ticket.company, ticket.pk, with_comments=True, base="")
     row["allComments"] = read_conversation(ticket.company, ticket.pk, MOST_PAGES)
     files = list(ticket.files.filter(public=True))
     for shown, file in zip(row["files"], files, strict=True):
         del shown["url"]
         shown |= {"file": f"files/{archive_name(file.pk, file.name)}", "sha256": file.sha256}
-    told = [] if for_carrier else told_deliveries(shipment)
+    told = [] if for_carrier else delivery_rows(told_deliveries(shipment))
     return ClaimFacts(ticket, shipment, scans_of(shipment), told, files, row, for_carrier)
+
+
+def own_shipment(ticket: Ticket) -> Shipment | None:
+    own = Shipment.objects.filter(company=ticket.company_id, pk=ticket.shipment_id or 0)
+    return own.first()
 
 
 def scans_of(shipment: Shipment | None) -> Rows:
@@ -71,24 +75,37 @@ def scans_of(shipment: Shipment | None) -> Rows:
     return [[at, tracking_label(status), *rest] for at, status, *rest in found]
 
 
-def told_deliveries(shipment: Shipment | None) -> Rows:
-    """What the company's webhooks got about the shipment."""
+class Told(NamedTuple):
+    """What the company's webhooks got about a shipment, newest first; `cut`: there was more."""
+
+    webhooks: dict[int, Webhook]
+    deliveries: list[Delivery]
+    cut: bool
+
+
+def told_deliveries(shipment: Shipment | None) -> Told:
     if shipment is None:
-        return []
+        return Told({}, [], cut=False)
     webhooks = {one.pk: one for one in lookup.webhooks_of(shipment.company)}
-    events = lookup.events_of(shipment.tracking_number, shipment.company)
-    told = [event for event in events if event.ticket_id is None][: lookup.MOST_EVENTS]
-    found: Sequence[Delivery] = lookup.deliveries_of(told, list(webhooks)) if webhooks else []
+    found = lookup.events_of(shipment.tracking_number, shipment.company)
+    # What we and the company write to each other is no carrier's business.
+    events = [event for event in found if event.ticket_id is None][: lookup.MOST_EVENTS]
+    deliveries = lookup.deliveries_of(events, list(webhooks)) if webhooks else []
+    cut = len(found) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
+    return Told(webhooks, deliveries[: lookup.MOST_DELIVERIES], cut)
+
+
+def delivery_rows(told: Told) -> Rows:
     return [
         [
             one.created_at,
-            webhooks[one.webhook_id].type_name,
+            told.webhooks[one.webhook_id].type_name,
             str(one.pk),
             state_words(one.state),
             one.finished_at,
             str(one.attempts),
         ]
-        for one in found[: lookup.MOST_DELIVERIES]
+        for one in told.deliveries
     ]
 
 

@@ -1,37 +1,49 @@
-"""Makes the claim file in a folder that is gone afterwards, one file of the ticket at a time."""
+"""Makes the claim file and the evidence, which is the claim file without its PDF.
 
-import hashlib
+In a folder that is gone afterwards, one file of the ticket at a time.
+"""
+
 import json
 import logging
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 from threading import BoundedSemaphore
 from typing import IO, Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.utils import timezone, translation
+from django.utils.translation import gettext
 
-from companies.files.storage import FileMissing, read_file
 from desk.claim_file.contents import (
     ClaimFacts,
+    Rows,
     delivery_columns,
     pdf_contents,
     read_claim,
     scan_columns,
 )
+from desk.claim_file.evidence import evidence_parts
+from desk.claim_file.parts import Parts, digest_of, fetch_files, readable_json, zip_of
 from desk.common.csv_files import csv_lines
-from tickets.changes.actors import actor_for
+from shipments.models import Shipment
+from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind
 from tickets.models import Ticket
+from tickets.statuses import By
 
 logger = logging.getLogger(__name__)
 
+# For the evidence.
+NEEDED = {
+    Ticket: ["tickets.view_ticket", "deliveries.view_delivery"],
+    Shipment: ["shipments.view_shipment", "deliveries.view_delivery"],
+}
 PROGRAM = Path(__file__).with_name("maker.py")
 FONTS = Path(__file__).with_name("fonts")
 # Longer than its own limit of processor time, as the machine may be busy.
@@ -39,11 +51,10 @@ SECONDS = 120.0
 # At a time in one web process, each with a gigabyte at worst beside it.
 AT_ONCE = BoundedSemaphore(1)
 WAIT_SECONDS = 10.0
-CHUNK = 1024 * 1024
 
 
 class Busy(Exception):
-    """Another claim file is being made."""
+    """Another file is being made."""
 
 
 def claim_file(
@@ -54,45 +65,54 @@ def claim_file(
     Times are in the company's zone. Never more than one file of the ticket is in memory. Raises
     NotAllowed and Busy.
     """
-    actor, words = actor_for(user), ExitStack()
+    actor = actor_for(user)
     # Holds no transaction: the storage may be far away.
-    with words, one_at_a_time(), TemporaryDirectory(prefix="claim-") as name:
-        words.enter_context(translation.override(language))
-        words.enter_context(timezone.override(ticket.company.zone))
+    with (
+        one_at_a_time() as folder,
+        translation.override(language),
+        timezone.override(ticket.company.zone),
+    ):
         claim = read_claim(ticket, for_carrier=for_carrier)
-        folder = Path(name)
-        fetch_files(claim, folder)
+        held = fetch_files(claim.files, folder)
         pdf = make_pdf(claim, folder, language)
-        made = zip_of(claim, folder, pdf) if whole else open_copy(pdf)
-    digest = hashlib.sha256()
-    while part := made.read(CHUNK):
-        digest.update(part)
-    made.seek(0)
-    facts = {"sha256": digest.hexdigest(), "language": language}
+        # Open, it is still there when its folder is gone.
+        made = zip_of(claim_parts(claim, held, pdf)) if whole else pdf.open("rb")
+    facts = {"sha256": digest_of(made), "language": language}
     facts |= {} if for_carrier else {"copy": "company"}
     record_history(ticket, actor, Kind.CLAIM_FILE_TAKEN, data=facts)
     return made
 
 
+def evidence(about: Ticket | Shipment, *, user: User) -> IO[bytes]:
+    """The ZIP of what was sent about a shipment, open to be read; its history keeps who took it.
+
+    That of a ticket's shipment has the ticket's files too. Raises NotAllowed and Busy.
+    """
+    if not user.is_active or not user.has_perms(NEEDED[type(about)]):
+        text = gettext("%(name)s is not allowed to download evidence.")
+        raise NotAllowed(text % {"name": user.get_username()})
+    with one_at_a_time() as folder:
+        made = zip_of(evidence_parts(about, folder))
+    digest = digest_of(made)
+    if isinstance(about, Ticket):
+        actor = Actor(By.AGENT, user.get_username())
+        record_history(about, actor, Kind.EVIDENCE_TAKEN, data={"sha256": digest})
+    else:
+        text = gettext("Downloaded the evidence, SHA-256 %(digest)s.")
+        LogEntry.objects.log_actions(user.pk, [about], CHANGE, text % {"digest": digest})
+    return made
+
+
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
+def one_at_a_time() -> Iterator[Path]:
+    """The folder in which it is made. Raises Busy."""
     if not AT_ONCE.acquire(timeout=WAIT_SECONDS):
         raise Busy
     try:
-        yield
+        with TemporaryDirectory(prefix="claim-") as name:
+            yield Path(name)
     finally:
         AT_ONCE.release()
-
-
-def fetch_files(claim: ClaimFacts, folder: Path) -> None:
-    """Put the files of the ticket into the folder; what the storage has lost is not there."""
-    for file in claim.files:
-        try:
-            (folder / str(file.pk)).write_bytes(read_file(file.stored_as))
-        except FileMissing:
-            text = "file %s of ticket %s is not in the storage"
-            ticket_id = claim.ticket.pk
-            logger.warning(text, file.pk, ticket_id, extra={"ticket_id": ticket_id})
 
 
 def make_pdf(claim: ClaimFacts, folder: Path, language: str) -> Path:
@@ -132,28 +152,17 @@ def run_maker(contents: dict[str, Any]) -> int:
     return ran.returncode
 
 
-def zip_of(claim: ClaimFacts, folder: Path, pdf: Path) -> IO[bytes]:
-    made = TemporaryFile()  # noqa: SIM115 - whoever reads it closes it
-    with ZipFile(made, "w", ZIP_DEFLATED) as archive:
-        archive.write(pdf, f"claim-{claim.ticket.pk}.pdf")
-        archive.writestr("scans.csv", "".join(csv_lines(scan_columns(), claim.scans)))
-        if not claim.for_carrier:
-            told = "".join(csv_lines(delivery_columns(), claim.deliveries))
-            archive.writestr("deliveries.csv", told)
-            archive.writestr("ticket.json", as_readable_json(claim.row))
-        for file, shown in zip(claim.files, claim.row["files"], strict=True):
-            path = folder / str(file.pk)
-            if path.exists():
-                # Pictures and PDFs are compressed already.
-                archive.write(path, shown["file"], compress_type=ZIP_STORED)
-    made.seek(0)
-    return made
+def claim_parts(claim: ClaimFacts, held: dict[int, Path], pdf: Path) -> Parts:
+    parts: Parts = {f"claim-{claim.ticket.pk}.pdf": pdf}
+    parts["scans.csv"] = table_of(scan_columns(), claim.scans)
+    if not claim.for_carrier:
+        parts["deliveries.csv"] = table_of(delivery_columns(), claim.deliveries)
+        parts["ticket.json"] = readable_json(claim.row)
+    for file, shown in zip(claim.files, claim.row["files"], strict=True):
+        if file.pk in held:
+            parts[shown["file"]] = held[file.pk]
+    return parts
 
 
-def open_copy(pdf: Path) -> IO[bytes]:
-    """Still there when its folder is gone."""
-    return pdf.open("rb")
-
-
-def as_readable_json(row: dict[str, Any]) -> str:
-    return json.dumps(row, indent=1, ensure_ascii=False) + "\n"
+def table_of(columns: list[str], rows: Rows) -> bytes:
+    return "".join(csv_lines(columns, rows)).encode()

@@ -84,7 +84,8 @@ def confirm_setup(
         device = pending_device(user, device_id)
         if device is not None:
             refuse_throttled(device)
-        if device is not None and device.verify_token(normalise_code(code)):
+        right = device is not None and device.verify_token(normalise_code(code))  # type: ignore[no-untyped-call]
+        if device is not None and right:
             device.confirmed = True
             device.save(update_fields=["confirmed"])
             sessions.end_others(user, session_key)

@@ -1,1 +1,1 @@
-"""Helping companies with their webhooks: deliveries, shipments, evidence."""
+"""Helping companies with their webhooks: deliveries, shipments."""

@@ -1,11 +1,10 @@
-"""Pages of TicketAdmin about events: why one was not got, and the record of them as a file."""
+"""Page of TicketAdmin about events: why one was not got."""
 
 from typing import Any
 
 from django import forms
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.shortcuts import get_object_or_404
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
@@ -15,9 +14,7 @@ from companies.ids import LARGEST_ID
 from companies.models import Company
 from companies.spellings import same_text, typed_id
 from desk.common.admin_base import ModelAdmin
-from desk.common.requests import StaffRequest
-from desk.support import delivery_details, evidence, lookup
-from shipments.models import Shipment
+from desk.support import delivery_details, lookup
 from webhooks.event_types import registry
 
 
@@ -90,21 +87,12 @@ def company_given(typed: str) -> Company | None:
 
 
 class SupportPages(ModelAdmin):
-    """What TicketAdmin has for the question of a missing event, and for a dispute."""
+    """What TicketAdmin has for the question of a missing event."""
 
     def get_urls(self) -> list[URLPattern]:
         guarded = self.admin_site.admin_view
-        export = guarded(self.evidence_page)
-        return [
-            path("events/", guarded(self.find_page), name="tickets_ticket_events"),
-            path(
-                "events/<id:shipment_id>/evidence/",
-                guarded(self.shipment_evidence_page),
-                name="tickets_ticket_shipment_evidence",
-            ),
-            path("<id:ticket_id>/evidence/", export, name="tickets_ticket_evidence"),
-            *super().get_urls(),
-        ]
+        page = guarded(self.find_page)
+        return [path("events/", page, name="tickets_ticket_events"), *super().get_urls()]
 
     def find_page(self, request: HttpRequest) -> HttpResponse:
         if not request.user.has_perms(["deliveries.view_delivery", "webhooks.view_webhook"]):
@@ -121,30 +109,3 @@ class SupportPages(ModelAdmin):
             found = lookup.find_events(**form.cleaned_data)
             context |= {"found": found, "lines": delivery_details.delivery_lines(found.deliveries)}
         return TemplateResponse(request, "admin/tickets/ticket/events.html", context)
-
-    def evidence_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
-        """POST gives the file, since it also leaves a line in the ticket's history."""
-        if not request.user.has_perms(evidence.NEEDED):
-            raise PermissionDenied
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        ticket = self.get_object(request, str(ticket_id))
-        if ticket is None:
-            raise Http404
-        content = evidence.export_ticket(ticket, user=request.user)
-        return as_file(content, f"evidence-ticket-{ticket.pk}.zip")
-
-    def shipment_evidence_page(self, request: StaffRequest, shipment_id: int) -> HttpResponse:
-        """POST gives the file of a shipment that there need be no ticket about."""
-        if not request.user.has_perms(evidence.NEEDED_WITHOUT_TICKET):
-            raise PermissionDenied
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        shipment = get_object_or_404(Shipment.objects.select_related("company"), pk=shipment_id)
-        content = evidence.export_shipment(shipment, user=request.user)
-        return as_file(content, f"evidence-shipment-{shipment.pk}.zip")
-
-
-def as_file(content: bytes, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(content, content_type="application/zip", headers=headers)

@@ -68,7 +68,8 @@ def line(
 
 def sentence(entry: HistoryEntry) -> str:
     """What happened, in the language of whoever reads it."""
-    return gettext(template(entry)).format_map(facts(entry))
+    text = template(entry)
+    return gettext(text).format_map(facts(entry))
 
 
 def template(entry: HistoryEntry) -> str:

@@ -12,6 +12,7 @@ from zipfile import ZipFile
 
 import pypdfium2
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -76,9 +77,13 @@ def take(
     return desk.post(f"{LIST}{ticket.pk}/claim-file/", said)
 
 
-def unpacked(answer: HttpResponse) -> dict[str, bytes]:
+def content_of(answer: HttpResponse) -> bytes:
     assert answer.status_code == 200
-    with ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
+    return b"".join(answer.streaming_content)
+
+
+def unpacked(answer: HttpResponse) -> dict[str, bytes]:
+    with ZipFile(io.BytesIO(content_of(answer))) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
@@ -198,11 +203,14 @@ def test_one_is_made_at_a_time(
     desk: Client, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(making, "WAIT_SECONDS", 0.01)
+    places = (f"{ticket.pk}/evidence/", f"events/{ticket.shipment_id}/evidence/")
     with making.one_at_a_time():
-        answer = take(desk, ticket)
+        answers = [take(desk, ticket), *(desk.post(f"{LIST}{place}") for place in places)]
 
-    assert answer.status_code == 302
-    assert not HistoryEntry.objects.filter(kind=Kind.CLAIM_FILE_TAKEN).exists()
+    assert [answer.status_code for answer in answers] == [302] * 3
+    taken = (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN)
+    assert not HistoryEntry.objects.filter(kind__in=taken).exists()
+    assert not LogEntry.objects.exists()
 
 
 def test_only_agents_take_it_in_a_language_that_there_is(desk: Client, ticket: Ticket) -> None:

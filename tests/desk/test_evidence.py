@@ -3,9 +3,7 @@
 import base64
 import hashlib
 import json
-from io import BytesIO
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -18,10 +16,12 @@ from deliveries import publishing
 from deliveries.engine import recording
 from deliveries.engine.signing import sign
 from deliveries.models import Delivery, Event
-from desk.support import evidence, lookup
+from desk.claim_file import making
+from desk.support import lookup
 from shipments.models import Shipment
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, failed, result
+from tests.desk.test_claim_file import content_of, unpacked
 from tickets import roles
 from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, HistoryEntry, Ticket
@@ -46,20 +46,15 @@ def address(ticket: Ticket) -> str:
     return f"/admin/tickets/ticket/{ticket.pk}/evidence/"
 
 
-def unpacked(content: bytes) -> dict[str, bytes]:
-    with ZipFile(BytesIO(content)) as file:
-        return {name: file.read(name) for name in file.namelist()}
-
-
 def record(client: Client, ticket: Ticket) -> dict[str, Any]:
-    return json.loads(unpacked(client.post(address(ticket)).content)["evidence.json"])
+    return json.loads(unpacked(client.post(address(ticket)))["evidence.json"])
 
 
 def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticket: Ticket) -> None:
     answer = desk.post(address(ticket))
 
     assert answer.headers["Content-Disposition"].startswith("attachment")
-    found = unpacked(answer.content)
+    found = unpacked(answer)
     told = json.loads(found["evidence.json"])
     [delivery] = told["deliveries"]
     assert found[delivery["body"]["file"]] == BODY == base64.b64decode(delivery["body"]["base64"])
@@ -88,7 +83,7 @@ def test_the_ticket_s_page_leads_to_it(desk: Client, ticket: Ticket) -> None:
 
 
 def test_the_manifest_has_the_digest_of_every_file(desk: Client, ticket: Ticket) -> None:
-    found = unpacked(desk.post(address(ticket)).content)
+    found = unpacked(desk.post(address(ticket)))
 
     digests = json.loads(found.pop("manifest.json"))["sha256"]
 
@@ -96,11 +91,13 @@ def test_the_manifest_has_the_digest_of_every_file(desk: Client, ticket: Ticket)
 
 
 def test_the_same_state_gives_the_same_bytes(desk: Client, ticket: Ticket) -> None:
-    assert desk.post(address(ticket)).content == desk.post(address(ticket)).content
+    once, again = (content_of(desk.post(address(ticket))) for _ in range(2))
+
+    assert once == again
 
 
 def test_holds_no_secret(desk: Client, ticket: Ticket) -> None:
-    every = b"".join(unpacked(desk.post(address(ticket)).content).values()).decode()
+    every = b"".join(unpacked(desk.post(address(ticket))).values()).decode()
 
     for secret in ["5e" * 32, "delivery-token-nobody-sees", 'Authorization":']:
         assert secret not in every
@@ -121,7 +118,7 @@ def test_says_that_a_signature_cannot_be_checked_once_the_secret_was_rotated(
 def test_history_says_who_took_it_and_companies_do_not_see_that(
     desk: Client, ticket: Ticket
 ) -> None:
-    content = desk.post(address(ticket)).content
+    content = content_of(desk.post(address(ticket)))
 
     entry = HistoryEntry.objects.get()
     assert (entry.actor, entry.public) == ("ada", False)
@@ -160,7 +157,7 @@ def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, tick
     client.force_login(operator)
     assert client.post(address(ticket)).status_code == 403
     with pytest.raises(NotAllowed):
-        evidence.export_ticket(ticket, user=operator)
+        making.evidence(ticket, user=operator)
     assert not HistoryEntry.objects.exists()
 
 
@@ -273,7 +270,7 @@ def test_the_evidence_of_a_shipment_is_that_of_a_ticket_without_the_ticket(
     answer = desk.post(of_shipment(4101))
 
     assert 'filename="evidence-shipment-4101.zip"' in answer.headers["Content-Disposition"]
-    found = unpacked(answer.content)
+    found = unpacked(answer)
     told = json.loads(found["evidence.json"])
     assert told["ticket"] is None
     assert {**told, "ticket": of_ticket["ticket"]} == of_ticket
@@ -281,7 +278,7 @@ def test_the_evidence_of_a_shipment_is_that_of_a_ticket_without_the_ticket(
 
 
 def test_the_shipment_s_log_says_who_took_it(desk: Client, agent: Agent, ticket: Ticket) -> None:
-    content = desk.post(of_shipment(4101)).content
+    content = content_of(desk.post(of_shipment(4101)))
 
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_id) == (agent.user, "4101")
@@ -294,7 +291,7 @@ def test_a_shipment_s_evidence_is_for_who_may_see_both(client: Client, ticket: T
 
     assert client.post(of_shipment(4101)).status_code == 403
     with pytest.raises(NotAllowed):
-        evidence.export_shipment(Shipment.objects.get(), user=nobody)
+        making.evidence(Shipment.objects.get(), user=nobody)
     assert not LogEntry.objects.exists()
 
 

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-from io import BytesIO
-from zipfile import ZipFile
 
 import pytest
 from django.core.files.storage import default_storage
@@ -13,9 +11,9 @@ from pytest_django import Settings
 
 from companies.files import storage
 from companies.models import Company
-from desk.support import evidence_files
 from tests import builders as build
 from tests import files
+from tests.desk.test_claim_file import unpacked
 from tickets.models import HistoryEntry, RequestedDocument, Ticket, TicketFile
 
 LIST = "/admin/tickets/ticket/"
@@ -112,13 +110,11 @@ def test_the_evidence_holds_the_files_by_names_of_our_own(
 ) -> None:
     lost = build.file(ticket.company, ticket=ticket)
 
-    answer = desk.post(f"{LIST}{ticket.pk}/evidence/")
+    made = unpacked(desk.post(f"{LIST}{ticket.pk}/evidence/"))
 
-    with ZipFile(BytesIO(answer.content)) as archive:
-        told = json.loads(archive.read("evidence.json"))
-        manifest = json.loads(archive.read("manifest.json"))
-        assert archive.read(f"files/{file.pk}.png") == files.picture()
-        assert b"&lt;b&gt;box" in archive.read("index.html")
+    told, manifest = json.loads(made["evidence.json"]), json.loads(made["manifest.json"])
+    assert made[f"files/{file.pk}.png"] == files.picture()
+    assert b"&lt;b&gt;box" in made["index.html"]
     assert manifest["sha256"][f"files/{file.pk}.png"] == file.sha256
     assert [one["file"] for one in told["files"]] == [f"files/{file.pk}.png", None]
     assert (told["files"][0]["name"], told["files"][0]["requested_document"]) == (
@@ -127,13 +123,3 @@ def test_the_evidence_holds_the_files_by_names_of_our_own(
     )
     assert told["files"][1]["sha256"] == lost.sha256
     assert not told["complete"]
-
-
-def test_the_evidence_stays_small_enough_to_be_made(
-    desk: Client, ticket: Ticket, file: TicketFile, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(evidence_files, "MOST_FILE_BYTES", 10)
-
-    parts = evidence_files.file_parts(ticket)
-
-    assert [(part.entry["file"], part.content) for part in parts] == [(None, None)]

@@ -1,8 +1,6 @@
 """Text from outside is isolated wherever the desk shows it, and controls what nobody sees (N30)."""
 
-import io
 import re
-import zipfile
 from html.parser import HTMLParser
 from typing import Any
 
@@ -19,6 +17,7 @@ from desk.models import Storm
 from shipments.models import Surcharge, TrackingUpdate
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
+from tests.desk.test_claim_file import unpacked
 from tickets.models import Comment, Document, FilingRule, HistoryEntry, Rating, Ticket
 from tickets.statuses import Status
 from webhooks.models import Webhook
@@ -170,16 +169,15 @@ def test_no_page_obeys_what_was_planted(operator: Client, pages: dict[str, int])
 
 def test_the_evidence_shows_what_was_planted_too(operator: Client, pages: dict[str, int]) -> None:
     ticket = Ticket.objects.get(status=Status.ACCEPTED)
-    content = operator.post(f"/admin/tickets/ticket/{ticket.pk}/evidence/").content
-    files = zipfile.ZipFile(io.BytesIO(content))
-    html = files.read("index.html").decode()
+    files = unpacked(operator.post(f"/admin/tickets/ticket/{ticket.pk}/evidence/"))
+    html = files["index.html"].decode()
 
     assert Texts(html).beside == []
     assert CONTROL not in html
     assert SHOWN in html
     # The bytes are as they were sent.
-    (body,) = [name for name in files.namelist() if name.startswith("bodies/")]
-    assert EVIL in files.read(body).decode()
+    (body,) = [name for name in files if name.startswith("bodies/")]
+    assert EVIL in files[body].decode()
 
 
 def test_shows_controls_in_what_is_read_and_keeps_what_is_sent_back() -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from desk.support import evidence
+from desk.claim_file import making
 from desk.ticket import history_sentences, history_words, together_words
 from tests import builders as build
 from tests.desk.forms import token
@@ -310,7 +310,7 @@ def test_a_lead_reassigns(company: Company, agent: Agent, eve: User) -> None:
 
 
 def test_evidence_is_downloaded(eve: User, ticket: Ticket) -> None:
-    evidence.export_ticket(ticket, user=eve)
+    making.evidence(ticket, user=eve).close()
 
     digest = last(Kind.EVIDENCE_TAKEN).data["sha256"]
     assert said(Kind.EVIDENCE_TAKEN) == "eve downloaded the evidence."

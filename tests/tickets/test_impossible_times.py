@@ -11,6 +11,7 @@ from companies.models import Company
 from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tests.desk.forms import token
+from tests.desk.test_claim_file import unpacked
 from tickets import tasks
 from tickets.models import Agent, FilingRule, Ticket
 from tickets.statuses import Status
@@ -98,7 +99,7 @@ def test_pages_show_them_in_every_zone(
         shown = client.get(f"/admin/{page}")
         assert shown.status_code == 200, page
         assert b"".join(shown) if shown.streaming else shown.content
-    assert client.post(f"/admin/tickets/ticket/{ticket}/evidence/").status_code == 200
+    assert unpacked(client.post(f"/admin/tickets/ticket/{ticket}/evidence/"))
 
 
 def test_tickets_are_recalculated(company: Company, shipment: Shipment) -> None:

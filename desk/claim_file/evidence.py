@@ -1,103 +1,59 @@
-"""The record of a shipment's events as they were sent, as one file to attach to a dispute.
+"""The record of a shipment's events as they were sent, to attach to a dispute.
 
 The same state gives the same bytes, so that two exports can be compared by their digest.
 """
 
 import base64
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
-from io import BytesIO
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.auth.models import User
-from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
-from django.utils.translation import gettext
 
-from companies.models import Company
+from companies.files.kinds import KINDS
 from deliveries.engine import signature_check
 from deliveries.engine.rendering import API_VERSION
 from deliveries.models import Attempt, Delivery, Event, State
+from desk.claim_file.contents import own_shipment, told_deliveries
+from desk.claim_file.parts import Parts, content_of, fetch_files, readable_json
 from desk.common.controls import show_in_page
 from desk.support import delivery_details, lookup
-from desk.support.evidence_files import file_parts
 from shipments.models import Shipment
-from tickets.changes.actors import Actor, NotAllowed
-from tickets.changes.history import record_history
-from tickets.history_codes import Kind
-from tickets.models import Ticket
-from tickets.statuses import By
+from tickets.models import Ticket, TicketFile
 from webhooks.models import Webhook
 
-NEEDED = ["tickets.view_ticket", "deliveries.view_delivery"]
-NEEDED_WITHOUT_TICKET = ["shipments.view_shipment", "deliveries.view_delivery"]
 MOST_ATTEMPTS = 20_000
 # Of an answer so much is copied; its digest is over all that we keep.
 ANSWER_BYTES = 2_048
-# Zip files cannot tell of an earlier time, and ours tells of none.
-NO_TIME = (1980, 1, 1, 0, 0, 0)
 SCHEME = "v1= and the hex HMAC-SHA256 of X-Webhook-Timestamp.X-Webhook-Event.body"
 
 
-def export_ticket(ticket: Ticket, *, user: User) -> bytes:
-    """The ZIP of a ticket's shipment; who took it when is kept in history. Raises NotAllowed."""
-    require_evidence_permission(user, NEEDED)
-    shipment = Shipment.objects.filter(
-        pk=ticket.shipment_id or 0, company=ticket.company_id
-    ).first()
-    content = archive(files(ticket.company, shipment, ticket))
-    # Files come from the storage, perhaps over a network: no transaction waits for them.
-    actor, digest = Actor(By.AGENT, user.get_username()), hashlib.sha256(content).hexdigest()
-    record_history(ticket, actor, Kind.EVIDENCE_TAKEN, data={"sha256": digest})
-    return content
-
-
-@transaction.atomic
-def export_shipment(shipment: Shipment, *, user: User) -> bytes:
-    """The same of a shipment without a ticket; its own log keeps who took it. Raises NotAllowed."""
-    require_evidence_permission(user, NEEDED_WITHOUT_TICKET)
-    content = archive(files(shipment.company, shipment))
-    text = gettext("Downloaded the evidence, SHA-256 %(digest)s.")
-    said = text % {"digest": hashlib.sha256(content).hexdigest()}
-    LogEntry.objects.log_actions(user.pk, [shipment], CHANGE, said)
-    return content
-
-
-def require_evidence_permission(user: User, needed: list[str]) -> None:
-    if not user.is_active or not user.has_perms(needed):
-        text = gettext("%(name)s is not allowed to download evidence.")
-        raise NotAllowed(text % {"name": user.get_username()})
-
-
 @translation.override("en")
-def files(
-    company: Company, shipment: Shipment | None, ticket: Ticket | None = None
-) -> dict[str, bytes]:
-    """Name and content of each file; the manifest has the digest of all the others.
+def evidence_parts(about: Ticket | Shipment, folder: Path) -> Parts:
+    """What the archive holds; the manifest has the digest of all the others.
 
     In English for everybody: whoever takes it, the bytes are the same.
     """
-    found = lookup.events_of(shipment.tracking_number, company) if shipment else []
-    # What we and the company write to each other is no carrier's business.
-    events = [event for event in found if event.ticket_id is None]
-    webhooks = {one.pk: one for one in lookup.webhooks_of(company)}
-    deliveries = lookup.deliveries_of(events[: lookup.MOST_EVENTS], list(webhooks))
-    cut = len(found) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
-    deliveries = deliveries[: lookup.MOST_DELIVERIES][::-1]
+    company = about.company
+    ticket, shipment = (about, None) if isinstance(about, Ticket) else (None, about)
+    if ticket:
+        shipment = own_shipment(ticket)
+    told = told_deliveries(shipment)
+    # In the order in which they were made.
+    deliveries = told.deliveries[::-1]
     bodies = Event.objects.filter(
         pk__in={one.event_id for one in deliveries},
         created_at__in={one.created_at for one in deliveries},
     )
     kept = {event.pk: event for event in bodies} if deliveries else {}
     attempts, some_left_out = attempts_of(deliveries)
-    parts = file_parts(ticket) if ticket else []
-    cut = cut or any(part.content is None for part in parts)
+    files = list(ticket.files.select_related("requested_document")) if ticket else []
+    held = fetch_files(files, folder)
+    entries = [file_entry(file, held=file.pk in held) for file in files]
     record = {
         "ticket": ticket and ticket.pk,
         "company": {"id": company.pk, "name": company.name},
@@ -107,21 +63,41 @@ def files(
             "tracking_number": shipment.tracking_number,
             "carrier": shipment.carrier_name,
         },
-        "complete": not (cut or some_left_out),
+        "complete": not (told.cut or some_left_out or len(held) < len(files)),
         "most_deliveries": lookup.MOST_DELIVERIES,
         "signature_scheme": SCHEME,
         "deliveries": [
-            delivery_entry(one, kept.get(one.event_id), webhooks[one.webhook_id], attempts[one.pk])
+            delivery_entry(
+                one, kept.get(one.event_id), told.webhooks[one.webhook_id], attempts[one.pk]
+            )
             for one in deliveries
         ],
-        "files": [part.entry for part in parts],
+        "files": entries,
     }
-    made = {f"bodies/{event.pk}.json": bytes(event.body) for event in kept.values()}
-    made |= {part.entry["file"]: part.content for part in parts if part.content is not None}
-    made["evidence.json"] = as_json(record)
-    made["index.html"] = show_in_page(render_to_string("desk/evidence.html", record)).encode()
-    digests = {name: hashlib.sha256(made[name]).hexdigest() for name in sorted(made)}
-    return {**made, "manifest.json": as_json({"sha256": digests})}
+    parts: Parts = {f"bodies/{event.pk}.json": bytes(event.body) for event in kept.values()}
+    parts |= {file_path(file): held[file.pk] for file in files if file.pk in held}
+    parts["evidence.json"] = readable_json(record)
+    parts["index.html"] = show_in_page(render_to_string("desk/evidence.html", record)).encode()
+    digests = {name: sha256(content_of(parts[name])).hexdigest() for name in sorted(parts)}
+    return {**parts, "manifest.json": readable_json({"sha256": digests})}
+
+
+def file_path(file: TicketFile) -> str:
+    # Its name is a stranger's: what programs unpack is named by us.
+    return f"files/{file.pk}{KINDS[file.media_type].extensions[0]}"
+
+
+def file_entry(file: TicketFile, *, held: bool) -> dict[str, Any]:
+    return {
+        "file": file_path(file) if held else None,
+        "name": file.name,
+        "description": file.description,
+        "requested_document": file.requested_document and file.requested_document.name,
+        "content_type": file.media_type,
+        "bytes": file.size,
+        "sha256": file.sha256,
+        "received_at": iso_or_none(file.created_at),
+    }
 
 
 def attempts_of(deliveries: list[Delivery]) -> tuple[dict[Any, list[Attempt]], bool]:
@@ -140,7 +116,7 @@ def body_entry(event: Event) -> dict[str, str]:
     body = bytes(event.body)
     return {
         "file": f"bodies/{event.pk}.json",
-        "sha256": hashlib.sha256(body).hexdigest(),
+        "sha256": sha256(body).hexdigest(),
         "base64": base64.b64encode(body).decode(),
         "text": body.decode("utf-8", "replace"),
     }
@@ -199,7 +175,7 @@ def attempt_entry(attempt: Attempt, webhook: Webhook, body: bytes | None) -> dic
         "x_webhook_signature": signed and signed.signature,
         "answer": {
             "kept_bytes": len(answer),
-            "sha256": hashlib.sha256(answer).hexdigest(),
+            "sha256": sha256(answer).hexdigest(),
             "text": delivery_details.readable_text(answer[:ANSWER_BYTES]),
         },
     }
@@ -207,17 +183,3 @@ def attempt_entry(attempt: Attempt, webhook: Webhook, body: bytes | None) -> dic
 
 def iso_or_none(moment: datetime | None) -> str | None:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
-
-
-def as_json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def archive(made: dict[str, bytes]) -> bytes:
-    content = BytesIO()
-    with ZipFile(content, "w") as file:
-        for name in sorted(made):
-            entry = ZipInfo(name, NO_TIME)
-            entry.compress_type, entry.external_attr = ZIP_DEFLATED, 0o644 << 16
-            file.writestr(entry, made[name])
-    return content.getvalue()
