@@ -1,7 +1,15 @@
-"""Sends deliveries again: makes their rows due, so that the engine sends them."""
+"""Sends deliveries again: makes their rows due, so that the engine sends them.
 
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+What has ended, or is wanted whatever it waits for, is reopened: it begins anew. A retry is pulled
+forward (decision N1): it is due now and keeps its own next try. Should it fail, it waits for that
+one, at the same place on the ladder. Nothing is pulled ahead of a Retry-After.
+
+Rows are walked in the order of their events, a part at a time, so that the older of two events of
+a shipment or ticket is never sent after the newer one.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -11,12 +19,15 @@ from django.utils import timezone
 
 from companies.api_acts import record_api_act
 from companies.failing_rows import forget_failed_rows
-from deliveries import catching_up
-from deliveries.catching_up import Place
-from deliveries.models import SET_ASIDE, Delivery
+from deliveries import doorbell, statements
+from deliveries.models import SET_ASIDE, Delivery, State
+from deliveries.models.outgoing import BEFORE_ALL
 
+# Of a request, and of a turn of an engine loop.
 BATCH = 1_000
-MOST_A_DAY = catching_up.MOST_A_DAY
+PART = 500
+# How often its company may have a delivery sent again in a day of UTC (decision N26).
+MOST_A_DAY = 100
 
 
 class AskedTooOften(Exception):
@@ -36,15 +47,37 @@ class AskedTooOften(Exception):
         return int((midnight - now).total_seconds()) + 1
 
 
-class Undelivered(NamedTuple):
-    """A delivery that waits or was given up. `spent`: it may not be asked for again today."""
+class Place(NamedTuple):
+    """How far a walk over the deliveries of a webhook has come."""
+
+    time: datetime = BEFORE_ALL
+    event: int = 0
+
+
+class Passed(NamedTuple):
+    """A delivery of a walk. `spent`: its company may not ask for it again today."""
 
     id: UUID
     created_at: datetime
     event_id: int
-    given_up: bool
+    state: int
     spent: bool
 
+
+BEGINNING = Place()
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+
+# Of one webhook and one state. What waits lies in a partition of its own, and all else in the
+# others; what ended badly has an index.
+WALK = """
+(SELECT id, created_at, event_id, state,
+   coalesce(asked_on = %(today)s AND asked_times >= %(most_a_day)s, false) AS spent
+ FROM deliveries_delivery
+ WHERE webhook_id = %(webhook)s AND created_at < %(until)s
+   AND (created_at, event_id) > (%(time)s, %(event)s)
+   AND state = {state} AND archived_on {which} '9999-12-31'
+ ORDER BY created_at, event_id LIMIT %(most)s)
+"""
 
 # Counts that a company asks for deliveries; leaves out those that it may not ask for again today.
 # Also of one in flight, whose claim stays as it is.
@@ -72,31 +105,94 @@ WITH again AS (
 SELECT count(*) FROM again
 """
 
-
-# What is not delivered of a webhook, in the order of its events: what waits, from the partition
-# that holds it, and what was given up, from the index of what ended badly.
-UNDELIVERED = """
-(SELECT id, created_at, event_id, false AS given_up,
-   coalesce(asked_on = %(today)s AND asked_times >= %(most_a_day)s, false) AS spent
- FROM deliveries_delivery_open
- WHERE webhook_id = %(webhook)s AND created_at < %(until)s
-   AND (created_at, event_id) > (%(time)s, %(event)s)
- ORDER BY created_at, event_id LIMIT %(most)s)
-UNION ALL
-(SELECT id, created_at, event_id, true,
-   coalesce(asked_on = %(today)s AND asked_times >= %(most_a_day)s, false)
- FROM deliveries_delivery
- WHERE webhook_id = %(webhook)s AND created_at < %(until)s AND state = 2
-   AND (created_at, event_id) > (%(time)s, %(event)s)
- ORDER BY created_at, event_id LIMIT %(most)s)
-ORDER BY created_at, event_id LIMIT %(most)s
+# A rest of our own ends; what the receiver asked for is kept. One probe goes ahead, as after any
+# rest. A webhook without a row has never failed alone, but some of its deliveries may have.
+MENDED = """
+WITH mended AS (
+  INSERT INTO deliveries_health AS health (webhook_id, failures, rests, catch_up_before)
+  VALUES (%(webhook)s, 0, 0, CASE WHEN %(all)s THEN statement_timestamp() END)
+  ON CONFLICT (webhook_id) DO UPDATE SET
+    catch_up_before = coalesce(excluded.catch_up_before, health.catch_up_before),
+    resting_until = CASE WHEN health.asked_until > statement_timestamp()
+      THEN least(health.resting_until, health.asked_until) END
+  RETURNING webhook_id, resting_until
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT webhook_id, coalesce(resting_until, statement_timestamp()) FROM mended
 """
-END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+
+PULL = """
+WITH pulled AS (
+  UPDATE deliveries_delivery_open
+  SET own_due_at = greatest(own_due_at, due_at), due_at = statement_timestamp(),
+    asked_on = CASE WHEN %(again)s THEN %(today)s ELSE asked_on END,
+    asked_times = CASE WHEN NOT %(again)s THEN asked_times
+      WHEN asked_on = %(today)s THEN asked_times + 1 ELSE 1 END
+  WHERE id = ANY(%(ids)s::uuid[]) AND step > 0 AND due_at > statement_timestamp()
+    AND coalesce(asked_until <= statement_timestamp(), true)
+    AND CASE WHEN %(again)s
+      THEN coalesce(asked_on <> %(today)s OR asked_times < %(most_a_day)s, true)
+      ELSE coalesce(own_due_at <= statement_timestamp(), true) END
+  RETURNING webhook_id
+)
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT DISTINCT webhook_id, statement_timestamp() FROM pulled
+"""
+
+CAUGHT_UP = """
+UPDATE deliveries_health SET catch_up_before = NULL
+WHERE webhook_id = %s AND catch_up_before = %s
+"""
+
+
+def walk(
+    webhook_id: int, states: Iterable[State], place: Place, until: datetime, most: int
+) -> list[Passed]:
+    """Deliveries of a webhook behind a place, in the order of their events."""
+    parts = [
+        WALK.format(state=state.value, which="=" if state == State.WAITING else "<")
+        for state in states
+    ]
+    statement = "UNION ALL".join(parts)
+    if len(parts) > 1:
+        statement += "ORDER BY created_at, event_id LIMIT %(most)s"
+    values = {"webhook": webhook_id, "until": until, "most": most, **bound(), **place._asdict()}
+    with statements.cursor() as cursor:
+        cursor.execute(statement, values)
+        return [Passed(*row) for row in cursor.fetchall()]
 
 
 def catch_up(webhook_id: int) -> None:
-    """Send now what waits for a webhook that is resumed; `settings.WEBHOOK_RESUMED` names this."""
-    catching_up.begin(webhook_id)
+    """Have the engine pull forward all retries of a webhook that works again, or is resumed.
+
+    `settings.WEBHOOK_RESUMED` names this.
+    """
+    note_mended(webhook_id, everything=True)
+
+
+def note_mended(webhook_id: int, *, everything: bool) -> None:
+    """End its rest; with `everything` have the engine pull its retries forward."""
+    with statements.cursor() as cursor:
+        cursor.execute(MENDED, {"webhook": webhook_id, "all": everything})
+    ring_on_commit()
+
+
+def ring_on_commit() -> None:
+    """Have the engine look for what is due once this transaction is committed."""
+    transaction.on_commit(doorbell.ring_engine, robust=True)
+
+
+def bound() -> dict[str, date | int]:
+    """What statements that count what is asked for want to know."""
+    return {"today": timezone.now().astimezone(UTC).date(), "most_a_day": MOST_A_DAY}
+
+
+def pull(delivery_ids: Sequence[UUID], *, again: bool) -> None:
+    """Make retries due now. `again`: because their company asks for them, which counts; then also
+    those that were pulled forward and failed, and none that was asked for too often today.
+    """
+    with statements.cursor() as cursor:
+        cursor.execute(PULL, {"ids": list(delivery_ids), "again": again, **bound()})
 
 
 def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) -> int:
@@ -111,9 +207,10 @@ def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) 
     """
     bounds = {"since": since.isoformat()} | ({"until": until.isoformat()} if until else {})
     record_api_act("recover", f"webhook {webhook_id}", **bounds)
-    catching_up.note_mended(webhook_id, everything=False)
+    note_mended(webhook_id, everything=False)
     count, spent, place = 0, False, Place(since)
-    while part := find_undelivered(webhook_id, until or END_OF_TIME, place):
+    undelivered = (State.WAITING, State.GIVEN_UP)
+    while part := walk(webhook_id, undelivered, place, until or END_OF_TIME, BATCH):
         wanted = [each for each in part if not each.spent]
         send_now(wanted)
         count += len(wanted)
@@ -121,28 +218,15 @@ def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) 
         place = Place(part[-1].created_at, part[-1].event_id)
     if spent and not count:
         raise AskedTooOften
-    catching_up.ring_on_commit()
+    ring_on_commit()
     return count
 
 
-def find_undelivered(webhook_id: int, until: datetime, place: Place) -> list[Undelivered]:
-    values = {
-        "webhook": webhook_id,
-        "until": until,
-        "most": BATCH,
-        **catching_up.bound(),
-        **place._asdict(),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(UNDELIVERED, values)
-        return [Undelivered(*row) for row in cursor.fetchall()]
-
-
 @transaction.atomic
-def send_now(part: list[Undelivered]) -> None:
+def send_now(part: list[Passed]) -> None:
     """All of a part at once: the engine must not see the newer of two events without the older."""
-    catching_up.pull([each.id for each in part if not each.given_up], again=True)
-    if given_up := [each.id for each in part if each.given_up]:
+    pull([each.id for each in part if each.state == State.WAITING], again=True)
+    if given_up := [each.id for each in part if each.state == State.GIVEN_UP]:
         reopen(given_up, counted=True)
 
 
@@ -154,7 +238,7 @@ def ask_again(delivery_id: UUID) -> None:
     with transaction.atomic():
         reopen([delivery_id], counted=True)
         record_api_act("redeliver", f"delivery {delivery_id}")
-    catching_up.ring_on_commit()
+    ring_on_commit()
 
 
 def redeliver(delivery_ids: Iterable[UUID]) -> int:
@@ -167,7 +251,7 @@ def redeliver(delivery_ids: Iterable[UUID]) -> int:
     ids = list(delivery_ids)
     for start in range(0, len(ids), BATCH):
         again += reopen(ids[start : start + BATCH])
-        catching_up.ring_on_commit()
+        ring_on_commit()
     return again
 
 
@@ -191,7 +275,7 @@ def reopen(ids: list[UUID], *, counted: bool = False) -> int:
 
 
 def count_asked(cursor: CursorWrapper, ids: list[UUID]) -> list[UUID]:
-    cursor.execute(ASK, {"ids": ids, **catching_up.bound()})
+    cursor.execute(ASK, {"ids": ids, **bound()})
     asked = [id for (id,) in cursor.fetchall()]
     if not asked:
         raise AskedTooOften
@@ -200,3 +284,39 @@ def count_asked(cursor: CursorWrapper, ids: list[UUID]) -> list[UUID]:
 
 def has_delivery(delivery_id: UUID) -> bool:
     return Delivery.objects.filter(pk=delivery_id).exists()
+
+
+def go_on(webhook_id: int, before: datetime, place: Place) -> Place | None:
+    """Pull a part of a webhook's retries forward; returns where to go on, None at the end."""
+    part = walk(webhook_id, [State.WAITING], place, before, PART)
+    pull([each.id for each in part], again=False)
+    if len(part) == PART:
+        return Place(part[-1].created_at, part[-1].event_id)
+    with statements.cursor() as cursor:
+        cursor.execute(CAUGHT_UP, [webhook_id, before])
+    return None
+
+
+class Walks:
+    """The walks of one engine loop: one that is interrupted starts over, and finds little to do."""
+
+    # A turn of a loop does no more than this: its lease is renewed between turns.
+    AT_ONCE = 4
+
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[datetime, Place]] = {}
+
+    def go_on(self, wanted: dict[int, datetime]) -> set[int]:
+        """Go on with some webhooks, given until when each; returns those that have more to do."""
+        more = set(wanted)
+        for webhook_id in list(wanted)[: self.AT_ONCE]:
+            until, place = self._places.get(webhook_id, (None, BEGINNING))
+            if until != wanted[webhook_id]:
+                place = BEGINNING
+            next_place = go_on(webhook_id, wanted[webhook_id], place)
+            if next_place:
+                self._places[webhook_id] = (wanted[webhook_id], next_place)
+            else:
+                self._places.pop(webhook_id, None)
+                more.discard(webhook_id)
+        return more

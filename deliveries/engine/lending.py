@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from deliveries.catching_up import Walks
 from deliveries.engine import claiming, holding, lanes, rendering, setting_aside
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.quarantine import Suspects
 from deliveries.engine.turn import ClaimBatch
+from deliveries.redelivery import Walks
 from webhooks.targets import host_in
 
 

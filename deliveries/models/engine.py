@@ -21,7 +21,7 @@ class Health(models.Model):
     resting_until = models.DateTimeField(null=True)
     # The part of a rest that the receiver asked for (Retry-After).
     asked_until = models.DateTimeField(null=True)
-    # Retries of what was stored before then are pulled forward (deliveries.catching_up).
+    # Retries of what was stored before then are pulled forward (deliveries.redelivery).
     catch_up_before = models.DateTimeField(null=True)
     last_success_at = models.DateTimeField(null=True)
 

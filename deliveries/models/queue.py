@@ -98,7 +98,7 @@ class Delivery(models.Model):
     )
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
     due_at = models.DateTimeField()
-    # When its own next try is, where it was pulled forward (deliveries.catching_up).
+    # When its own next try is, where it was pulled forward (deliveries.redelivery).
     own_due_at = models.DateTimeField(null=True)
     # Until when its receiver asked to wait (Retry-After).
     asked_until = models.DateTimeField(null=True)

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import BooleanField, Case, F, Func, Q, QuerySet, TextField, Value, When
 
-from deliveries import statements
+from deliveries import redelivery, statements
 from deliveries.engine import holding
 from deliveries.models import State
 from deliveries.models.outgoing import BEFORE_ALL
@@ -33,11 +33,6 @@ WHERE webhook_id = ANY(%(webhooks)s) AND {chosen} GROUP BY webhook_id
 HAVING_SOME = """
 SELECT own.id FROM unnest(%(webhooks)s::bigint[]) AS own(id) CROSS JOIN LATERAL (
   SELECT FROM deliveries_delivery WHERE webhook_id = own.id AND {chosen} LIMIT 1) AS first
-"""
-NEXT = """
-SELECT id, created_at, event_id FROM deliveries_delivery
-WHERE webhook_id = %(webhook)s AND {chosen} AND (created_at, event_id) > (%(time)s, %(event)s)
-ORDER BY created_at, event_id LIMIT %(most)s
 """
 
 # Webhooks looked at in one statement, and in one part.
@@ -134,8 +129,8 @@ def next_part(choice: Choice, reached: Reached, most: int) -> NextPart:
             reached = Reached(webhook_id)
         rows = deliveries_behind(choice, reached, most - len(ids))
         if rows:
-            ids += [row[0] for row in rows]
-            reached = Reached(webhook_id, *rows[-1][1:])
+            ids += [row.id for row in rows]
+            reached = Reached(webhook_id, rows[-1].created_at, rows[-1].event_id)
         if len(ids) == most:
             return NextPart(ids, reached, last=False)
     return NextPart(ids, reached, last=True)
@@ -200,8 +195,10 @@ def having_some(choice: Choice, webhook_ids: list[int]) -> list[int]:
     return sorted(row[0] for row in select(HAVING_SOME, choice, webhooks=webhook_ids))
 
 
-def deliveries_behind(choice: Choice, reached: Reached, most: int) -> list[tuple[Any, ...]]:
-    return select(NEXT, choice, most=most, **reached._asdict())
+def deliveries_behind(choice: Choice, reached: Reached, most: int) -> list[redelivery.Passed]:
+    first = redelivery.Place(choice.since or BEFORE_ALL)
+    place = max(redelivery.Place(reached.time, reached.event), first)
+    return redelivery.walk(reached.webhook, [choice.state], place, choice.until, most)
 
 
 def select(statement: str, choice: Choice, **values: Any) -> list[tuple[Any, ...]]:

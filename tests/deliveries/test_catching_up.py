@@ -9,9 +9,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import catching_up, publishing, redelivery
-from deliveries.catching_up import BEGINNING, Walks
+from deliveries import publishing, redelivery
 from deliveries.models import Delivery, Health, State, Wakeup
+from deliveries.redelivery import BEGINNING, Walks
 from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, pass_time
@@ -320,10 +320,10 @@ def test_recovering_ends_a_rest_but_not_one_that_was_asked_for(
 def test_walks_in_parts_from_the_oldest_and_begins_anew_where_it_was_interrupted(
     company: Company, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catching_up, "PART", 3)
+    monkeypatch.setattr(redelivery, "PART", 3)
     publish(company, *range(7))
     Delivery.objects.update(step=1, due_at=timezone.now() + HOUR)
-    catching_up.begin(webhook.pk)
+    redelivery.catch_up(webhook.pk)
     Wakeup.objects.all().delete()
     before = Health.objects.get().catch_up_before
     assert before is not None
@@ -348,20 +348,20 @@ def test_walks_in_parts_from_the_oldest_and_begins_anew_where_it_was_interrupted
 def test_a_walk_that_is_asked_for_again_begins_anew(company: Company, webhook: Webhook) -> None:
     publish(company, 1)
     Delivery.objects.update(step=1, due_at=timezone.now() + HOUR)
-    catching_up.begin(webhook.pk)
+    redelivery.catch_up(webhook.pk)
     earlier = Health.objects.get().catch_up_before
     assert earlier is not None
     later = earlier + HOUR
     Health.objects.update(catch_up_before=later)
 
-    assert catching_up.go_on(webhook.pk, earlier, BEGINNING) is None
+    assert redelivery.go_on(webhook.pk, earlier, BEGINNING) is None
     assert Health.objects.get().catch_up_before == later
 
 
 def test_many_webhooks_at_once_take_turns(company: Company) -> None:
     webhooks = [build.webhook(company) for _ in range(Walks.AT_ONCE + 2)]
     for each in webhooks:
-        catching_up.begin(each.pk)
+        redelivery.catch_up(each.pk)
     wanted = dict(Health.objects.values_list("webhook_id", "catch_up_before"))
 
     more = Walks().go_on(wanted)
@@ -374,7 +374,7 @@ def test_a_webhook_that_is_well_is_never_looked_at_for_it(
     company: Company, webhook: Webhook, send: Deliver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walked: list[int] = []
-    monkeypatch.setattr(catching_up, "go_on", lambda webhook_id, *_: walked.append(webhook_id))
+    monkeypatch.setattr(redelivery, "go_on", lambda webhook_id, *_: walked.append(webhook_id))
     publish(company, *range(20))
 
     assert len(send()) == 20
@@ -394,7 +394,7 @@ def test_pulling_leaves_what_is_due_and_first_attempts_alone(
     Delivery.objects.filter(pk=retry.pk).update(due_at=before, step=1)
 
     ids: list[UUID] = [fresh.pk, retry.pk]
-    catching_up.pull(ids, again=True)
+    redelivery.pull(ids, again=True)
 
     assert due() == [later, before]
     assert set(Delivery.objects.values_list("own_due_at", flat=True)) == {None}
