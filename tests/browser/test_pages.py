@@ -52,7 +52,7 @@ def pages(world: World) -> dict[str, str]:
         "calendar": "/admin/tickets/calendar/add/",
         "fairness": "/admin/figures/fairness/",
         "reports": "/admin/reports/",
-        "assign": f"{LIST}give/?ticket={world.claim.pk}:{world.claim.version}",
+        "assign": f"{LIST}give/?ticket={world.claim.pk}",
     }
 
 

@@ -127,7 +127,7 @@ def pages(company: Company) -> dict[str, int]:
         f"tickets/ticket/{ticket.pk}/change/": 22,
         f"tickets/ticket/{raw.pk}/change/": 3,
         f"tickets/ticket/move/3/?ticket={raw.pk}": 1,
-        f"tickets/ticket/give/?ticket={raw.pk}:1": 1,
+        f"tickets/ticket/give/?ticket={raw.pk}": 1,
         f"tickets/ticket/events/?shipment_id={shipment.pk}": 3,
         "shipments/shipment/": 4,
         f"shipments/shipment/{shipment.pk}/change/": 11,

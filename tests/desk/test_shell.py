@@ -47,7 +47,7 @@ def test_a_page_of_its_own_says_what_it_is_for(
     lead: Client, ticket: Ticket, company: Company, agent: Agent
 ) -> None:
     hook = build.webhook(company)
-    asked = f"?ticket={ticket.pk}:{ticket.version}"
+    asked = f"?ticket={ticket.pk}"
 
     assert heading(lead, f"{LIST}move/3/{asked}") == f"Decline: ticket {ticket.pk}"
     assert heading(lead, f"{LIST}give/{asked}") == "Assign tickets"
