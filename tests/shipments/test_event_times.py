@@ -5,13 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
 from deliveries.models import Event
 from shipments.feed import parsing, recording
-from shipments.models import Shipment
 from tests import builders as build
 from webhooks.envelope import event_time
 
@@ -88,17 +86,6 @@ def test_is_each_shipments_own(listening: Company) -> None:
     feed(track("Shipped", NOON), track("Shipped", NOON, shipment_id=4102))
 
     assert times(3) == [NOON, NOON]
-
-
-def test_a_shipment_from_before_goes_on_from_what_it_was_told(listening: Company) -> None:
-    """Of an earlier version's events the time is that of storing them: the column's default."""
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE shipments_shipment SET last_event_at = DEFAULT")
-    upgraded = Shipment.objects.get().last_event_at
-
-    feed(track("Delivered", NOON))
-
-    assert times(3)[0] > upgraded.replace(microsecond=upgraded.microsecond // 1000 * 1000)
 
 
 def test_the_log_and_retention_go_by_when_it_was_stored(listening: Company) -> None:
