@@ -65,8 +65,8 @@ def test_a_move_and_a_gift_of_one_ticket_are_cancelled_to_that_ticket(
 ) -> None:
     other = build.ticket(company)
     for page in ("move/3/", "give/"):
-        one = lead.get(f"{LIST}{page}?ticket={ticket.pk}:0").content.decode()
-        both = lead.get(f"{LIST}{page}?ticket={ticket.pk}:0&ticket={other.pk}:0").content.decode()
+        one = lead.get(f"{LIST}{page}?ticket={ticket.pk}").content.decode()
+        both = lead.get(f"{LIST}{page}?ticket={ticket.pk}&ticket={other.pk}").content.decode()
 
         assert cancel(one).startswith(f'"{LIST}{ticket.pk}/change/')
         assert cancel(both).startswith(f'"{LIST}"')

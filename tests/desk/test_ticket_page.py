@@ -547,7 +547,7 @@ def test_lets_an_auditor_look_and_do_nothing(
         (f"{LIST}{ticket.pk}/presence/", {"writing": "1"}),
         (f"{LIST}{ticket.pk}/claim/", {}),
         (f"{LIST}take/", {}),
-        (f"{LIST}move/2/", {"ticket": f"{ticket.pk}:1"}),
+        (f"{LIST}move/2/", {"ticket": str(ticket.pk)}),
         (f"{LIST}{ticket.pk}/change/", {"status": 2}),
     ):
         assert auditor.post(address, body).status_code == 403

@@ -249,7 +249,7 @@ def test_a_form_that_does_not_say_what_was_seen_is_refused_and_keeps_its_text(
     appeals.appeal_decision(ticket.company, ticket.pk, CALLER, "Look again.")
     before = written()
     text = {"text": "Kept text.", "reason": "Kept text."}
-    one = {"ticket": f"{ticket.pk}:1"}
+    one = {"ticket": str(ticket.pk)}
 
     for address, body in (
         (f"{ticket.pk}/write/", {"reply": "1"}),
