@@ -1,7 +1,7 @@
 """Cursors that name a place in the platform's own order: encrypted, and good for one company.
 
 In clear, two of them would tell a company how many events all companies have.
-Why: decision N6.
+Why: decision page n06-a-stream-waits-only-for-those-who-publish.
 """
 
 import hashlib
@@ -41,9 +41,17 @@ def seal_place(place: ReadPlace, kind: str, company_id: int) -> str:
     return urlsafe_b64encode(sealed).decode().rstrip("=")
 
 
-def open_place(text: str, kind: str, company_id: int) -> ReadPlace:
-    """Return the place that a cursor names. Raises UnreadableCursor."""
-    number, time = open_sealed(text, kind, company_id)
+def open_place(text: str, kind: str, company_id: int, *, time_first: bool = False) -> ReadPlace:
+    """Return the place that a cursor names. Raises UnreadableCursor.
+
+    Also reads two numbers in clear, as cursors were once and companies may have stored them;
+    `time_first` is their order.
+    """
+    if len(text) == SEALED_LENGTH:
+        number, time = open_sealed(text, kind, company_id)
+    else:
+        first, second = in_clear(text)
+        number, time = (second, first) if time_first else (first, second)
     try:
         return ReadPlace(number, EPOCH + time * MICROSECOND)
     except OverflowError as error:
@@ -62,6 +70,13 @@ def open_sealed(text: str, kind: str, company_id: int) -> tuple[int, int]:
             continue
         return number, time
     raise UnreadableCursor
+
+
+def in_clear(text: str) -> tuple[int, int]:
+    first, _, second = text.partition("-")
+    if not all(each.isascii() and each.isdigit() and len(each) < 19 for each in (first, second)):
+        raise UnreadableCursor
+    return int(first), int(second)
 
 
 def context(kind: str, company_id: int) -> list[bytes]:

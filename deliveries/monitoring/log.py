@@ -61,7 +61,9 @@ def log_page(
         )
     if cursor is not None:
         try:
-            event_id, time = sealed_cursors.open_place(cursor, LOG, webhook.company_id)
+            event_id, time = sealed_cursors.open_place(
+                cursor, LOG, webhook.company_id, time_first=True
+            )
         except sealed_cursors.UnreadableCursor as error:
             raise BadCursor("This is not a valid cursor for this list.") from error
         log = log.filter(

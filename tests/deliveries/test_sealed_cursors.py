@@ -1,11 +1,13 @@
 """Cursors of events and deliveries tell nothing of the platform, and are good for one company."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from companies.api.sealed_cursors import EPOCH
 from companies.models import Company
 from deliveries import publishing
 from deliveries.models import Event
@@ -85,6 +87,18 @@ def test_a_company_goes_on_with_the_cursor_at_another_webhook_of_its_own(
     another = build.webhook(company, url="https://hooks.example.com/two")
 
     assert answer_after(api, another, "events", cursor_of(api, webhook, "events"))[0] == 200
+
+
+def test_cursors_that_companies_have_stored_go_on_working(api: APIClient, webhook: Webhook) -> None:
+    first, second, third = Event.objects.order_by("pk")
+    time = (first.created_at - EPOCH) // timedelta(microseconds=1)
+
+    events = api.get(f"/webhooks/{webhook.pk}/events", {"after": f"{first.pk}-{time}"}).json()
+    log = api.get(f"/webhooks/{webhook.pk}/deliveries", {"cursor": f"{time}-{third.pk}"}).json()
+
+    assert [row["event_id"] for row in events["data"]] == [str(second.fact_id), str(third.fact_id)]
+    assert [row["shipment_id"] for row in log["data"]] == [2, 1]
+    assert len(events["next_cursor"]) == 43
 
 
 def test_a_cursor_in_use_goes_over_to_a_new_key(
