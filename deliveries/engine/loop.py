@@ -144,7 +144,8 @@ class Engine:
             self.book.release_idle(turn, now)
         # Who hears on the way need not look soon afterwards, unless there is more to claim.
         turn.listening = not (stopping or self.rooms.to_claim)
-        return turn if turn.writes or (stopping and self.database.lease_is_due(now)) else None
+        waits = stopping and self.rooms.in_flight > 0
+        return turn if turn.writes or (waits and self.database.lease_is_due(now)) else None
 
     def hear(self, woken: Sequence[Woken]) -> dict[int, int]:
         """Within a turn, note who has woken up; returns what of it to claim first."""
