@@ -75,13 +75,6 @@ def apart(labels: dict[str, float], by: float = 17) -> dict[str, float]:
     return placed
 
 
-def key(colour: str, y: float, words: str) -> list[str]:
-    """What a colour means, at the right."""
-    x = WIDTH - RIGHT + 10
-    square = f'<rect class="{colour}" x="{x}" y="{y}" width="12" height="12"/>'
-    return [square, text(x + 18, y + 11, words)]
-
-
 def text(x: float, y: float, words: object, anchor: str = "start") -> str:
     shown = f"{words:,}" if isinstance(words, int) else escape(str(words))
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{shown}</text>'

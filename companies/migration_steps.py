@@ -45,32 +45,3 @@ class LockLast(SeparateDatabaseAndState):
             statements = ["\n".join(statements)] if statements else []
         for each in statements:
             schema_editor.execute(each, params=None)
-
-
-PARTITIONS_LEFT = """
-SELECT child.relname FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
-WHERE inhparent = %s::regclass AND NOT EXISTS (
-  SELECT FROM pg_inherits AS own JOIN pg_index ON indexrelid = own.inhrelid
-  WHERE own.inhparent = %s::regclass AND indrelid = child.oid)
-ORDER BY 1
-"""
-
-
-def index_partitions(
-    schema_editor: BaseDatabaseSchemaEditor, table: str, name: str, suffix: str, columns: str
-) -> None:
-    """Give each partition of a table an index while it is written, outside of a transaction.
-
-    Partitions that are made meanwhile have it from the start.
-    """
-    with schema_editor.connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0")
-        cursor.execute(f"CREATE INDEX IF NOT EXISTS {name} ON ONLY {table} {columns}")
-        cursor.execute(PARTITIONS_LEFT, [table, name])
-        for (partition,) in cursor.fetchall():
-            index = f"{partition}_{suffix}"
-            # An interrupted run leaves an index that is not valid.
-            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
-            cursor.execute(f"CREATE INDEX CONCURRENTLY {index} ON {partition} {columns}")
-            cursor.execute(f"ALTER INDEX {name} ATTACH PARTITION {index}")
-        cursor.execute("RESET statement_timeout")

@@ -15,8 +15,7 @@ FIRST_TEMPLATES = ("admin/login.html", "admin/change_list.html", "admin/change_f
 
 def load_broker() -> None:
     """Import, before processes are forked, what rings and what counts: 15 MB in each otherwise."""
-    for name in ("amqp", "pool"):
-        getattr(current_app, name)
+    current_app.amqp  # noqa: B018
     # An address that cannot be read is told by the checks of settings.
     with suppress(Exception):
         current_app.connection_for_write().get_transport_cls()

@@ -48,7 +48,7 @@ class AskedTooOften(Exception):
 
 
 class Place(NamedTuple):
-    """How far a walk over the deliveries of a webhook has come."""
+    """A place in a walk over the deliveries of a webhook."""
 
     time: datetime = BEFORE_ALL
     event: int = 0
@@ -183,7 +183,7 @@ def ring_on_commit() -> None:
 
 
 def bound() -> dict[str, date | int]:
-    """What statements that count what is asked for want to know."""
+    """Return the day and the bound for statements that count what is asked for."""
     return {"today": timezone.now().astimezone(UTC).date(), "most_a_day": MOST_A_DAY}
 
 

@@ -86,7 +86,7 @@ class Company(models.Model):
 
 
 class SearchName(models.Model):
-    """What a company's name is found by. A trigger writes it."""
+    """The words that a company's name is found by. A trigger writes them."""
 
     company = models.OneToOneField(
         Company, on_delete=models.CASCADE, primary_key=True, related_name="+"

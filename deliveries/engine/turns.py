@@ -98,7 +98,7 @@ class Database:
         return ours and self.loop_id == loop_id
 
     def lease_is_due(self, now: float) -> bool:
-        """Whether to renew it: it is time to, or all are to know that this loop stops."""
+        """Return whether to renew it: in time, and so that all know when this loop stops."""
         if not self.loop_id:
             return False
         stopping = self.stop() or self.yields

@@ -72,7 +72,7 @@ class Loop(models.Model):
     proxy_trouble = models.CharField(max_length=200, blank=True, db_default="")
     # Given up by the other loops: what it worked on is theirs.
     lost = models.BooleanField()
-    # Not while it stops. Loops of older versions did not know how to be given one, or to yield.
+    # False while it stops: then nobody gives it a webhook, and its place is free.
     takes_lanes = models.BooleanField(default=False, db_default=False)
     worker = models.CharField(max_length=300, blank=True, db_default="")
     # It has been asked to give up its place for a loop of another worker.

@@ -60,7 +60,6 @@ class SeenSession(models.Model):
     system = models.CharField(max_length=30)
     # Of IPv6 the network, as where failed sign-ins are counted.
     address = models.GenericIPAddressField(null=True)
-    # Not known of those that the version before has begun.
     began_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(db_index=True)
 
