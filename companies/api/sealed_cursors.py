@@ -1,7 +1,7 @@
 """Cursors that name a place in the platform's own order: encrypted, and good for one company.
 
 In clear, two of them would tell a company how many events all companies have.
-Why: decision page n06-a-stream-waits-only-for-those-who-publish.
+Why: decision N6.
 """
 
 import hashlib

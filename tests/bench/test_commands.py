@@ -36,10 +36,9 @@ def temporary() -> Iterator[Path]:
 
 
 def test_figures_come_and_nothing_is_left_behind(temporary: Path) -> None:
-    done = bench(
-        *("live", "--rate", "20", "--seconds", "1", "--warm-up", "0", "--publishers", "1"),
-        TMPDIR=str(temporary),
-    )
+    live = "live --rate 20 --seconds 1 --warm-up 0 --publishers 1"
+
+    done = bench(*live.split(), TMPDIR=str(temporary))
 
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout.splitlines()[-1])

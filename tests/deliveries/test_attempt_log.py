@@ -127,7 +127,9 @@ def test_a_flood_is_bounded_and_counted(
     said: pytest.LogCaptureFixture,
     bound: log_bound.LogBound,
     monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
+    settings.DELIVERY_RETRY_SECONDS = (3600.0,)
     failing(company, receiver)
     more = log_bound.MOST_LINES + 30
     publishing.publish([build.news(company, each) for each in range(more)])
