@@ -1,4 +1,4 @@
-"""Two workers and beat, of which any may be killed or restarted while others are measured."""
+"""Two workers, of which any may be killed or restarted while others are measured."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,14 +37,12 @@ class Crew:
         self.start(name)
 
     def deploy(self) -> None:
-        """Restart them one by one, each when the other is at work, and then beat."""
+        """Restart them one by one, each when the other is at work."""
         for name in WORKERS:
             self.settle()
             self.used()
             self.rig.end(name)
             self.start(name)
-        self.rig.end("beat")
-        self.rig.service.start("beat")
         self.settle()
 
     def used(self) -> float:
@@ -67,11 +65,10 @@ class Crew:
 
 @contextmanager
 def crew(rig: Rig, through: Sequence[str] = ()) -> Iterator[Crew]:
-    say("starting two workers and beat")
+    say("starting two workers")
     made = Crew(rig, through)
     for name in WORKERS:
         made.start(name)
-    rig.service.start("beat")
     try:
         made.settle()
         yield made

@@ -40,7 +40,7 @@ class Drained:
 
 
 def drain(rig: Rig, receiver: Receiver, webhooks: list[Webhook], size: int) -> Drained:
-    """Let worker and beat, which run already, deliver `size` events that appear all at once."""
+    """Let the worker, which runs already, deliver `size` events that appear all at once."""
     receiver.clear()
     with transaction.atomic():
         published = load.publish([webhook.company_id for webhook in webhooks], size)
@@ -62,7 +62,7 @@ def drain(rig: Rig, receiver: Receiver, webhooks: list[Webhook], size: int) -> D
 
 
 def ring() -> None:
-    """The commit has rung once; the other loops would be rung by further commits, or by beat."""
+    """The commit has rung once; the other loops would be rung by further commits."""
     for _ in range(settings.DELIVERY_LOOPS - 1):
         current_app.send_task("deliveries.tasks.deliver", expires=10)
 

@@ -31,17 +31,16 @@ class Rig:
             self.end(name)
 
     def start(self, worker_through: Sequence[str] = ()) -> None:
-        """Start worker and beat of the Procfile, unless they are up; wait for their first sweep.
+        """Start the worker of the Procfile, unless it is up; wait for its first sweep.
 
         `worker_through` is a command that becomes the worker (faults.service.Service.start).
         """
         if self.service.processes:
             return
-        say("starting worker and beat")
+        say("starting worker")
         since = timezone.now()
         self.service.start("worker", through=worker_through)
-        self.service.start("beat")
-        until(lambda: self.has_ended() or swept(since), "worker and beat did not start")
+        until(lambda: self.has_ended() or swept(since), "the worker did not start")
         if ended := self.has_ended():
             raise TimeoutError(f"{ended} ended at its start; its log says why")
 
@@ -51,8 +50,7 @@ class Rig:
         return gone[0] if gone else ""
 
     def stop(self) -> None:
-        for kind in ("beat", "worker"):
-            self.end(kind)
+        self.end("worker")
 
     def end(self, name: str) -> None:
         """Stop a process; one that does not stop in its time is killed, and that is told."""
@@ -69,7 +67,7 @@ class Rig:
 
 
 def swept(since: datetime) -> bool:
-    return Pulse.objects.filter(name="sweep", at__gte=since).exists()
+    return Pulse.objects.filter(name="sweep", begun_at__gte=since).exists()
 
 
 def postgres() -> int:

@@ -2,7 +2,7 @@
 
 An app has its own in a module of this name; `config.startup` knows them all. They ask neither the
 database, the broker, a mail server nor DNS, so that the service can start while those are away.
-`config.startup` runs them before web, worker and beat serve anybody; `manage.py` runs those whose
+`config.startup` runs them before web and worker serve anybody; `manage.py` runs those whose
 settings a command uses (config.command_settings). An Error stops whatever starts; a Warning is
 printed and stops nothing.
 """
@@ -104,7 +104,7 @@ def rate_limits(**_: Any) -> list[CheckMessage]:
 def file_storage(**_: Any) -> list[CheckMessage]:
     """Whether it takes files only asking it can tell; the command `doctor` does."""
     found: list[CheckMessage] = []
-    if not apps.ready:  # beat loads none, and has no use for files
+    if not apps.ready:  # asked again once Django is set up
         return found
     path = settings.FILE_STORAGE
     if problem := import_problem(path):

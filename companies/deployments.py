@@ -50,7 +50,7 @@ def own_headers() -> dict[str, str]:
 
 
 def is_foreign(headers: Mapping[str, Any] | None) -> bool:
-    """Return whether another deployment has rung, and warn of it. Beat does not say."""
+    """Return whether another deployment has rung, and warn of it."""
     rung_by, own = (headers or {}).get(HEADER), known_id()
     if not rung_by or own is None or rung_by == own:
         return False

@@ -65,8 +65,8 @@ def takes_files() -> str:
 
 @register("Look under Failed rows at the desk for what each fails on; they are tried at each run.")
 def failed_rows() -> str:
-    found = FailedRow.objects.order_by("task").values_list("task").annotate(rows=Count("pk"))
-    if told := ", ".join(f"{rows} of {task}" for task, rows in found):
+    found = FailedRow.objects.order_by("job").values_list("job").annotate(rows=Count("pk"))
+    if told := ", ".join(f"{rows} of {job}" for job, rows in found):
         raise Concern(told)
     return "there are none"
 

@@ -10,17 +10,24 @@ from companies.deployments import own_headers
 
 logger = logging.getLogger(__name__)
 
+RUN_JOB = "deliveries.tasks.run_job"
+
 
 def ring(task: str, *arguments: Any, expires: int = 30) -> None:
     """Send a task by name; it is dropped if no worker takes it within `expires` seconds.
 
-    Never raises: if the broker cannot be reached, the next sweep does the work.
+    Never raises: if the broker cannot be reached, the scheduler does the work.
     """
     try:
         current_app.send_task(task, arguments, expires=expires, headers=ring_headers())
     except Exception as error:  # a client whose broker answers errors may raise whatever it likes
-        text = "cannot reach the broker, the next sweep will run %s: %s"
+        text = "cannot reach the broker, %s will run without it: %s"
         logger.warning(text, task, error, extra={"task": task})
+
+
+def ring_job(name: str, *, expires: int = 30) -> None:
+    """Have a worker run a job at once (deliveries.upkeep.jobs), under the conditions of `ring`."""
+    ring(RUN_JOB, name, expires=expires)
 
 
 def ring_headers() -> dict[str, str]:

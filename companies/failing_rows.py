@@ -73,15 +73,15 @@ def do_each(
 
 
 def count_failed_rows() -> dict[str, int]:
-    """How many rows each task has failed on lately."""
+    """How many rows each job has failed on lately."""
     lately = FailedRow.objects.filter(last_at__gte=timezone.now() - REMEMBERED).order_by()
-    return dict(lately.values_list("task").annotate(number=Count("*")))
+    return dict(lately.values_list("job").annotate(number=Count("*")))
 
 
-def note_failed_row(task: str, kind: str, key: str, error: str) -> bool:
-    """Record that a task failed on a row; True if that is new."""
+def note_failed_row(job: str, kind: str, key: str, error: str) -> bool:
+    """Record that a job failed on a row; True if that is new."""
     row, made = FailedRow.objects.get_or_create(
-        task=task,
+        job=job,
         kind=kind,
         key=key[:LONGEST_KEY],
         defaults={"error": error[:LONGEST_ERROR]},
@@ -92,13 +92,13 @@ def note_failed_row(task: str, kind: str, key: str, error: str) -> bool:
     return made
 
 
-def lately_failed_keys(task: str, kind: str) -> list[str]:
-    rows = FailedRow.objects.filter(task=task, kind=kind)
+def lately_failed_keys(job: str, kind: str) -> list[str]:
+    rows = FailedRow.objects.filter(job=job, kind=kind)
     return list(rows.filter(last_at__gte=timezone.now() - REMEMBERED).values_list("key", flat=True))
 
 
-def forget_failed_rows(task: str, kind: str, keys: Iterable[object]) -> None:
-    FailedRow.objects.filter(task=task, kind=kind, key__in=list(map(str, keys))).delete()
+def forget_failed_rows(job: str, kind: str, keys: Iterable[object]) -> None:
+    FailedRow.objects.filter(job=job, kind=kind, key__in=list(map(str, keys))).delete()
 
 
 def forget_old_rows() -> None:
@@ -111,14 +111,14 @@ def connection_lives() -> bool:
 
 
 class FailingRows:
-    """What fails in one run of a task, which is named as its pulse is."""
+    """What fails in one run of a job, which is named as its pulse is."""
 
-    def __init__(self, task: str) -> None:
-        self.task = task
+    def __init__(self, job: str) -> None:
+        self.job = job
         self.failed: dict[tuple[str, str], str] = {}
         # Those that failed in earlier runs.
         self.known: set[tuple[str, str]] = set()
-        for row in FailedRow.objects.filter(task=task):
+        for row in FailedRow.objects.filter(job=job):
             if row.last_at < timezone.now() - REMEMBERED:
                 row.delete()
             else:
@@ -164,10 +164,10 @@ class FailingRows:
         text = f"{type(error).__name__}: {error}".replace("\x00", "").partition("\n")[0]
         row = kind, str(key)[:LONGEST_KEY]
         self.failed[row] = text
-        if note_failed_row(self.task, *row, text):
-            about = {"task": self.task}
+        if note_failed_row(self.job, *row, text):
+            about = {"job": self.job}
             without = "%s goes on without %s %s"
-            logger.error(without, self.task, *row, exc_info=error, extra=about)
+            logger.error(without, self.job, *row, exc_info=error, extra=about)
         if len(self.failed) >= MOST_FAILURES:
             raise TooManyFailures(f"{len(self.failed)} rows failed, the last with {text}")
 
@@ -175,5 +175,5 @@ class FailingRows:
         """These have been done after all."""
         done = self.known & {(kind, str(key)[:LONGEST_KEY]) for key in keys} if self.known else ()
         for _, key in done:
-            FailedRow.objects.filter(task=self.task, kind=kind, key=key).delete()
+            FailedRow.objects.filter(job=self.job, kind=kind, key=key).delete()
         self.known.difference_update(done)

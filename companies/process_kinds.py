@@ -3,7 +3,7 @@
 import atexit
 from collections.abc import Callable
 
-KINDS = ("command", "web", "worker", "engine", "housekeeping", "beat")
+KINDS = ("command", "web", "worker", "engine", "scheduler")
 
 
 class ProcessKind:

@@ -17,6 +17,7 @@ from celery.signals import (
     worker_process_shutdown,
 )
 from django.conf import settings
+from django.utils.module_loading import import_string
 from kombu.transport import virtual
 
 from companies import request_ids, traces
@@ -45,7 +46,7 @@ app.on_configure.connect(before_configuring)
 
 @setup_logging.connect
 def log_as_we_do(**_: object) -> None:
-    """Celery has a format and a level of its own otherwise, and beat has not set up Django."""
+    """Celery has a format and a level of its own otherwise."""
     dictConfig(settings.LOGGING)
 
 
@@ -72,6 +73,8 @@ PATIENCE_SECONDS = 35.0
 def before_fork(**_: object) -> None:
     database.wait_at_most(PATIENCE_SECONDS)
     load_broker()
+    # By its name: models cannot be imported before Django is set up.
+    import_string("deliveries.upkeep.jobs.all_jobs")()
     settle()
 
 
@@ -85,7 +88,7 @@ running: dict[str, ExitStack] = {}
 
 @task_prerun.connect
 def begin_run(task_id: str, task: Any, **_: object) -> None:
-    """A run belongs to the request that has rung for it; what beat rings for has an id of its own.
+    """A run belongs to the request that has rung for it.
 
     Whatever it writes and logs bears the id.
     """

@@ -1,7 +1,7 @@
 """Settings that commands use: a command stops on a wrong one of these, and on no other.
 
 A token has to be revoked and a host held also while a certificate or a mail server is being set up.
-Web, worker and beat stop on any wrong setting (config.startup), and so does `check`.
+Web and worker stop on any wrong setting (config.startup), and so does `check`.
 Why: decision page config-unsafe-settings-stop-every-process.
 """
 

@@ -1,6 +1,6 @@
 """Which deployment this is, as far as settings tell: before the database has been asked.
 
-Queues have this in their names, since beat and a worker must start while the database is away. The
+Queues have this in their names, since a worker must start while the database is away. The
 id that was made with the database (companies.deployments) settles what this leaves open.
 Why: decision N29.
 """

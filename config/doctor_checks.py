@@ -151,12 +151,8 @@ def broker_memory() -> str:
     return said
 
 
-register("Start beat, and a worker; workers run the tasks by themselves meanwhile.", name="beat")(
-    health.beat
-)
-register("Look in the worker's log for why the task fails.", name="periodic_tasks")(
-    health.periodic_tasks
-)
+register("Start a worker: its scheduler runs the jobs.")(health.scheduler)
+register("Look in the worker's log for why the job fails.")(health.jobs)
 register(
     "Start a worker where none is alive (engine_loops); else raise DELIVERY_LOOPS and the number of"
     " workers, or look at PostgreSQL's load.",
@@ -211,7 +207,7 @@ def mail_server() -> str:
     return f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT} takes our login"
 
 
-@register("Set DATA_DIR to a folder that beat may write to, on a disk with room.", per_host=True)
+@register("Set DATA_DIR to a folder that we may write to, on a disk with room.", per_host=True)
 def disk() -> str:
     folder = settings.DATA_DIR
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -17,7 +17,7 @@ from deliveries import mailing
 from deliveries.engine import holding, leases
 from deliveries.engine.rooms import SLOTS
 from deliveries.monitoring import backlog
-from deliveries.upkeep import partitions, periodic, replaying
+from deliveries.upkeep import jobs, partitions, replaying
 from tickets.models import Ticket
 from tickets.models.agents import left_behind
 from webhooks.models import Webhook
@@ -27,9 +27,9 @@ PREFIX = "parceldesk_"
 PARTS = (
     health.database_disk,
     health.broker,
-    health.beat,
+    health.scheduler,
     health.outgoing_proxy,
-    health.periodic_tasks,
+    health.jobs,
     health.weeks_ahead,
 )
 
@@ -145,26 +145,26 @@ def of_operators(now: datetime) -> Gauges:
     )
 
 
-def of_periodic_tasks(now: datetime) -> Gauges:
+def of_jobs(now: datetime) -> Gauges:
     if pulse := backlog.last_pulse():
         since = (now - pulse).total_seconds()
-        yield gauge("beat_age_seconds", "Seconds since the last heartbeat of beat", since)
-    tasks = periodic.scheduled_tasks()
+        yield gauge("scheduler_age_seconds", "Seconds since a scheduler last began a sweep", since)
+    reports = jobs.job_reports()
     yield gauge_by(
-        "task",
-        "periodic_task_age_seconds",
-        "Seconds since the last success of the periodic task",
+        "name",
+        "job_age_seconds",
+        "Seconds since the last success of the job",
         {
-            task.name: (now - task.pulse.done_at).total_seconds()
-            for task in tasks
-            if task.pulse and task.pulse.done_at
+            report.name: (now - report.pulse.done_at).total_seconds()
+            for report in reports
+            if report.pulse and report.pulse.done_at
         },
     )
     yield gauge_by(
-        "task",
-        "periodic_task_failed_rows",
-        "Rows that the periodic task fails on and goes on without",
-        {task.name: task.failed for task in tasks},
+        "name",
+        "job_failed_rows",
+        "Rows that the job fails on and goes on without",
+        {report.name: report.failed for report in reports},
     )
 
 
@@ -220,7 +220,7 @@ GROUPS = (
     of_deliveries,
     of_engine,
     of_operators,
-    of_periodic_tasks,
+    of_jobs,
     of_partitions,
     of_surroundings,
     of_people,

@@ -20,9 +20,10 @@ from companies.doctor import first_line
 from deliveries.engine import leases
 from deliveries.engine.way_out import proxy_as_loops_find_it
 from deliveries.monitoring import backlog
-from deliveries.upkeep import partitions, periodic
+from deliveries.upkeep import jobs as scheduled
+from deliveries.upkeep import partitions
 
-BEAT_MAY_BE_AWAY = timedelta(seconds=30)
+SCHEDULER_MAY_BE_AWAY = timedelta(seconds=30)
 DUE_MAY_WAIT = timedelta(minutes=2)
 # In the folder of the database's own files, wherever others may lie.
 SPILL = "SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = ''"
@@ -125,16 +126,15 @@ def probe_write(channel: Any) -> None:
             )
 
 
-def beat() -> str:
+def scheduler() -> str:
     last = backlog.last_pulse()
     if last is None:
-        raise RuntimeError("no heartbeat yet: are beat and a worker running?")
+        raise RuntimeError("no job has run yet: start a worker")
     age = timezone.now() - last
-    if age > BEAT_MAY_BE_AWAY:
-        raise RuntimeError(
-            f"last heartbeat {age.total_seconds():.0f} s ago: beat or the workers are down"
-        )
-    return f"last heartbeat {age.total_seconds():.1f} s ago"
+    if age > SCHEDULER_MAY_BE_AWAY:
+        seconds = f"{age.total_seconds():.0f} s"
+        raise RuntimeError(f"no scheduler has begun a sweep for {seconds}: start a worker")
+    return f"last sweep {age.total_seconds():.1f} s ago"
 
 
 def oldest_due_delivery() -> str:
@@ -150,12 +150,12 @@ def oldest_due_delivery() -> str:
     return f"due for {max(0.0, age.total_seconds()):.1f} s"
 
 
-def periodic_tasks() -> str:
-    """The last success of each; beat's being away is told by `beat`."""
-    now, tasks = timezone.now(), periodic.scheduled_tasks()
-    if troubles := list(filter(None, (task.trouble(now) for task in tasks))):
+def jobs() -> str:
+    """Say when each succeeded last; that nobody runs any is told by `scheduler`."""
+    now, reports = timezone.now(), scheduled.job_reports()
+    if troubles := list(filter(None, (report.trouble(now) for report in reports))):
         raise RuntimeError("; ".join(troubles))
-    return "last success: " + ", ".join(task.last_success(now) for task in tasks)
+    return "last success: " + ", ".join(report.last_success(now) for report in reports)
 
 
 def outgoing_proxy() -> str:
@@ -175,9 +175,9 @@ CHECKS = (
     database_disk,
     migrations,
     broker,
-    beat,
+    scheduler,
     oldest_due_delivery,
     outgoing_proxy,
-    periodic_tasks,
+    jobs,
     weeks_ahead,
 )

@@ -38,6 +38,7 @@ FIELDS = (
     "host",
     "retry_in_seconds",
     "left_out",
+    "job",
     "task",
 )
 
@@ -104,7 +105,7 @@ def logging(level: str, form: str) -> dict[str, Any]:
             "line": {"()": formatter, "form": form},
         },
         "filters": {
-            # Django's own kind would bring its mail and its pages into beat.
+            # Django's own kind would bring its mail and its pages into each process.
             "news": {"()": lambda: is_news},
             "request": {"()": lambda: name_request},
             "floods": {"()": lambda: FLOODS},

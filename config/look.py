@@ -1,6 +1,6 @@
 """How the desk looks, and where its side bar leads: the settings of django-unfold.
 
-Functions are named, not imported: beat reads the settings too, and draws no page.
+Functions are named, not imported: whoever reads the settings need not draw a page.
 """
 
 UNFOLD = {

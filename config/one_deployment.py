@@ -2,7 +2,7 @@
 
 A second host whose variables differ would have queues and a cache of its own, and nobody would
 notice: rate limits counted twice, doorbells that nobody hears. The key of the queues
-(config.deployments) is therefore stored in the database. Beat, which asks no database, is left out.
+(config.deployments) is therefore stored in the database.
 """
 
 import logging

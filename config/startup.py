@@ -1,4 +1,4 @@
-"""Web, worker and beat do not start on unsafe settings."""
+"""Web and worker do not start on unsafe settings."""
 
 import sys
 from importlib import import_module

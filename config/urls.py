@@ -13,7 +13,7 @@ from tickets.api import urls as tickets_urls
 # The desk has no public site behind it to view.
 admin.site.site_url = None
 
-# Here and not when Django starts: workers and beat have no use for the desk's pages.
+# Here and not when Django starts: workers have no use for the desk's pages.
 admin.autodiscover()
 
 docs = SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])

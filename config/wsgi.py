@@ -4,6 +4,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
+from django.utils.module_loading import import_string
 
 from config.memory import load_broker, load_pages, settle
 from config.startup import refuse_unsafe_settings
@@ -18,4 +19,5 @@ refuse_unsafe_settings()
 get_resolver().url_patterns  # noqa: B018
 load_broker()
 load_pages()
+import_string("deliveries.upkeep.jobs.all_jobs")()
 settle()

@@ -1,4 +1,4 @@
-"""Whether deliveries go out: loops, what is due, periodic tasks, partitions (companies.doctor)."""
+"""Whether deliveries go out: loops, what is due, jobs, partitions (companies.doctor)."""
 
 import resource
 import socket

@@ -1,4 +1,4 @@
-"""Wake the engine: cheap, and allowed to fail, as the sweep of beat finds what it missed."""
+"""Wake the engine: cheap, and allowed to fail, as loops look by themselves once a second."""
 
 import time
 

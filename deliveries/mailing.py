@@ -1,4 +1,4 @@
-"""Emails to companies: rows in the transaction of what they tell of, sent by a task of its own.
+"""Emails to companies: rows in the transaction of what they tell of, sent by a job of its own.
 
 A claim counts the try and says when the next one is, before anything is sent. So it does not matter
 how a try ends: what was sent is deleted, and all else is tried again. A second email is sent only
@@ -77,12 +77,12 @@ def keep_mail(address: str, subject: str, text: str, *, secret: bool = False) ->
     )
 
 
-def ring_mail_task() -> None:
+def ring_mail_job() -> None:
     """Have what is due sent at once, when the transaction is committed.
 
-    Not for engine loops, which never wait for the broker: beat finds what they write.
+    Not for engine loops, which never wait for the broker: the scheduler finds what they write.
     """
-    transaction.on_commit(lambda: doorbell.ring("deliveries.tasks.send_mails"), robust=True)
+    transaction.on_commit(lambda: doorbell.ring_job("send_mails"), robust=True)
 
 
 def send_due() -> int:
@@ -117,6 +117,11 @@ def send_due() -> int:
             counting.count(catalogue.MAILS, "sent")
             sent += 1
     return sent
+
+
+def has_mail() -> bool:
+    """Return whether an email is due."""
+    return Mail.objects.filter(due_at__lte=timezone.now()).exists()
 
 
 def oldest_due_mail() -> datetime | None:

@@ -2,22 +2,20 @@
 
 from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
-from deliveries import mailing
-from deliveries.engine import pausing
+from companies import deployments, doorbell
 from deliveries.engine.bell import Bell
 from deliveries.engine.listening import listener
 from deliveries.engine.processes import LoopKeeper
-from deliveries.upkeep import deleted_webhooks, partitions
-from deliveries.upkeep.housekeeping import keep_house
-from deliveries.upkeep.periodic import periodic_task
+from deliveries.upkeep.jobs import all_jobs
+from deliveries.upkeep.scheduler import run_scheduler
 
 # Made before a worker forks, so that all of its processes share them.
 bells = [Bell() for _ in range(settings.DELIVERY_LOOPS)]
-keeper = LoopKeeper(bells, [keep_house])
+keeper = LoopKeeper(bells, [run_scheduler])
 
 
 def ring_all() -> None:
@@ -27,7 +25,7 @@ def ring_all() -> None:
 
 @worker_init.connect
 def start_loops(sender: Any, **_: object) -> None:
-    """A worker runs its loops itself: sending needs neither the broker nor beat."""
+    """A worker runs its loops itself: neither sending nor the jobs need the broker."""
     keeper.start()
     sender.app.steps["consumer"].add(listener(ring_all))
 
@@ -52,24 +50,13 @@ def deliver() -> None:
     ring_all()
 
 
-# Often: a run that was killed must not keep its kind for long. Where one cancels something there
-# may be more.
-@periodic_task(limit_seconds=15, batch=1)
-def sweep() -> int:
-    """Beat's pulse, and what is left over from webhooks that were deleted."""
-    return deleted_webhooks.cancel_deliveries()
-
-
-@periodic_task(limit_seconds=120)
-def pause_failing() -> int:
-    return pausing.pause_failing()
-
-
-@periodic_task(limit_seconds=mailing.LIMIT_SECONDS, batch=mailing.MOST_AT_ONCE)
-def send_mails() -> int:
-    return mailing.send_due()
-
-
-@periodic_task(limit_seconds=1800)
-def make_partitions() -> int:
-    return partitions.make_partitions()
+@shared_task(bind=True)
+def run_job(self: Task[[str], None], name: str) -> None:
+    """Run a job for which there is work (deliveries.upkeep.jobs), and ring where it leaves some."""
+    # So that it is known which deployment this is (decision N29).
+    deployments.deployment_id()
+    if deployments.is_foreign(self.request.headers):
+        return
+    job = all_jobs()[name]
+    if job.has_more(job.run_within_limit()):
+        doorbell.ring_job(name, expires=60)

@@ -34,7 +34,7 @@ USAGE = """\
 usage: ./dev COMMAND
 
   run                    the whole service on this machine, with a demo company: PostgreSQL,
-                         Valkey, web, worker, beat, and a page that shows the webhooks it sends
+                         Valkey, web, worker, and a page that shows the webhooks it sends
   test [ARGUMENT ...]    the tests, on throwaway servers; arguments go to pytest, without any
                          the whole suite runs on several processes; --whole also runs
                          what takes minutes, and fails on a skip;

@@ -25,7 +25,6 @@ from faults import (
     storms,
     streaming,
     tickets,
-    two_beats,
     upgrade,
     web_deaths,
 )
@@ -131,7 +130,7 @@ def restarted_database(rig: Rig, given: argparse.Namespace) -> Verdict:
 
 
 def storm(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of workers, beat, web and PostgreSQL backends while deliveries are in flight."""
+    """kill -9 of workers, web and PostgreSQL backends while deliveries are in flight."""
     found = storms.storm(
         rig.service,
         rig.company,
@@ -194,8 +193,6 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
     "full-disk": (full_disk.full_disk, STAND_STILL | {"seconds": 6.0}),
     "long-transaction": (long_transaction.long_transaction, {"batches": 10, "events": 1000}),
     "restarted-database": (restarted_database, {"shipments": 500, "updates": 4000}),
-    "beat-frozen": (stand_stills.beat_frozen, STAND_STILL | {"seconds": 20.0}),
-    "two-beats": (two_beats.two_beats, STAND_STILL),
     "broker-refuses": (stand_stills.broker_refuses, STAND_STILL | {"seconds": 20.0}),
     "broker-frozen": (stand_stills.broker_frozen, STAND_STILL),
     "broker-drops": (stand_stills.broker_drops, STAND_STILL),

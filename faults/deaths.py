@@ -159,7 +159,7 @@ def hurt(part: str, parent: int) -> None:
 
 
 def power_cut(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of everything at once: web, worker, beat, PostgreSQL and the broker; start again."""
+    """kill -9 of everything at once: web, worker, PostgreSQL and the broker; start again."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = slowly(rig.receiver, ANSWER_AFTER_SECONDS)
     start_all(rig)
@@ -194,7 +194,7 @@ def power_cut(rig: Rig, given: argparse.Namespace) -> Verdict:
 
 
 def start_all(rig: Rig) -> None:
-    for kind in ("web", "worker", "beat"):
+    for kind in ("web", "worker"):
         rig.service.start(kind)
 
 

@@ -1,4 +1,4 @@
-"""What sending should not need is away: beat stands still, or the broker refuses all writes."""
+"""What sending should not need is away: the broker refuses all writes, or stands still."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ def helper_away(
     """
     webhook = register_signed(company, receiver)
     receiver.answer = FirstRefused()
-    for kind in ("web", "worker", "beat"):
+    for kind in ("web", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
     until(lambda: answers(service, "/healthz"))

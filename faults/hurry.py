@@ -94,7 +94,7 @@ def play(
             "EMAIL_PORT": str(mailbox.server_address[1]),
             "EMAIL_USE_TLS": "false",
         }
-        for kind in ("web", "worker", "beat"):
+        for kind in ("web", "worker"):
             service.start(kind)
         until(partial(is_ready, service), 60)
         world = World(service, receiver, tickets)

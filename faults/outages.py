@@ -33,7 +33,7 @@ def silent_broker(
     The broker is down for `down` seconds at least.
     """
     webhook = register_signed(company, receiver)
-    for kind in ("web", "beat", "worker"):
+    for kind in ("web", "worker"):
         service.start(kind)
     until(lambda: backlog.last_pulse() is not None)
     until(lambda: answers(service, "/healthz"))
@@ -65,8 +65,7 @@ def flushed_broker(
 ) -> dict[str, Any]:
     """The broker is flushed `times` times while a feed is ingested."""
     webhook = register_signed(company, receiver)
-    for kind in ("beat", "worker"):
-        service.start(kind)
+    service.start("worker")
     until(lambda: backlog.last_pulse() is not None)
     feeder = threading.Thread(target=feed_until_taken, args=(service, feed.text()))
     feeder.start()
@@ -94,8 +93,7 @@ def restarted_database(
     """PostgreSQL is restarted while a feed is ingested and delivered."""
     webhook = register_signed(company, receiver)
     receiver.answer = slowly(receiver)
-    for kind in ("beat", "worker"):
-        service.start(kind)
+    service.start("worker")
     feeder = threading.Thread(target=feed_until_taken, args=(service, feed.text()))
     feeder.start()
     until(lambda: len(receiver.log) >= feed.updates // 4)

@@ -27,7 +27,6 @@ SIZES = {
     "storm": ["--updates", "4000", "--kills", "6"],
     "restarts": ["--events", "2000", "--times", "3"],
     "cut-network": ["--seconds", "15"],
-    "beat-frozen": ["--seconds", "12"],
     "broker-refuses": ["--seconds", "12"],
     "flushed-broker": ["--times", "5"],
     "memory": ["--events", "20000"],

@@ -69,7 +69,6 @@ def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> 
     """Ingest a feed for webhooks of all types, then the same feed again."""
     webhooks = register_all(company, receiver)
     service.start("worker")
-    service.start("beat")
     text, expected = feed.text(), feed.expected()
     start = time.monotonic()
     first = service.manage("ingest", "-", given=text).splitlines()[-1]
@@ -106,7 +105,6 @@ def killed_worker(
     webhook = register_signed(company, receiver)
     service.manage("ingest", "-", given=feed.text())
     receiver.answer = slowly(receiver)
-    service.start("beat")
     service.start("worker")
     until(lambda: len(receiver.log) >= feed.updates // 3)
     service.kill("worker")

@@ -22,7 +22,7 @@ CARRIED_ON_WITHIN_SECONDS = 30.0
 API_ANSWERS_WITHIN_SECONDS = 10.0
 HEALTHZ_ANSWERS_WITHIN_SECONDS = 1.0
 GOES_ON_WITHIN_SECONDS = 5.0
-# Without beat, or without a broker that takes anything.
+# Without a broker that takes anything.
 RETRIES_OFF_BY_SECONDS = 5.0
 FIRST_WITHOUT_HELPER_SECONDS = 2.0
 SAME_RATE = 0.9
@@ -160,19 +160,6 @@ def stall_promises(found: Figures) -> dict[str, float]:
         "seconds_to_the_first_answer": GOES_ON_WITHIN_SECONDS,
         "seconds_until_nothing_waits": CARRIED_ON_WITHIN_SECONDS,
     }
-
-
-def beat_frozen(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """SIGSTOP of beat while events come in."""
-    found = helpers.helper_away(
-        rig.service,
-        rig.company,
-        rig.receiver,
-        away=lambda: rig.service.frozen("beat"),
-        seconds=given.seconds,
-        per_second=given.per_second,
-    )
-    return found, judged_without_helper(found)
 
 
 def broker_refuses(rig: Rig, given: argparse.Namespace) -> Verdict:

@@ -23,7 +23,7 @@ from faults.tickets import Opening
 
 WORKERS = ("worker-1", "worker-2")
 # A worker is killed more often than the others: it is the one that has something in flight.
-VICTIMS = ("worker", "worker", "beat", "web", "backend")
+VICTIMS = ("worker", "worker", "web", "backend")
 
 
 class Kill(NamedTuple):
@@ -52,7 +52,7 @@ def storm(
     dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
     webhook = register_signed(company, receiver)
     receiver.answer = slowly(receiver)
-    for name in ("beat", "web", *WORKERS):
+    for name in ("web", *WORKERS):
         service.start(name.partition("-")[0], name)
     victims = in_random_order(dice, kills)
     done: list[Kill] = []
@@ -148,7 +148,6 @@ def restarts(
 ) -> dict[str, Any]:
     """Publish events at a steady rate, one per transaction, and restart the worker cleanly."""
     webhook = register_signed(company, receiver)
-    service.start("beat")
     service.start("worker")
     start = time.monotonic()
     every = events // (times + 1)

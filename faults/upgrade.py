@@ -20,7 +20,7 @@ from faults.feeding import Feed
 from faults.ports import free_port
 from faults.rig import Rig, link_to
 from faults.scenarios import nothing_waits, until
-from faults.service import ROOT, Service
+from faults.service import ROOT, Service, procfile
 from faults.tickets import NONE_OF, Opening
 from faults.verdict import NotHere, Verdict, broken
 from shipments.event_types.status import TRACKING_SIMPLE
@@ -173,7 +173,7 @@ def begin(old: Service, rig: Rig) -> tuple[int, str, dict[str, Any]]:
     old.manage("migrate", "--verbosity", "0")
     company = json.loads(old.manage("create_company", "Acme"))["company_id"]
     token = old.manage("issue_token", str(company)).split()[-1]
-    for kind in ("web", "worker", "beat"):
+    for kind in kinds_of(old):
         old.start(kind, f"{kind}-old")
     until(lambda: answers(old, "/healthz"))
     answer = requests.post(
@@ -186,10 +186,14 @@ def begin(old: Service, rig: Rig) -> tuple[int, str, dict[str, Any]]:
     return company, token, answer.json()["data"]
 
 
+def kinds_of(version: Service) -> list[str]:
+    """Return what this version has processes of: another may have other ones."""
+    return [kind for kind in procfile(version.tree) if kind != "release"]
+
+
 def change_over(was: Service, comes: Service, opening: Opening, feeding: Feeding) -> None:
     """The one version beside the other, then alone: as a proxy in front of both would see it."""
-    kinds = ("web", "worker", "beat")
-    for kind in kinds:
+    for kind in kinds_of(comes):
         comes.start(kind, f"{kind}-next")
     until(lambda: answers(comes, "/healthz"))
     opening.url = address(comes, "/company/tickets")

@@ -26,7 +26,7 @@ from hypothesis import settings as examples
 from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
-from companies import deployments, services
+from companies import deployments, request_ids, services
 from companies.api import rates
 from companies.models import Company, Deployment
 from config.log_floods import FLOODS
@@ -145,6 +145,12 @@ def signed_in(company: Company) -> APIClient:
 def own_floods() -> None:
     """Have no line of a test left out since others wrote it as well."""
     FLOODS.forget()
+
+
+@pytest.fixture(autouse=True)
+def own_request() -> None:
+    """End the request of another test whose answer was not read to its end."""
+    request_ids.end_request()
 
 
 @pytest.fixture

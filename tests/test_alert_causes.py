@@ -24,15 +24,15 @@ WELL = {
     "parceldesk_checks_age_seconds": "30",
     "parceldesk_check{check='receivers'}": "0",
     "parceldesk_check{check='broker',host='a'}": "0",
-    "parceldesk_check{check='beat'}": "0",
+    "parceldesk_check{check='scheduler'}": "0",
     "parceldesk_part_ok{part='broker'}": "1",
-    "parceldesk_part_ok{part='periodic_tasks'}": "1",
+    "parceldesk_part_ok{part='jobs'}": "1",
     "parceldesk_part_ok{part='database_disk'}": "1",
-    "parceldesk_beat_age_seconds": "5",
+    "parceldesk_scheduler_age_seconds": "5",
     "parceldesk_engine_loops": "2",
     "parceldesk_engine_loops_wanted": "2",
     "parceldesk_delivery_oldest_due_seconds": "1",
-    "parceldesk_periodic_task_failed_rows{task='count_figures'}": "0",
+    "parceldesk_job_failed_rows{name='count_figures'}": "0",
 }
 SIZES = {
     10: {
@@ -82,10 +82,8 @@ CAUSES = (
         {
             "parceldesk_part_ok{part='broker'}": "0",
             "parceldesk_check{check='broker',host='a'}": "2",
-            "parceldesk_check{check='beat'}": "2",
-            "parceldesk_part_ok{part='periodic_tasks'}": "0",
-            "parceldesk_beat_age_seconds": "60+60",
-            "parceldesk_periodic_task_failed_rows{task='count_figures'}": "3",
+            "parceldesk_part_ok{part='jobs'}": "0",
+            "parceldesk_job_failed_rows{name='count_figures'}": "3",
         },
         "ParceldeskBrokerAway",
     ),
@@ -94,10 +92,10 @@ CAUSES = (
         {
             "parceldesk_engine_loops": "0",
             "parceldesk_checks_age_seconds": "60+60",
-            "parceldesk_beat_age_seconds": "60+60",
-            "parceldesk_part_ok{part='periodic_tasks'}": "0",
+            "parceldesk_scheduler_age_seconds": "60+60",
+            "parceldesk_part_ok{part='jobs'}": "0",
             "parceldesk_delivery_oldest_due_seconds": "60+60",
-            "parceldesk_check{check='beat'}": "2",
+            "parceldesk_check{check='scheduler'}": "2",
         },
         "ParceldeskWorkerAway",
     ),
@@ -105,7 +103,7 @@ CAUSES = (
         "the database's disk is full",
         {
             "parceldesk_part_ok{part='database_disk'}": "0",
-            "parceldesk_part_ok{part='periodic_tasks'}": "0",
+            "parceldesk_part_ok{part='jobs'}": "0",
             "parceldesk_api_requests_total{code='503'}": "0+60",
             "parceldesk_delivery_oldest_due_seconds": "60+60",
             "parceldesk_checks_age_seconds": "60+60",
@@ -116,8 +114,8 @@ CAUSES = (
         "a worker's clock is an hour ahead",
         {
             "parceldesk_check{check='clock',host='a'}": "2",
-            "parceldesk_check{check='beat'}": "2",
-            "parceldesk_check{check='periodic_tasks'}": "2",
+            "parceldesk_check{check='scheduler'}": "2",
+            "parceldesk_check{check='jobs'}": "2",
         },
         "ParceldeskClockWrong",
     ),
@@ -214,8 +212,7 @@ def test_several_would_be_heard_without_the_sample(tmp_path: Path) -> None:
 
     assert {each["alertname"] for each in firing(broker.series, tmp_path)} >= {
         "ParceldeskBrokerAway",
-        "ParceldeskBeatAway",
-        "ParceldeskPeriodicTaskFails",
+        "ParceldeskJobFails",
         "ParceldeskFailedRows",
     }
 

@@ -38,7 +38,7 @@ def words(line: str) -> set[str]:
     """Options and values, without programs and what a host chooses."""
     line = re.sub(r"\$\([^)]*\)", "", line).partition(" && ")[0]
     line = line.replace("--worker-tmp-dir /dev/shm", "")
-    chosen = r"\$|^/opt/|^127\.|%i|^(python|gunicorn|celery)$|parceldesk-beat$"
+    chosen = r"\$|^/opt/|^127\.|%i|^(python|gunicorn|celery)$"
     return {each for each in shlex.split(line) if not re.search(chosen, each)}
 
 
@@ -58,7 +58,7 @@ def test_files_and_units_that_the_page_names_exist() -> None:
     units = set(re.findall(r"parceldesk-[a-z]+(?=[@ \n])", "".join(BLOCKS)))
 
     assert {each for each in named if not (ROOT / each).exists()} == set()
-    assert {"parceldesk-web", "parceldesk-worker", "parceldesk-beat"} <= units
+    assert {"parceldesk-web", "parceldesk-worker"} <= units
     known = {path.stem.rstrip("@") for path in UNITS}
     assert {each for each in units if each.count("-") == 1} - known <= {
         "parceldesk-keys",
@@ -89,7 +89,7 @@ def test_commands_that_the_page_runs_have_these_options() -> None:
         assert set(re.findall(r"(?<= )--[a-z-]+", f" {rest}")) <= known, name
 
 
-@pytest.mark.parametrize("process", ["web", "worker", "beat", "release"])
+@pytest.mark.parametrize("process", ["web", "worker", "release"])
 def test_units_start_what_the_procfile_starts(process: str) -> None:
     at = "@" if process == "web" else ""
     (line,) = unit(f"parceldesk-{process}{at}.service")["ExecStart"]
@@ -129,7 +129,7 @@ def test_compose_starts_lines_of_the_procfile_and_commands() -> None:
         if "parceldesk" in each["image"]
     }
 
-    assert ours == {"release": "migrate", "web": "web", "worker": "worker", "beat": "beat"}
+    assert ours == {"release": "migrate", "web": "web", "worker": "worker"}
     for name in ours:
         service = compose()["services"][name]
         assert service["read_only"]

@@ -108,4 +108,4 @@ def wake_assignment() -> None:
 
 
 def ring_assignment() -> None:
-    doorbell.ring("tickets.tasks.assign_waiting")
+    doorbell.ring_job("assign_waiting")

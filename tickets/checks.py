@@ -16,7 +16,7 @@ LONGEST_UNDO_SECONDS = 60
 
 @register(SETTINGS, Use.TICKETS)
 def relevance_check(**_: Any) -> list[CheckMessage]:
-    """Where the apps are loaded: beat loads none, and has no use for the function."""
+    """Refuse a name that leads to no function, once Django is set up."""
     if not apps.ready:
         return []
     path = settings.RELEVANCE_CHECK

@@ -1,6 +1,6 @@
 """How fast a backlog is delivered to one fast receiver, beside two peers on the same servers.
 
-Our deliveries appear in one commit while worker and beat of the Procfile are up. A peer's wait in
+Our deliveries appear in one commit while the worker of the Procfile is up. A peer's wait in
 the broker, where its own design keeps them, until its worker starts; it has fewer, as it needs
 longer. Deliveries a second count from the first request that arrives to the last. Last comes
 what libcurl alone does here, which tells how fast the machine is.

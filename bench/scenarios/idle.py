@@ -1,8 +1,8 @@
 """What the service costs while nothing happens: memory, processor time, transactions.
 
-Web, worker and beat of the Procfile after some requests and deliveries, so that what they use is
-loaded. Memory is the proportional set size of the process trees of the three. Processor time is
-that of all processes, PostgreSQL and the broker among them. Judged: 300 MB and 0.7 % of a core.
+Web and worker of the Procfile after some requests and deliveries, so that what they use is loaded.
+Memory is the proportional set size of the process trees of the two. Processor time is that of all
+processes, PostgreSQL and the broker among them. Judged: 300 MB and 0.7 % of a core.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from faults.ports import free_port
 
 MOST_MB = 300.0
 MOST_PERCENT = 0.7
-KINDS = ("web", "worker", "beat")
+KINDS = ("web", "worker")
 REQUESTS = 20
 DELIVERIES = 1_000
 
@@ -100,7 +100,7 @@ def answers(port: int) -> bool:
 
 def measure(rig: Rig, seconds: float) -> Idle:
     roots = {kind: rig.service.processes[kind].pid for kind in KINDS}
-    meter = rig.meter(web=roots["web"], beat=roots["beat"])
+    meter = rig.meter(web=roots["web"])
     before = transactions()
     time.sleep(seconds)
     after = transactions()

@@ -1,7 +1,7 @@
 """How long it takes from a commit to the receiver while events keep coming, one commit each.
 
 An open loop: latency counts from the time an event was due on a fixed schedule, so a service that
-falls behind cannot hide it. Worker and beat of the Procfile, publishers in processes of their own.
+falls behind cannot hide it. The worker of the Procfile, publishers in processes of their own.
 """
 
 import argparse

@@ -65,10 +65,8 @@ THREAD_WAIT = TimeMeasure(
 LOGINS_REFUSED = CountMeasure(
     "logins_refused", "Sign-ins at the desk with a wrong password, or locked"
 )
-TASK_RUNS = CountMeasure("task_runs", "Runs of periodic tasks that ended", ("task", "outcome"))
-TASK_SECONDS = CountMeasure(
-    "task_run_seconds", "Seconds that runs of periodic tasks took", ("task",)
-)
+JOB_RUNS = CountMeasure("job_runs", "Runs of jobs that ended", ("name", "outcome"))
+JOB_SECONDS = CountMeasure("job_run_seconds", "Seconds that runs of jobs took", ("name",))
 ASSIGNMENTS = CountMeasure(
     "assignments", "Tries to find an agent for a ticket by the rule", ("outcome",)
 )
@@ -94,8 +92,8 @@ ALL: tuple[CountMeasure | TimeMeasure, ...] = (
     THREAD_BUSY,
     THREAD_WAIT,
     LOGINS_REFUSED,
-    TASK_RUNS,
-    TASK_SECONDS,
+    JOB_RUNS,
+    JOB_SECONDS,
     ASSIGNMENTS,
     FEED_LINES,
     MAILS,

@@ -252,7 +252,7 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("task", models.CharField(max_length=50)),
+                ("job", models.CharField(max_length=50)),
                 ("kind", models.CharField(max_length=20)),
                 ("key", models.CharField(max_length=100)),
                 ("error", models.CharField(max_length=300)),
@@ -263,7 +263,7 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(
-                        fields=("task", "kind", "key"), name="one_entry_per_failed_row"
+                        fields=("job", "kind", "key"), name="one_entry_per_failed_row"
                     )
                 ],
             },

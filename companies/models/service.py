@@ -131,9 +131,9 @@ class Sum(models.Model):
 
 
 class FailedRow(models.Model):
-    """A row that a task fails on, and goes on without (companies.failing_rows)."""
+    """A row that a job fails on, and goes on without (companies.failing_rows)."""
 
-    task = models.CharField(max_length=50)
+    job = models.CharField(max_length=50)
     # What it is, such as a ticket, and which.
     kind = models.CharField(max_length=20)
     key = models.CharField(max_length=100)
@@ -144,7 +144,7 @@ class FailedRow(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["task", "kind", "key"], name="one_entry_per_failed_row")
+            models.UniqueConstraint(fields=["job", "kind", "key"], name="one_entry_per_failed_row")
         ]
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.utils.translation import gettext_lazy
 
-from config import beat, caches, database, deployments, env_files, look, queues
+from config import caches, database, deployments, env_files, look, queues
 from config.environment import Environment
 
 env_files.load_env_file()
@@ -33,7 +33,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CELERY_BROKER_URL = env.str("BROKER_URL")
 CELERY_TASK_IGNORE_RESULT = True
-# A doorbell that cannot be rung is answered by the sweep: never make a request wait for it.
+# A doorbell that cannot be rung is answered by the scheduler: never make a request wait for it.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
 CELERY_BROKER_CONNECTION_TIMEOUT = 0.5
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5}
@@ -52,7 +52,6 @@ CELERY_TASK_DEFAULT_QUEUE = CELERY_CONTROL_EXCHANGE = queues.tasks(DEPLOYMENT_KE
 CELERY_TASK_ROUTES = {"deliveries.tasks.deliver": {"queue": queues.doorbell(DEPLOYMENT_KEY)}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE = beat.SCHEDULE
 
 CACHE_URL = env.str("CACHE_URL", default=caches.beside_the_broker(CELERY_BROKER_URL))
 CACHES = caches.caches(CACHE_URL, prefix=f"{PRODUCT}:{DEPLOYMENT_KEY}")
@@ -147,5 +146,5 @@ UNFOLD = look.UNFOLD
 # A web process that takes more memory is replaced by another; 0 is no limit.
 WEB_MEMORY_MIB = env.int("WEB_MEMORY_MIB", default=512)
 
-# Where beat keeps its schedule (Procfile).
-DATA_DIR = env.str("DATA_DIR", default="/tmp")  # noqa: S108 - as the Procfile says
+# Where this host keeps what is no row: files of tickets, unless FILES_DIR says otherwise.
+DATA_DIR = env.str("DATA_DIR", default="/tmp")  # noqa: S108 - good for trying it out

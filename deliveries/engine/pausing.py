@@ -50,7 +50,7 @@ def pause_failing() -> int:
     for webhook_id in failing:
         rows.do("webhook", [webhook_id], pause)
     if paused:
-        mailing.ring_mail_task()
+        mailing.ring_mail_job()
     return paused
 
 

@@ -107,7 +107,7 @@ def set_crashed_aside(delivery: Claimed) -> None:
             pausing.pause_and_notify(delivery.webhook_id, pausing.CRASHING)
     # At once: the next crash may be a second away.
     sums.write_sums()
-    mailing.ring_mail_task()
+    mailing.ring_mail_job()
 
 
 def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail: str) -> int:

@@ -2,7 +2,7 @@
 
 Deliveries: what waits is one small partition that claims read; what is finished moves to the week
 it ended in. Events and attempts lie by the week they were made. Old weeks go by DROP TABLE, which
-leaves nothing to vacuum. A default partition catches what has no week, should beat be away.
+leaves nothing to vacuum. A default partition catches what has no week, should no worker run for weeks.
 """
 
 import datetime
@@ -111,7 +111,7 @@ CREATE INDEX attempt_of_delivery ON deliveries_attempt (delivery_id);
 CREATE TABLE deliveries_attempt_rest PARTITION OF deliveries_attempt DEFAULT;
 """
 # The function makes partitions for `weeks` weeks from the week of `first` on; those that exist are
-# left alone. Beat calls it every six hours.
+# left alone. A job calls it every six hours.
 PARTITIONS = """
 CREATE FUNCTION deliveries_make_partitions(first date, weeks integer) RETURNS integer
 LANGUAGE plpgsql AS $$
@@ -437,8 +437,7 @@ class Migration(migrations.Migration):
             name="Pulse",
             fields=[
                 ("name", models.CharField(max_length=50, primary_key=True, serialize=False)),
-                ("at", models.DateTimeField(null=True)),
-                ("begun_at", models.DateTimeField(null=True)),
+                ("begun_at", models.DateTimeField()),
                 ("done_at", models.DateTimeField(help_text="The last success.", null=True)),
                 ("run", models.UUIDField(null=True)),
                 ("lease_until", models.DateTimeField(null=True)),
@@ -450,6 +449,7 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        migrations.RunSQL("ALTER TABLE deliveries_pulse SET UNLOGGED", migrations.RunSQL.noop),
         migrations.CreateModel(
             name="Quarantine",
             fields=[

@@ -139,12 +139,12 @@ class HeldHost(models.Model):
 
 
 class Pulse(models.Model):
-    """How a periodic task goes (deliveries.upkeep.periodic), by the name of its function."""
+    """State of a job (deliveries.upkeep.jobs), by its name. The table is unlogged: a crash of
+    PostgreSQL empties it, and each job runs once more.
+    """
 
     name = models.CharField(max_length=50, primary_key=True)
-    # When a worker last began it because beat, or somebody else, had rung through the broker.
-    at = models.DateTimeField(null=True)
-    begun_at = models.DateTimeField(null=True)
+    begun_at = models.DateTimeField()
     done_at = models.DateTimeField(null=True, help_text="The last success.")
     # Of the run at work, if any.
     run = models.UUIDField(null=True)

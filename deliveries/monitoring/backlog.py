@@ -159,4 +159,5 @@ def count_unwell() -> Unwell:
 
 
 def last_pulse() -> datetime | None:
-    return Pulse.objects.filter(name="sweep").values_list("at", flat=True).first()
+    """Return when a scheduler last began a sweep, for which nobody rings."""
+    return Pulse.objects.filter(name="sweep").values_list("begun_at", flat=True).first()

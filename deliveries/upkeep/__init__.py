@@ -1,1 +1,1 @@
-"""What keeps the delivery tables small and ready, and the periodic tasks that see to it."""
+"""Jobs and their scheduler, and upkeep of the delivery tables."""

@@ -1,6 +1,6 @@
 """Retention: whole weeks go by DROP TABLE, the rest of the week the line falls in by DELETE.
 
-The task that beat rings for drops whole weeks alone: DELETE would read the pages of the week again
+The job drops whole weeks alone: DELETE would read the pages of the week again
 each day. Every statement is bounded, whatever the size, and is committed by itself: what was
 interrupted goes on with the next run.
 """

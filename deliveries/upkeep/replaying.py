@@ -1,6 +1,6 @@
 """Sends a choice of deliveries again: at once where they are few, else as a run, at a rate.
 
-A run is a row. The housekeeping process of any worker takes it a step further each second: one
+A run is a row. A job takes it a step further each second: one
 transaction makes as many deliveries due as the rate allows and notes how far it is. A worker that
 is killed leaves the step undone, and another does it. What is due is sent as everything else.
 Why: decision page engine-sending-again-at-a-rate.
@@ -116,13 +116,17 @@ def running_replay(run_id: int, runs: QuerySet[Replay] | None = None) -> Replay:
     return run
 
 
-def step_replays() -> bool:
-    """Take each run whose second has come a step further; returns whether any run is under way."""
-    if not Replay.objects.filter(ended_at=None).exists():
-        return False
+def is_under_way() -> bool:
+    """Return whether any run is."""
+    return Replay.objects.filter(ended_at=None).exists()
+
+
+def step_replays() -> int:
+    """Take each run whose second has come a step further; return how many runs are under way."""
+    under_way = Replay.objects.filter(ended_at=None).count()
     # What is made due while nothing is claimed would go out all at once afterwards.
     if holding.current_drain():
-        return True
+        return under_way
     while run_id := next_due():
         try:
             step_replay(run_id)
@@ -131,7 +135,7 @@ def step_replays() -> bool:
         except Exception:
             logger.exception("run %d of deliveries sent again cannot go on", run_id)
             Replay.objects.filter(pk=run_id).update(next_at=Now() + AFTER_FAILURE)
-    return True
+    return under_way
 
 
 def next_due() -> int | None:

@@ -4,4 +4,4 @@ sleep 2
 touch "$FOLDER/stop"
 wait $LOAD
 cat "$FOLDER/first.txt"
-systemctl stop parceldesk-worker parceldesk-beat
+systemctl stop parceldesk-worker

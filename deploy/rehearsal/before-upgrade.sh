@@ -8,7 +8,7 @@ tail -n "+$(($(wc -l < "$FOLDER/before") + 1))" "$FOLDER/received" > "$FOLDER/ag
 echo "sent by the restored host: $(wc -l < "$FOLDER/again")," \
     "of these known by their X-Webhook-Id: $(sort -u "$FOLDER/again" | grep -cxFf "$FOLDER/before")"
 # The old host is back, with load, for what follows.
-systemctl start parceldesk-worker parceldesk-beat
+systemctl start parceldesk-worker
 rm "$FOLDER/stop"
 python3 "$FOLDER/load.py" call > "$FOLDER/second.txt" 2>&1 &
 LOAD=$!

@@ -65,7 +65,7 @@ def add_agents(
         if problems or check:
             transaction.set_rollback(True)
         else:
-            mailing.ring_mail_task()
+            mailing.ring_mail_job()
     return sorted(set(problems))
 
 

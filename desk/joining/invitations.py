@@ -74,7 +74,7 @@ def resend(user_id: int, *, by: User, url: str) -> User:
     """Send a new link, also to who was revoked. Raises InvitationOver."""
     invitation = locked(user_id)
     invite(invitation.user, by=by, url=url)
-    mailing.ring_mail_task()
+    mailing.ring_mail_job()
     return invitation.user
 
 

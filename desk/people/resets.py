@@ -105,7 +105,7 @@ def ask_reset(
                 mailing.keep_mail(user.email, *reset_letter(user, url), secret=True)
             logger.info("%s gets a link to set a new password", user.get_username())
         # For nobody too: a broker that hangs must not tell them apart.
-        mailing.ring_mail_task()
+        mailing.ring_mail_job()
 
 
 def count_request(name: str, *, device: str | None, address: str | None) -> None:
@@ -195,7 +195,7 @@ def set_by_link(user: User, token: str, password: str) -> None:
         if locked.email:
             with translation.override(look_up_reading(locked).language):
                 mailing.keep_mail(locked.email, *changed_letter(locked))
-            mailing.ring_mail_task()
+            mailing.ring_mail_job()
 
 
 def reset_letter(user: User, url: str) -> tuple[str, str]:

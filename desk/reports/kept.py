@@ -109,6 +109,11 @@ def count_ahead() -> int:
     return counted
 
 
+def is_looked_at() -> bool:
+    """Return whether a lead has looked lately at what is counted ahead."""
+    return FIGURES.looked_at() or REPORTS.looked_at()
+
+
 def looked_at() -> Iterator[tuple[Kind[Any], str, Narrowed]]:
     if FIGURES.looked_at():
         for days in SPANS:

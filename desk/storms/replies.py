@@ -54,12 +54,12 @@ def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormRepl
         answer_batch(reply.pk)
         reply.refresh_from_db()
     else:
-        transaction.on_commit(ring_reply_task, robust=True)
+        transaction.on_commit(ring_reply_job, robust=True)
     return reply
 
 
-def ring_reply_task() -> None:
-    doorbell.ring("desk.tasks.answer_storms", expires=60)
+def ring_reply_job() -> None:
+    doorbell.ring_job(TASK, expires=60)
 
 
 def continue_replies() -> int:

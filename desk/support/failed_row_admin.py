@@ -1,4 +1,4 @@
-"""The desk's view of rows that tasks fail on: which, of what, and since when."""
+"""The desk's view of rows that jobs fail on: which, of what, and since when."""
 
 from django.contrib import admin
 from django.urls import reverse
@@ -21,18 +21,18 @@ PAGES = {
 
 @admin.register(FailedRow)
 class FailedRowAdmin(ReadOnlyAdmin):
-    """A row leaves the list once its task has done it, or a day after it failed last."""
+    """A row leaves the list once its job has done it, or a day after it failed last."""
 
     error_text = foreign_column("error")
     key_text = foreign_column("key")
-    list_display = ("row", "task", "error_text", "times", "first_at", "last_at")
+    list_display = ("row", "job", "error_text", "times", "first_at", "last_at")
     list_display_links = None
-    list_filter = ("task",)
+    list_filter = ("job",)
     sortable_by = ()
     ordering = ("-last_at", "-pk")
     paginator = ShortPaginator
     fields = (
-        "task",
+        "job",
         "kind",
         "key_text",
         "error_text",

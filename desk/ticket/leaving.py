@@ -36,13 +36,18 @@ MOMENT_SECONDS = 1.0
 REFUSALS = (StaleTicket, MoveRefused, NotAllowed, NotGiven, NoAppeal, FileRefused, ValueError)
 
 
+def has_due_answers() -> bool:
+    """Return whether the time of any answer has come."""
+    return PendingAnswer.objects.due().exists()
+
+
 def send_due_answers() -> int:
     """Send the answers whose time has come: one of each agent, in turns.
 
     None that cannot be sent keeps another. Returns how many were tried.
     """
     tried: set[int] = set()
-    due = PendingAnswer.objects.filter(due_at__lte=timezone.now())
+    due = PendingAnswer.objects.due()
     turns = due.order_by("user", "due_at", "pk").distinct("user").values_list("pk", flat=True)
     while len(tried) < MOST_AT_ONCE and (turn := list(turns.exclude(pk__in=tried))):
         for answer_id in turn:
@@ -115,7 +120,7 @@ def send_batch(user: User, batch: UUID) -> None:
     now, until = timezone.now(), monotonic() + MOMENT_SECONDS
     waiting = PendingAnswer.objects.waiting().filter(user=user, batch=batch)
     if waiting.filter(due_at__gt=now).update(due_at=now) > 1:
-        doorbell.ring("desk.tasks.send_answers")
+        doorbell.ring_job("send_answers")
     for answer_id in list(waiting.order_by("pk").values_list("pk", flat=True)):
         if monotonic() < until:
             send_answer(answer_id)

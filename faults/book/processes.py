@@ -31,8 +31,16 @@ PROCESSES = (
             *in_tests("upgrades/test_rules", "test_no_migration_disturbs_the_version_before"),
         ),
     ),
-    Fault("A14", "beat is away", ("beat-frozen",)),
-    Fault("A15", "two beats", ("two-beats",)),
+    Fault(
+        "A14",
+        "the process of a worker that runs the jobs is killed",
+        tuple(in_tests("walks/test_sweeps", "test_jobs_go_on_where_a_scheduler_is_killed")),
+    ),
+    Fault(
+        "A15",
+        "two workers find the same job due",
+        tuple(in_tests("deliveries/test_jobs", "test_a_second_run_leaves_it_to_the_first")),
+    ),
     Fault("A16", "a storm: one process after the other is killed under load", ("storm",)),
     Fault("A17", "a power cut: everything is killed at once, PostgreSQL too", ("power-cut",)),
     Fault(

@@ -64,7 +64,7 @@ def hostile(rig: Rig, given: argparse.Namespace) -> Verdict:
     """A company or a stranger attacks: another company's p99 in quiet and under each attack."""
     register_signed(rig.company, rig.receiver)
     rig.make_wal_files()
-    for kind in ("web", "worker", "beat"):
+    for kind in ("web", "worker"):
         rig.service.start(kind)
     until(lambda: answers(rig.service, "/healthz"))
     return play_attacks(rig.service, Bystander(rig.service, rig.company, rig.receiver, "/3"), given)

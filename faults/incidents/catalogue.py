@@ -50,7 +50,9 @@ INCIDENTS = (
     Incident("erasure", erasure_asked_for, None, "erase-a-company"),
     Incident("wrong-company-erased", wrong_company_erased, None, "backups.md"),
     Incident("wrong-keys", wrong_field_keys, "ParceldeskSecretsUnreadable", "unreadable-secrets"),
-    Incident("beat-dead", nobody_for_three_weeks, "ParceldeskPartitionsRunOut", "beat-away"),
+    Incident(
+        "scheduler-dead", nobody_for_three_weeks, "ParceldeskPartitionsRunOut", "scheduler-away"
+    ),
     Incident("crash-loop", crash_loop, "ParceldeskDeliverySetAside", "crash-loop"),
     Incident("schema-behind", schema_behind, "ParceldeskMigrationsMissing", "migrations-missing"),
     Incident("bundle-gone", bundle_gone, "ParceldeskCheckFails", "check-fails"),

@@ -122,7 +122,7 @@ def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
     without = next(line for line in page.commands if line.startswith("sed -i"))
     without = without.replace(": 17,", f": {company.pk},").replace("/root/", f"{place.files}/")
     subprocess.run(["bash", "-c", without], check=True)
-    service.stop("beat", "worker", "web")
+    service.stop("worker", "web")
     connection.close()
     postgres.run("dropdb", *where, "--force", DATABASE)
     postgres.run("createdb", *where, "--template=template0", "--encoding=UTF8", DATABASE)
@@ -131,7 +131,7 @@ def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
     page.manage("after_restore", "--dry-run", *given)
     page.manage("after_restore", *given, "--confirm", DATABASE)
     page.manage("doctor", "--only", "restored", "secrets", "migrations")
-    for kind in ("web", "worker", "beat"):
+    for kind in ("web", "worker"):
         service.start(kind)
     until(scene.web_answers, MENDED_WITHIN_SECONDS)
     expect(Company.objects.get(pk=company.pk).name == "Fir")

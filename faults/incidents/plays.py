@@ -251,8 +251,8 @@ def wrong_field_keys(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def nobody_for_three_weeks(scene: Scene, page: Page) -> Iterator[None]:
-    """Neither beat nor a worker has run for seven weeks less three: the weeks ahead run out."""
-    scene.rig.service.stop("beat", "worker")
+    """No worker has run for seven weeks less three: the weeks ahead run out."""
+    scene.rig.service.stop("worker")
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT child.relname FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid"
@@ -261,15 +261,14 @@ def nobody_for_three_weeks(scene: Scene, page: Page) -> Iterator[None]:
         )
         for (name,) in cursor.fetchall():
             cursor.execute(f'DROP TABLE "{name}"')
-        cursor.execute("UPDATE deliveries_pulse SET at = at - interval '21 days'")
+        cursor.execute("UPDATE deliveries_pulse SET begun_at = begun_at - interval '21 days'")
     scene.tell(20)
     yield
-    page.manage("doctor", "--only", "beat", "broker", "periodic_tasks", "partitions", fails=True)
-    page.note("started the worker and beat")
+    page.manage("doctor", "--only", "scheduler", "broker", "jobs", "partitions", fails=True)
+    page.note("started the worker")
     scene.rig.service.start("worker")
-    scene.rig.service.start("beat")
     until(scene.all_arrived, MENDED_WITHIN_SECONDS)
-    until(lambda: well(scene, "beat", "partitions"), MENDED_WITHIN_SECONDS)
+    until(lambda: well(scene, "scheduler", "partitions"), MENDED_WITHIN_SECONDS)
 
 
 def keep_opening(scene: Scene, over: threading.Event) -> None:

@@ -23,7 +23,7 @@ def incidents(rig: Rig, given: argparse.Namespace) -> Verdict:
     chosen = [each for each in INCIDENTS if not given.only or each.name in names]
     with small_disk(rig.place.files / "files") as files:
         rig.service.environment["FILES_DIR"] = str(files)
-        for kind in ("worker", "beat", "web"):
+        for kind in ("worker", "web"):
             rig.service.start(kind)
         scene = Scene(rig, files)
         target = f"127.0.0.1:{rig.service.environment['PORT']}"

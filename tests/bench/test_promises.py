@@ -22,7 +22,7 @@ MANY = 128
 
 
 def test_slots_are_shared_by_time(rig: Rig) -> None:
-    """One test, since most of its time goes into starting worker and beat."""
+    """One test, since most of its time goes into starting the worker."""
     beside = measured(rig, "neighbours --only fallen --scale 0.15 --seconds 2 --warm-up 0")
     latency = measured(
         rig,

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_what_the_service_is_measured_by(rig: Rig) -> None:
-    """One test, since most of its time goes into starting worker and beat."""
+    """One test, since most of its time goes into starting the worker."""
     live = measured(rig, "live --rate 50 --seconds 1 --warm-up 1 --webhooks 3 --publishers 1")
     wake_ups_are_found(rig)
     peer = "django-webhook" if venv.is_installed() else "plain"

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from companies.models import Company
-from desk import tasks
+from desk import jobs
 from tests import builders as build
 from tests import files
 from tests.browser.chromium import Chromium, Tab
@@ -205,7 +205,7 @@ def test_a_company_that_writes_meanwhile_holds_it(
         f"/company/tickets/{ticket.pk}/comments", {"comment": "Here is the proof."}
     )
     let_time_pass()
-    tasks.send_answers()
+    jobs.send_answers()
     page.reload()
     page.sees(BAR, "There is something new on this ticket.")
     page.do(lambda one: one.locator(f"{BAR} a").click())
@@ -229,7 +229,7 @@ def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
     desk.logout()
     page.press("Control+Enter")
     let_time_pass()
-    tasks.send_answers()
+    jobs.send_answers()
     assert said(ticket) == ["Nothing came."]
 
 

@@ -15,11 +15,11 @@ def fail(keys: object) -> None:
 
 
 def test_failed_row_is_tried_again_after_all_others(company: Company, birch: Company) -> None:
-    FailingRows("a task").do("company", [company.pk], fail)
+    FailingRows("a job").do("company", [company.pk], fail)
     found = Company.objects.order_by("pk")
 
-    assert FailingRows("another task").first(found, 2) == [company, birch]
-    again = FailingRows("a task")
+    assert FailingRows("another job").first(found, 2) == [company, birch]
+    again = FailingRows("a job")
     assert again.first(found, 2) == [birch, company]
     assert again.first(found, 1) == [birch]
     assert again.first(found.filter(pk=company.pk), 1) == [company]
@@ -37,7 +37,7 @@ def test_failure_of_one_row_leaves_the_others_done(db: None) -> None:
             raise ValueError("3 is bad")
         done.extend(keys)
 
-    assert FailingRows("a task").do("number", [1, 2, 3, 4, 5], work) == 4
+    assert FailingRows("a job").do("number", [1, 2, 3, 4, 5], work) == 4
 
     assert done == [1, 2, 4, 5]
     assert FailedRow.objects.values_list("kind", "key", "error").get() == (
@@ -49,11 +49,11 @@ def test_failure_of_one_row_leaves_the_others_done(db: None) -> None:
 
 def test_failures_are_counted_and_forgotten_after_a_day(db: None) -> None:
     for _ in range(2):
-        FailingRows("a task").do("number", [3], fail)
+        FailingRows("a job").do("number", [3], fail)
     assert FailedRow.objects.get().times == 2
     FailedRow.objects.update(last_at=timezone.now() - REMEMBERED - timedelta(seconds=1))
 
-    assert not FailingRows("a task").known
+    assert not FailingRows("a job").known
     assert not FailedRow.objects.exists()
 
 
@@ -61,13 +61,13 @@ def test_run_ends_when_everything_fails(db: None, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("companies.failing_rows.MOST_FAILURES", 2)
 
     with pytest.raises(TooManyFailures, match="2 rows failed"):
-        FailingRows("a task").do("number", [1, 2, 3], fail)
+        FailingRows("a job").do("number", [1, 2, 3], fail)
 
 
-def test_companies_that_two_tasks_failed_on_are_kept_apart(db: None) -> None:
+def test_companies_that_two_jobs_failed_on_are_kept_apart(db: None) -> None:
     one = build.company("One")
-    FailingRows("a task").do("company", [one.pk], fail)
+    FailingRows("a job").do("company", [one.pk], fail)
 
-    FailingRows("another task").do("company", [one.pk], lambda keys: None)
+    FailingRows("another job").do("company", [one.pk], lambda keys: None)
 
-    assert FailedRow.objects.get().task == "a task"
+    assert FailedRow.objects.get().job == "a job"

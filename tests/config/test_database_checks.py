@@ -193,7 +193,7 @@ def test_a_broker_that_throws_away_is_said(
 def test_failed_rows_are_counted(db: None) -> None:
     assert examined("failed_rows").grade is OK
 
-    FailedRow.objects.create(task="assign", kind="ticket", key="7", error="x")
+    FailedRow.objects.create(job="assign", kind="ticket", key="7", error="x")
     assert examined("failed_rows")[1:3] == (WARN, "1 of assign")
 
 

@@ -117,18 +117,17 @@ def test_the_doorbell_of_another_deployment_is_ignored_with_a_warning(
     ] == [f"ignoring a doorbell of the deployment {other}; this one is {own}"]
 
 
-def test_a_task_for_which_another_deployment_rings_is_not_run(
+def test_a_job_for_which_another_deployment_rings_is_not_run(
     db: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     other, own = str(uuid4()), deployments.deployment_id()
 
-    assert tasks.sweep.apply(headers={"deployment": other}).result is None
+    tasks.run_job.apply(["sweep"], headers={"deployment": other})
     assert not Pulse.objects.exists()
     assert f"ignoring a doorbell of the deployment {other}" in caplog.text
 
-    assert tasks.sweep.apply(headers={"deployment": own}).result == 0
-    # Beat, and versions before this one, do not say whose they are.
-    assert tasks.sweep.apply().result == 0
+    tasks.run_job.apply(["sweep"], headers={"deployment": own})
+    assert Pulse.objects.get(name="sweep").done_at
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from companies.doctor import Check, Concern, Finding, Grade
 from companies.files import storage
 from companies.models import HostReport
 from config import database, examining
-from config.tasks import examine_host
+from config.jobs import examine_host
 from deliveries.engine import leases
 from deliveries.models import Loop
 

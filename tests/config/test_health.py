@@ -3,7 +3,6 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
-from django.conf import settings
 from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
@@ -17,13 +16,14 @@ from deliveries.engine import leases
 from deliveries.models import Delivery, Health, Pulse
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions
+from deliveries.upkeep.jobs import all_jobs
 from deliveries.upkeep.partitions import PartitionState
 from tests import builders as build
-from tickets import tasks
+from tickets import jobs
 
 
 def pulse(age: timedelta = timedelta(0)) -> None:
-    Pulse.objects.update_or_create(name="sweep", defaults={"at": timezone.now() - age})
+    Pulse.objects.update_or_create(name="sweep", defaults={"begun_at": timezone.now() - age})
 
 
 @pytest.fixture
@@ -109,10 +109,10 @@ def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
         "database_disk",
         "migrations",
         "broker",
-        "beat",
+        "scheduler",
         "oldest_due_delivery",
         "outgoing_proxy",
-        "periodic_tasks",
+        "jobs",
         "weeks_ahead",
     ]
 
@@ -127,7 +127,7 @@ def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.M
 
     assert answer.status_code == 503
     assert answer.json()["checks"]["broker"] == {"ok": False, "detail": "Connection refused"}
-    assert answer.json()["checks"]["beat"]["detail"].startswith("no heartbeat yet")
+    assert answer.json()["checks"]["scheduler"]["detail"].startswith("no job has run yet")
     assert answer.json()["checks"]["database"]["ok"]
 
 
@@ -141,10 +141,11 @@ def test_logs_no_failure_for_who_asks_whether_it_is_ready(
     assert caplog.messages == []
 
 
-def test_is_not_ready_when_beat_is_silent(client: Client, db: None, now: datetime) -> None:
-    Pulse.objects.update_or_create(name="sweep", defaults={"at": now - timedelta(minutes=1)})
+def test_is_not_ready_when_no_scheduler_is_alive(client: Client, db: None, now: datetime) -> None:
+    Pulse.objects.update_or_create(name="sweep", defaults={"begun_at": now - timedelta(minutes=1)})
 
-    assert "last heartbeat 60 s ago" in client.get("/readyz").json()["checks"]["beat"]["detail"]
+    check = client.get("/readyz").json()["checks"]["scheduler"]
+    assert "no scheduler has begun a sweep for 60 s" in check["detail"]
 
 
 def test_is_not_ready_when_deliveries_pile_up(
@@ -251,7 +252,7 @@ def test_gives_prometheus_its_figures(client: Client, company: Company) -> None:
     assert "parceldesk_database_up 1.0" in lines
     assert "parceldesk_deliveries_waiting 3.0" in lines
     assert "parceldesk_tickets_unassigned 0.0" in lines
-    assert any(line.startswith("parceldesk_beat_age_seconds ") for line in lines)
+    assert any(line.startswith("parceldesk_scheduler_age_seconds ") for line in lines)
 
 
 def test_gives_prometheus_one_figure_while_the_database_is_away(
@@ -269,44 +270,46 @@ def test_gives_prometheus_one_figure_while_the_database_is_away(
     assert [line for line in lines if line[0] != "#"] == ["parceldesk_database_up 0.0"]
 
 
-def test_tells_the_last_success_of_each_periodic_task(client: Client, db: None) -> None:
+def test_tells_the_last_success_of_each_job(client: Client, db: None) -> None:
     pulse()
-    tasks.assign_waiting()
+    jobs.assign_waiting()
 
-    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+    check = client.get("/readyz").json()["checks"]["jobs"]
 
     assert check["ok"]
     said = check["detail"].removeprefix("last success: ").split(", ")
-    scheduled = [each["task"].rpartition(".")[2] for each in settings.CELERY_BEAT_SCHEDULE.values()]
-    assert [each.partition(" ")[0] for each in said] == scheduled
+    names = [each.name for each in all_jobs().values() if not each.on_each_host]
+    assert [each.partition(" ")[0] for each in said] == names
     assert "assign_waiting 0 s ago" in said
     assert "make_partitions not yet" in said
-    assert 'parceldesk_periodic_task_age_seconds{task="assign_waiting"}' in (
+    assert 'parceldesk_job_age_seconds{name="assign_waiting"}' in (
         client.get("/metrics").content.decode()
     )
 
 
-def test_is_not_ready_when_a_periodic_task_keeps_failing(client: Client, db: None) -> None:
+def test_is_not_ready_when_a_job_keeps_failing(client: Client, db: None) -> None:
     pulse()
-    Pulse.objects.create(name="assign_waiting", tries=2, done_at=timezone.now())
+    now = timezone.now()
+    Pulse.objects.create(name="assign_waiting", tries=2, begun_at=now, done_at=now)
     assert client.get("/readyz").status_code == 200
 
     Pulse.objects.filter(name="assign_waiting").update(tries=3)
 
-    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+    check = client.get("/readyz").json()["checks"]["jobs"]
     assert check == {"ok": False, "detail": "assign_waiting did not succeed in 3 runs"}
     # The run that is at work may well be the one that succeeds.
     Pulse.objects.update(tries=3, lease_until=timezone.now() + timedelta(minutes=1))
     assert client.get("/readyz").status_code == 200
 
 
-def test_is_not_ready_when_a_periodic_task_has_long_not_succeeded(
+def test_is_not_ready_when_a_job_has_long_not_succeeded(
     client: Client, db: None, now: datetime
 ) -> None:
     pulse()
-    Pulse.objects.create(name="assign_waiting", tries=1, done_at=now - timedelta(seconds=331))
+    long_ago = now - timedelta(seconds=331)
+    Pulse.objects.create(name="assign_waiting", tries=1, begun_at=now, done_at=long_ago)
 
-    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+    check = client.get("/readyz").json()["checks"]["jobs"]
     assert check == {"ok": False, "detail": "assign_waiting has not succeeded for 331 s"}
 
 

@@ -104,10 +104,9 @@ def test_somebody_writes_each_member() -> None:
 
 
 def test_celery_says_things_our_way_and_at_our_level() -> None:
-    """Beat, which sets up no Django, has the most to get wrong."""
     program = (
-        "import logging; from config.timer import app; app.log.setup(loglevel='ERROR');"
-        "logging.getLogger('celery.beat').warning('late'); logging.getLogger('x').info('said')"
+        "import logging; from config.celery import app; app.log.setup(loglevel='ERROR');"
+        "logging.getLogger('celery.worker').warning('late'); logging.getLogger('x').info('said')"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program],

@@ -26,7 +26,7 @@ from companies.measures import catalogue, counting, sums
 from companies.measures.counting import Series, pending
 from companies.models import Company, PlatformToken, Sum
 from config import command_settings
-from deliveries import mailing, publishing, tasks
+from deliveries import jobs, mailing, publishing
 from deliveries.engine import holding
 from deliveries.models import Drain, Health, HeldHost, Mail, Pulse, Replay, State
 from deliveries.on_demand import sample_delivery
@@ -70,13 +70,13 @@ def figures(client: Client) -> Figures:
     }
 
 
-def of(found: Figures, name: str, **labels: str) -> float | None:
+def of(found: Figures, name: str, /, **labels: str) -> float | None:
     return found.get((name, frozenset((key.rstrip("_"), labels[key]) for key in labels)))
 
 
 def fill() -> None:
     """What is shown only once it has happened."""
-    Pulse.objects.create(name="sweep", at=timezone.now(), done_at=timezone.now())
+    Pulse.objects.create(name="sweep", begun_at=timezone.now(), done_at=timezone.now())
     services.issue_platform_token()
     PlatformToken.objects.update(last_used_at=timezone.now())
     check = Check("clock", lambda: "", "Mend it.", 5, per_host=True)
@@ -231,14 +231,14 @@ def test_counts_work_of_the_worker(
     client: Client, company: Company, feed: Callable[..., Fed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mailing.keep_mail("ops@acme.example", "Paused", "Your webhook.")
-    tasks.send_mails()
+    jobs.send_mails()
     automatic.assign(build.ticket(company))
     line = feeding.shipment(1, company.pk)
     feed(line, b"not JSON")
     feed(line)
-    monkeypatch.setattr(tasks.deleted_webhooks, "cancel_deliveries", lambda: 1 / 0)
+    monkeypatch.setattr(jobs.deleted_webhooks, "cancel_deliveries", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        tasks.sweep()
+        jobs.sweep()
     # By then these are in the database, whoever counts on.
     assert Sum.objects.filter(name="mails").exists()
 
@@ -246,9 +246,9 @@ def test_counts_work_of_the_worker(
 
     assert len(mail.outbox) == 1
     assert of(found, "mails_total", outcome="sent") == 1
-    assert of(found, "task_runs_total", task="send_mails", outcome="done") == 1
-    assert of(found, "task_runs_total", task="sweep", outcome="failed") == 1
-    assert of(found, "task_run_seconds_total", task="sweep") is not None
+    assert of(found, "job_runs_total", name="send_mails", outcome="done") == 1
+    assert of(found, "job_runs_total", name="sweep", outcome="failed") == 1
+    assert of(found, "job_run_seconds_total", name="sweep") is not None
     assert of(found, "assignments_total", outcome="nobody_available") == 1
     lines = {
         result: of(found, "platform_feed_lines_total", result=result)

@@ -46,7 +46,7 @@ def manage(*arguments: str, **changes: str | None) -> subprocess.CompletedProces
 
 
 def start(**changes: str | None) -> subprocess.CompletedProcess[str]:
-    """What web, worker and beat do first, and nothing after it."""
+    """What web and worker do first, and nothing after it."""
     program = "import config.startup; config.startup.refuse_unsafe_settings(); print('serving')"
     return subprocess.run(
         [sys.executable, "-c", program],
@@ -100,7 +100,7 @@ def test_does_not_warn_where_a_cache_is_named(cache: str) -> None:
     assert "W001" not in started.stderr
 
 
-@pytest.mark.parametrize("process", ["web", "worker", "beat"])
+@pytest.mark.parametrize("process", ["web", "worker"])
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [
@@ -109,13 +109,13 @@ def test_does_not_warn_where_a_cache_is_named(cache: str) -> None:
     ],
 )
 def test_no_process_of_the_procfile_starts_on_unsafe_settings(
-    process: str, variable: str, value: str, says: str, tmp_path: Path
+    process: str, variable: str, value: str, says: str
 ) -> None:
     (line,) = re.findall(rf"^{process}: (.*)", (ROOT / "Procfile").read_text(), re.MULTILINE)
     started = subprocess.run(
         ["/bin/sh", "-c", f"exec {line}"],
         cwd=ROOT,
-        env=variables(**{variable: value}, BIND="127.0.0.1", PORT="0", DATA_DIR=str(tmp_path)),
+        env=variables(**{variable: value}, BIND="127.0.0.1", PORT="0"),
         capture_output=True,
         text=True,
         timeout=60,

@@ -139,7 +139,7 @@ def test_a_receiver_that_kills_the_worker_is_found_and_harms_no_other(
     assert set_aside.count() == setting_aside.MOST_SET_ASIDE
     poison.refresh_from_db()
     assert (poison.active, poison.paused_reason) == (False, pausing.CRASHING)
-    failed = FailedRow.objects.filter(task="deliver", kind="delivery")
+    failed = FailedRow.objects.filter(job="deliver", kind="delivery")
     assert {each.key for each in failed} == {str(each.pk) for each in set_aside}
     (group,) = queue_picture.oldest_waiting("webhook", 9)
     assert group.condition == "paused, 2 set aside"

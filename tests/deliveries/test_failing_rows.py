@@ -1,4 +1,4 @@
-"""A webhook, an email or a table that a task fails on harms only itself."""
+"""A webhook, an email or a table that a job fails on harms only itself."""
 
 from datetime import timedelta
 from smtplib import SMTPRecipientsRefused
@@ -8,7 +8,7 @@ from django.db import DataError
 from django.utils import timezone
 
 from companies.models import Company, FailedRow
-from deliveries import mailing, publishing, tasks
+from deliveries import jobs, mailing, publishing
 from deliveries.engine import pausing
 from deliveries.models import Delivery, Health, Mail, State
 from deliveries.upkeep import deleted_webhooks
@@ -17,7 +17,7 @@ from webhooks.models import Webhook
 
 
 def failed() -> list[tuple[str, str, str]]:
-    return list(FailedRow.objects.order_by("pk").values_list("task", "kind", "key"))
+    return list(FailedRow.objects.order_by("pk").values_list("job", "kind", "key"))
 
 
 def test_the_other_webhooks_are_paused(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +35,7 @@ def test_the_other_webhooks_are_paused(company: Company, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(pausing, "pause_and_notify", fail)
 
-    assert tasks.pause_failing() == 2
+    assert jobs.pause_failing() == 2
     ids = [webhook.pk for webhook in webhooks]
     assert Webhook.objects.get(active=True, pk__in=ids) == webhooks[0]
     assert failed() == [("pause_failing", "webhook", str(webhooks[0].pk))]
@@ -51,7 +51,7 @@ def test_the_deliveries_of_other_deleted_webhooks_are_cancelled(
     failing = deleted_webhooks.CANCEL.replace("webhook_id = %s", by_zero)
     monkeypatch.setattr(deleted_webhooks, "CANCEL", failing)
 
-    assert tasks.sweep() == 2
+    assert jobs.sweep() == 2
     assert Delivery.objects.get(state=State.WAITING).webhook == webhooks[0]
     assert failed() == [("sweep", "webhook", str(webhooks[0].pk))]
 
@@ -68,7 +68,7 @@ def test_an_email_that_the_server_refuses_keeps_no_other(
 
     monkeypatch.setattr(mailing, "submit_mail", refuse_one)
 
-    assert tasks.send_mails() == 1
+    assert jobs.send_mails() == 1
     left = Mail.objects.get()
     assert left.address == "bad@acme.example"
     assert failed() == [("send_mails", "email", str(left.pk))]
@@ -86,5 +86,5 @@ def test_an_error_of_the_database_about_one_row_is_that_row_s(
 
     monkeypatch.setattr(pausing, "pause_and_notify", refuse)
 
-    assert tasks.pause_failing() == 0
+    assert jobs.pause_failing() == 0
     assert FailedRow.objects.get().error == "DataError: value too long"

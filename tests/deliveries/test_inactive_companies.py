@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from companies import services
 from companies.models import Company
-from deliveries import publishing, tasks
+from deliveries import jobs, publishing
 from deliveries.engine import lanes, rendering
 from deliveries.models import Delivery, Health, State
 from deliveries.monitoring import backlog
@@ -86,11 +86,11 @@ def test_the_days_of_an_inactive_company_do_not_count_as_failing(company: Compan
     long_ago = timezone.now() - timedelta(days=6)
     Health.objects.create(webhook=webhook, failures=9, failing_since=long_ago)
     services.set_active(company.pk, False)
-    assert tasks.pause_failing() == 0
+    assert jobs.pause_failing() == 0
 
     services.set_active(company.pk, True)
 
-    assert tasks.pause_failing() == 0
+    assert jobs.pause_failing() == 0
     assert Webhook.objects.get(pk=webhook.pk).active
 
 

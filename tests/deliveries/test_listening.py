@@ -15,7 +15,7 @@ def test_hears_the_doorbell_and_takes_no_task() -> None:
             queue.declare()
             queue.purge()
         doorbell.ring("deliveries.tasks.deliver")
-        doorbell.ring("deliveries.tasks.sweep")
+        doorbell.ring_job("sweep")
 
         step = listener(lambda: rings.append(None))(None)
         (consumer,) = step.get_consumers(opened.default_channel)
@@ -25,4 +25,4 @@ def test_hears_the_doorbell_and_takes_no_task() -> None:
         assert len(rings) == 1
         # Acknowledged: nobody hears it again.
         assert doorbell_queue()(opened.default_channel).get() is None
-        assert tasks.get().headers["task"] == "deliveries.tasks.sweep"
+        assert tasks.get().headers["task"] == doorbell.RUN_JOB

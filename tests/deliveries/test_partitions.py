@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import publishing, tasks
+from deliveries import jobs, publishing
 from deliveries.engine import recording
 from deliveries.models import Attempt, Delivery, Event
 from deliveries.upkeep import partitions, rest_rows
@@ -201,7 +201,7 @@ def test_an_interrupted_move_leaves_no_check_behind(fallen: Company) -> None:
     events = partitions.TABLES[0]
     ask(events.fill(rest_rows.CHECK, date(2000, 1, 3), date(2090, 5, 8)))
 
-    tasks.make_partitions()
+    jobs.make_partitions()
 
     assert ask("SELECT FROM pg_constraint WHERE conname = 'only_these_weeks'") == []
     assert partitions.partition_troubles() == []

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from companies.services import set_active
-from deliveries import publishing, tasks
+from deliveries import jobs, publishing
 from deliveries.engine import pausing, recording
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, State
 from deliveries.monitoring import backlog
@@ -44,7 +44,7 @@ def test_pauses_a_webhook_that_has_only_failed_for_five_days(
         Health.objects.create(webhook=webhook, failures=9, failing_since=since)
 
     assert pausing.pause_failing() == 1
-    tasks.send_mails()
+    jobs.send_mails()
 
     paused = Webhook.objects.get(active=False)
     assert paused == failing
@@ -67,7 +67,7 @@ def test_deliveries_of_a_paused_webhook_wait_for_it(company: Company) -> None:
 
 
 def test_the_sweep_says_that_it_came_by(company: Company) -> None:
-    tasks.sweep.apply()
+    jobs.sweep()
 
     assert timezone.now() - backlog.last_pulse() < timedelta(seconds=10)
 
@@ -77,7 +77,7 @@ def test_the_sweep_cancels_what_waits_for_a_deleted_webhook(company: Company) ->
     publishing.publish([build.news(company, n) for n in range(3)])
     services.delete_webhook(company, deleted.pk)
 
-    tasks.sweep()
+    jobs.sweep()
 
     states = {
         webhook.pk: set(webhook.deliveries.values_list("state", flat=True))

@@ -12,7 +12,7 @@ from django.utils import timezone
 from companies.models import Company
 from tests import builders as build
 from tests.desk.words import words
-from tickets import tasks
+from tickets import jobs
 from tickets.automations.switching import save_automation
 from tickets.changes.actors import NotAllowed
 from tickets.models import Automation, Comment, Ticket
@@ -65,12 +65,12 @@ def test_switching_on_says_how_many_it_touches_and_asks_once_more(
     listed = lead.get(asked.context["tickets"])
     assert [one.pk for one in listed.context["cl"].result_list] == [silent.pk]
 
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
     done = lead.post(page(), {**REMIND, "act": "on", "confirmed": "1"}, follow=True)
     assert "Reminders: overweight: switched on." in words(done.content.decode())
     one = Automation.objects.get()
     assert (one.active, one.text_en, str(one.changed_by)) == (True, "Are you there?", "eve")
-    assert tasks.run_automations() == 1
+    assert jobs.run_automations() == 1
     assert "every 3 working days" in words(lead.get(reverse("desk_automations")).content.decode())
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from companies.models import Company, FailedRow
-from desk import tasks
+from desk import jobs
 from desk.common import csv_files
 from desk.common.cache import cached
 from desk.reports import counting, fairness, figure_tables, kept
@@ -235,21 +235,21 @@ def test_counts_ahead_what_can_be_counted(
     monkeypatch.setattr(counting, "count", fail)
 
     counted = {28}
-    assert tasks.count_figures() == 1
-    failing = FailedRow.objects.filter(task="count_figures")
+    assert jobs.count_figures() == 1
+    failing = FailedRow.objects.filter(job="count_figures")
     assert [str(row) for row in failing.all()] == ["figures 7"]
     counted = set(SPANS)
-    assert tasks.count_figures() == 2
+    assert jobs.count_figures() == 2
     assert not failing.exists()
     cache.set("desk:looked:report", True, timeout=60)
     counted = {*range(1, 40)}
-    assert tasks.count_figures() == 2 + reports - 1
+    assert jobs.count_figures() == 2 + reports - 1
     assert [str(row) for row in failing.all()] == ["report Last 90 days"]
     cache.clear()
     lead.get(DESK, {"carrier": "x"})
     counted = set()
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        tasks.count_figures()
+        jobs.count_figures()
 
 
 def test_counts_nothing_ahead_while_no_lead_looks(
@@ -257,7 +257,7 @@ def test_counts_nothing_ahead_while_no_lead_looks(
 ) -> None:
     def asked() -> int:
         with CaptureQueriesContext(connection) as queries:
-            assert tasks.count_figures() == 0
+            assert jobs.count_figures() == 0
         return len([one for one in queries if "deliveries_pulse" not in one["sql"]])
 
     cache.clear()
@@ -269,7 +269,7 @@ def test_counts_nothing_ahead_while_no_lead_looks(
 
     lead.get(DESK)
 
-    assert tasks.count_figures() == len(SPANS)
+    assert jobs.count_figures() == len(SPANS)
     cache.delete("desk:looked:figures")
     assert asked() == unlooked
 
@@ -338,7 +338,7 @@ def test_counts_ahead_what_leads_look_at_first(
 ) -> None:
     lead.get(DESK, {"type": 2})
     build.ticket(company)
-    tasks.count_figures()
+    jobs.count_figures()
     monkeypatch.setattr(counting, "count", None)
 
     tiles = dict(lead.get(DESK, {"days": days}).context["tiles"])

@@ -9,7 +9,7 @@ from django.test import Client
 from companies.models import Company
 from tests import builders as build
 from tests.desk.forms import agent_form
-from tickets import agents, roles, tasks
+from tickets import agents, jobs, roles
 from tickets.models import Agent, TicketType
 from tickets.statuses import Status
 
@@ -31,7 +31,7 @@ def test_lets_a_lead_send_an_agent_on_leave_and_back(
     django_capture_on_commit_callbacks: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(agents, "ring_assignment", tasks.assign_waiting)
+    monkeypatch.setattr(agents, "ring_assignment", jobs.assign_waiting)
     client.force_login(build.agent("eve", group="lead", available=False).user)
     address = f"/admin/tickets/agent/{agent.pk}/change/"
     client.post(address, agent_form(agent, capacity=7, skills=[4]))

@@ -19,7 +19,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from companies.models import Company
-from desk import tasks
+from desk import jobs
 from desk.reports import cells, counting, measures, report_pages
 from desk.reports.cells import Cell
 from desk.reports.report_tables import COLUMNS
@@ -286,7 +286,7 @@ def test_the_usual_reports_are_counted_before_somebody_asks(
 ) -> None:
     settings.DESK_TIME_ZONE = zone
     tables(lead, f"{REPORT}?type=3")
-    tasks.count_figures()
+    jobs.count_figures()
     monkeypatch.setattr(counting, "count", None)
 
     assert tables(lead)["overview"].rows[0][1].value == 4

@@ -37,7 +37,7 @@ from tickets.models import (
 ROLES = ("agent", "lead", "auditor", "operator", "nobody")
 OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
 # What is written down when somebody looks: that they are there.
-LOOKING = {"desk.Visit"}
+LOOKING = {"desk.Visit", "desk.SeenSession"}
 
 LOOK = {
     "agent": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
@@ -180,7 +180,7 @@ def rows(company: Company) -> None:
         calendar=calendar,
         defaults={"first_response_minutes": 60, "resolution_minutes": 600},
     )
-    FailedRow.objects.create(task="sweep", kind="webhook", key="1", error="x")
+    FailedRow.objects.create(job="sweep", kind="webhook", key="1", error="x")
     ApprovalLimit.objects.get_or_create(currency="EUR", amount=1)
     RequiredDocument.objects.get_or_create(name="Invoice")
     Replay.objects.create(by="olga", until=timezone.now(), state=State.GIVEN_UP, rate=1, total=9)

@@ -23,9 +23,9 @@ from tickets.automations import running
 from tickets.changes import snoozing
 from tickets.changes.actors import Actor
 from tickets.history_codes import Kind
+from tickets.jobs import notify_of_late_tickets
 from tickets.models import Agent, HistoryEntry, Notification, Snooze, Ticket
 from tickets.statuses import By, Status
-from tickets.tasks import notify_of_late_tickets
 
 LIST = "/admin/tickets/ticket/"
 MEXICO = ZoneInfo("America/Mexico_City")

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company, FailedRow
-from desk import tasks
+from desk import jobs
 from desk.models import Storm, StormReply
 from desk.storms import replies, services
 from desk.ticket import page_context
@@ -118,7 +118,7 @@ def test_one_carrier_that_fails_keeps_no_other(
 
     assert [one.carrier_name for one in services.watch(NOON)] == ["redpack", "ups"]
     assert opened[1].tickets.count() == 1
-    rows = FailedRow.objects.filter(task="watch_for_storms").order_by("pk")
+    rows = FailedRow.objects.filter(job="watch_for_storms").order_by("pk")
     assert [str(row) for row in rows] == ["carrier dhl", f"storm {opened[0].pk}"]
 
 
@@ -192,13 +192,13 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
     assert set(proposed.tickets.all()) == set(known)
 
     (more,) = heap(company, 1, NOON + HOUR)
-    tasks.watch_for_storms()
+    jobs.watch_for_storms()
     assert set(proposed.tickets.all()) == {*known, more}
     assert list(page_context.storms_of(more)) == [proposed]
 
     services.decide(proposed.pk, CLOSED, user=eve.user)
     heap(company, 1, NOON + HOUR)
-    tasks.watch_for_storms()
+    jobs.watch_for_storms()
     assert proposed.tickets.count() == 13
 
 
@@ -238,7 +238,7 @@ def test_goes_on_where_it_stopped(
     known = storm()
     services.link_tickets_to_storm(known.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 3)
-    monkeypatch.setattr(replies, "ring_reply_task", lambda: None)
+    monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
     reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
     assert not Comment.objects.exists()
     # Who comes after the reply is answered by the next one.
@@ -262,12 +262,12 @@ def test_goes_on_where_it_stopped(
             replies.continue_replies()
     assert Comment.objects.count() == 3
 
-    tasks.answer_storms()
+    jobs.answer_storms()
 
     reply.refresh_from_db()
     assert (reply.answered, reply.closed, bool(reply.finished_at)) == (7, 0, True)
     assert Comment.objects.values("ticket").distinct().count() == Comment.objects.count() == 7
-    tasks.answer_storms()
+    jobs.answer_storms()
     assert Comment.objects.count() == 7
 
 
@@ -303,7 +303,7 @@ def test_a_reply_that_fails_keeps_no_other(
     eve: Agent, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replies, "AT_ONCE", 0)
-    monkeypatch.setattr(replies, "ring_reply_task", lambda: None)
+    monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
     made = []
     for name in ("dhl", "ups"):
         heap(company, 2, carrier_name=name)
@@ -321,7 +321,7 @@ def test_a_reply_that_fails_keeps_no_other(
 
     monkeypatch.setattr(replies, "answer_batch", fail_for_the_first)
 
-    tasks.answer_storms()
+    jobs.answer_storms()
 
     assert StormReply.objects.get(finished_at=None) == made[0]
     assert Comment.objects.count() == 2
@@ -334,7 +334,7 @@ def test_stops_when_the_lead_is_one_no_more(
     known = storm()
     services.link_tickets_to_storm(known.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 2)
-    monkeypatch.setattr(replies, "ring_reply_task", lambda: None)
+    monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
     reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
     eve.user.groups.clear()
 

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from companies.models import Company
 from tests import builders as build
-from tickets import tasks
+from tickets import jobs
 from tickets.models import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 
 RULES = ("calendar", "slatarget", "filingrule")
@@ -26,9 +26,9 @@ def lead(db: None) -> Client:
 
 @pytest.fixture
 def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The tasks that were rung for."""
+    """The jobs that were rung for."""
     rung: list[str] = []
-    monkeypatch.setattr(current_app, "send_task", lambda name, *_, **__: rung.append(name))
+    monkeypatch.setattr(current_app, "send_task", lambda _, names, **__: rung.extend(names))
     return rung
 
 
@@ -85,7 +85,7 @@ def test_a_lead_makes_a_calendar_with_lunch_a_night_and_a_holiday(
         "Friday 22:00 to 00:00",
     ]
     assert [str(each.day) for each in made.holidays.all()] == ["2026-12-25"]
-    assert rings == ["tickets.tasks.recalculate_stale"]
+    assert rings == ["recalculate_stale"]
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_the_last_hours_of_a_calendar_stay(lead: Client) -> None:
 def test_a_lead_sets_a_target_and_open_tickets_follow(lead: Client, company: Company) -> None:
     Company.objects.update(plan="gold")
     ticket = build.ticket(company)
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
     ticket.refresh_from_db()
     before = ticket.due_at
 
     assert lead.post(page("slatarget"), target_form()).status_code == 302
 
-    assert tasks.recalculate_stale() == 1
+    assert jobs.recalculate_stale() == 1
     ticket.refresh_from_db()
     assert ticket.due_at < before
 
@@ -181,7 +181,7 @@ def test_a_lead_takes_a_filing_rule_away(
 
     assert answer.status_code == 302
     assert not FilingRule.objects.exists()
-    assert rings == ["tickets.tasks.recalculate_stale"]
+    assert rings == ["recalculate_stale"]
 
 
 def test_several_filing_rules_are_taken_away_at_once(
@@ -196,7 +196,7 @@ def test_several_filing_rules_are_taken_away_at_once(
 
     assert answer.status_code == 302
     assert not FilingRule.objects.exists()
-    assert rings == ["tickets.tasks.recalculate_stale"]
+    assert rings == ["recalculate_stale"]
 
 
 def test_a_calendar_that_a_target_needs_stays(lead: Client) -> None:

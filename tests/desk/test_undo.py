@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries.models import Event, Mail
-from desk import tasks
+from desk import jobs
 from desk.ticket import leaving
 from tests import builders as build
 from tests import files
@@ -92,7 +92,7 @@ def page(desk: Client, ticket: Ticket) -> str:
 def let_time_pass() -> None:
     """Ten seconds are over; the worker's turn."""
     PendingAnswer.objects.waiting().update(due_at=timezone.now())
-    tasks.send_answers()
+    jobs.send_answers()
 
 
 def traces() -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def test_a_decision_its_event_and_its_email_leave_together_when_the_time_is_over
     assert "Sent to the company" not in html
     assert "moved to Declined" not in html
     assert (traces(), Ticket.objects.get(pk=ticket.pk).status) == (before, Status.IN_REVIEW)
-    tasks.send_answers()
+    jobs.send_answers()
     assert traces() == before
 
     let_time_pass()
@@ -563,7 +563,7 @@ def test_a_sender_that_is_killed_sends_all_or_nothing_and_never_twice(
         assert os.waitpid(child, 0)[1] == signal.SIGKILL
         assert (traces(), PendingAnswer.objects.waiting().count()) == (before, 1)
 
-    tasks.send_answers()
+    jobs.send_answers()
     assert Comment.objects.get().text == "Too late."
     assert not PendingAnswer.objects.exists()
 

@@ -38,7 +38,7 @@ def test_every_program_that_reads_procfiles_reads_ours_alike() -> None:
 
     assert None not in found
     assert {match[1]: match[2] for match in found} == procfile()
-    assert list(procfile()) == ["release", "web", "worker", "beat"]
+    assert list(procfile()) == ["release", "web", "worker"]
 
 
 @pytest.mark.parametrize("name", ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"])

@@ -52,7 +52,7 @@ KEPT = {
     "companies_sum": ENGINE,
     "companies_failedrow.kind": CODE,
     "companies_failedrow.key": "an id",
-    "companies_failedrow.task": ENGINE,
+    "companies_failedrow.job": ENGINE,
     "companies_keptanswer.meaning": "a digest, which goes with its row",
     "companies_apitoken.prefix": "of a token that is revoked",
     "companies_apitoken.digest": "of a token that is revoked",

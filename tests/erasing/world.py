@@ -76,9 +76,9 @@ def everything(word: str, agent: Agent, number: int) -> Company:
         logged(agent, thing, thing.pk, word)
     for webhook in webhooks:
         logged(agent, Delivery(), Delivery.objects.filter(webhook=webhook)[0].pk, word)
-    FailedRow.objects.create(task="x", kind="ticket", key=str(ticket.pk), error=word)
+    FailedRow.objects.create(job="x", kind="ticket", key=str(ticket.pk), error=word)
     for webhook in webhooks:
-        FailedRow.objects.create(task="x", kind="webhook", key=str(webhook.pk), error=word)
+        FailedRow.objects.create(job="x", kind="webhook", key=str(webhook.pk), error=word)
     PendingAnswer.objects.create(
         ticket=ticket,
         user=agent.user,

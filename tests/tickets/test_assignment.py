@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tickets import tasks
+from tickets import jobs
 from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, pick
 from tickets.models import Agent, HistoryEntry, Ticket
@@ -146,12 +146,12 @@ def test_finds_agents_later_for_tickets_that_wait_the_most_urgent_first(
         build.ticket(company, status=status)
     ada = build.agent("ada", capacity=2)
 
-    tasks.assign_waiting()
+    jobs.assign_waiting()
 
     assert list(Ticket.objects.filter(agent=ada).order_by("pk")) == waiting[:2]
     # It says that it found somebody, and not every ten seconds that it did not.
     assert HistoryEntry.objects.filter(by="system").count() == 3 + 2
-    tasks.assign_waiting()
+    jobs.assign_waiting()
     assert HistoryEntry.objects.filter(by="system").count() == 3 + 2
 
 

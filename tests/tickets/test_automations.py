@@ -17,7 +17,7 @@ from deliveries.models import Mail
 from tests import builders as build
 from tests.plans import offer_only
 from tests.tickets.racing import racers
-from tickets import tasks, updating, working
+from tickets import jobs, updating, working
 from tickets.automations import acting, running
 from tickets.automations.due import due
 from tickets.automations.waits import after_days, days_ago
@@ -90,16 +90,16 @@ def test_a_company_is_reminded_so_often_and_no_more(
     Mail.objects.all().delete()
 
     clock(5, 11)
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
     clock(5, 13)
-    assert [tasks.run_automations(), tasks.run_automations()] == [1, 0]
+    assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
     # Thursday and three working days.
     clock(10, 12)
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
     clock(10, 14)
-    assert tasks.run_automations() == 1
+    assert jobs.run_automations() == 1
     clock(31)
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
 
     assert said(ticket) == ["Send the invoice.", "Are you there?", "Are you there?"]
     assert done(ticket) == [
@@ -141,7 +141,7 @@ def test_who_has_answered_or_cannot_is_left_alone(
     what(ticket)
     clock(20)
 
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
     assert done(ticket) == []
 
 
@@ -150,15 +150,15 @@ def test_an_agent_s_answer_begins_it_anew_and_a_note_puts_it_off(
 ) -> None:
     switched_on(REMIND, wait_days=1, times=1)
     clock(4)
-    assert tasks.run_automations() == 1
+    assert jobs.run_automations() == 1
     working.write(ticket.pk, "The one of March.", user=eve, public=True)
     clock(5, 11)
     working.write(ticket.pk, "They called.", user=eve, public=False)
 
     clock(5, 13)
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
     clock(6, 11)
-    assert tasks.run_automations() == 1
+    assert jobs.run_automations() == 1
 
 
 def test_what_stays_silent_is_declined_after_a_last_reminder(
@@ -168,14 +168,14 @@ def test_what_stays_silent_is_declined_after_a_last_reminder(
     switched_on(CLOSE, wait_days=2, last_days=2, text_en="No answer came.")
     for when in ((3, 13), (5, 14)):
         clock(*when)
-        assert [tasks.run_automations(), tasks.run_automations()] == [1, 0]
+        assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
     assert "by Monday 9 March, 2:00 p.m. (UTC), this ticket is declined." in said(ticket)[-1]
     Mail.objects.all().delete()
 
     clock(9, 13)
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
     clock(9, 15)
-    assert [tasks.run_automations(), tasks.run_automations()] == [1, 0]
+    assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
 
     ticket.refresh_from_db()
     assert (ticket.status, ticket.reason_code) == (Status.DECLINED, "no_answer")
@@ -195,7 +195,7 @@ def test_companies_are_written_to_in_their_language(
     switched_on(CLOSE, wait_days=1, last_text_en="Hello?", last_text_es="¿Sigue ahí?")
 
     clock(4)
-    assert tasks.run_automations() == 1
+    assert jobs.run_automations() == 1
 
     assert said(ticket)[-1].startswith("¿Sigue ahí?\n\n")
 
@@ -229,7 +229,7 @@ def test_leads_hear_of_what_is_about_to_be_late_once(
     build.ticket(company, agent=ada, due_at=at(2, 11))
     switched_on(ESCALATE, hours_before=2)
 
-    assert [tasks.run_automations(), tasks.run_automations()] == [1, 0]
+    assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
 
     told = Notification.objects.values_list("recipient__username", "ticket", "kind")
     assert list(told) == [("eve", mine.pk, "escalated")]
@@ -269,7 +269,7 @@ def test_nothing_is_done_that_is_off_and_each_type_waits_by_its_own(
     asked(company, eve, type_id=5)
 
     clock(20)
-    assert tasks.run_automations() == 0
+    assert jobs.run_automations() == 0
 
 
 def test_a_run_does_so_many_and_goes_on_where_it_stopped(
@@ -306,7 +306,7 @@ def test_one_that_fails_keeps_no_other(
     assert running.run_automations() == 1
 
     assert (len(done(ticket)), len(done(other))) == (0, 1)
-    assert FailedRow.objects.get(task="run_automations").key == str(ticket.pk)
+    assert FailedRow.objects.get(job="run_automations").key == str(ticket.pk)
 
 
 @pytest.mark.usefixtures("db")

@@ -9,8 +9,8 @@ from django.test import Client
 from companies.models import Company
 from tests import builders as build
 from tickets import agents
+from tickets.jobs import assign_waiting
 from tickets.models import Agent, Ticket
-from tickets.tasks import assign_waiting
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct-horse-9"

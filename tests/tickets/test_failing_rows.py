@@ -1,4 +1,4 @@
-"""A ticket that a task fails on harms only itself, and is shown."""
+"""A ticket that a job fails on harms only itself, and is shown."""
 
 import logging
 import re
@@ -16,7 +16,7 @@ from companies import failing_rows
 from companies.failing_rows import TooManyFailures
 from companies.models import Company, FailedRow
 from tests import builders as build
-from tickets import tasks
+from tickets import jobs
 from tickets.assignment import automatic
 from tickets.changes import notifications, search_entries
 from tickets.models import Agent, FilingRule, Notification, SearchEntry, Ticket
@@ -41,7 +41,7 @@ def tickets(company: Company) -> list[Ticket]:
 
 
 def failed() -> list[tuple[str, str, int]]:
-    return list(FailedRow.objects.order_by("pk").values_list("task", "key", "times"))
+    return list(FailedRow.objects.order_by("pk").values_list("job", "key", "times"))
 
 
 @pytest.fixture
@@ -56,11 +56,11 @@ def bad(tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch) -> Ticket:
 def test_one_ticket_of_a_batch_fails_alone(
     bad: Ticket, tickets: list[Ticket], caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert tasks.recalculate_stale() == 6
+    assert jobs.recalculate_stale() == 6
 
     assert Ticket.objects.get(due_at=None) == bad
     assert failed() == [("recalculate_stale", str(bad.pk), 1)]
-    assert tasks.recalculate_stale() == 0
+    assert jobs.recalculate_stale() == 0
     assert failed() == [("recalculate_stale", str(bad.pk), 2)]
     said = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert [record.getMessage() for record in said] == [
@@ -81,26 +81,26 @@ def test_what_the_database_refuses_is_found_by_halving(
 
     monkeypatch.setattr(recalculation, "save_due_dates", refuse_the_third)
 
-    assert tasks.recalculate_stale() == 6
+    assert jobs.recalculate_stale() == 6
     assert Ticket.objects.get(due_at=None) == tickets[2]
 
 
 def test_a_ticket_that_is_done_after_all_is_forgotten(
     bad: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
     monkeypatch.undo()
 
-    assert tasks.recalculate_stale() == 1
+    assert jobs.recalculate_stale() == 1
     assert failed() == []
 
 
 def test_what_has_not_failed_for_a_day_is_forgotten(bad: Ticket) -> None:
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
     Ticket.objects.filter(pk=bad.pk).update(status=2)
     FailedRow.objects.update(last_at=timezone.now() - timedelta(hours=25))
 
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
 
     assert failed() == []
 
@@ -113,10 +113,10 @@ def test_many_that_fail_keep_no_others_waiting(
     monkeypatch.setattr(recalculation, "set_due_dates", fails)
     monkeypatch.setattr(recalculation, "MOST_AT_ONCE", 3)
 
-    assert [tasks.recalculate_stale() for _ in range(3)] == [0, 3, 1]
+    assert [jobs.recalculate_stale() for _ in range(3)] == [0, 3, 1]
 
 
-def test_where_nearly_all_fail_the_task_fails(
+def test_where_nearly_all_fail_the_job_fails(
     tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything = {one.pk for one in tickets}
@@ -125,7 +125,7 @@ def test_where_nearly_all_fail_the_task_fails(
     monkeypatch.setattr(failing_rows, "MOST_FAILURES", 5)
 
     with pytest.raises(TooManyFailures, match="5 rows failed, the last with ValueError: all of"):
-        tasks.recalculate_stale()
+        jobs.recalculate_stale()
 
 
 def test_a_database_that_is_away_is_no_ticket_s_fault(
@@ -137,7 +137,7 @@ def test_a_database_that_is_away_is_no_ticket_s_fault(
     monkeypatch.setattr(recalculation, "save_due_dates", fail)
 
     with pytest.raises(OperationalError):
-        tasks.recalculate_stale()
+        jobs.recalculate_stale()
     assert failed() == []
 
 
@@ -148,7 +148,7 @@ def test_the_other_tickets_find_an_agent(
     fails = failing_for({first.pk}, automatic.assign, ZeroDivisionError("by zero"))
     monkeypatch.setattr(automatic, "assign", fails)
 
-    assert tasks.assign_waiting() == 6
+    assert jobs.assign_waiting() == 6
     assert Ticket.objects.get(agent=None) == first
     assert failed() == [("assign_waiting", str(first.pk), 1)]
 
@@ -158,7 +158,7 @@ def test_the_other_tickets_get_their_claim_deadline(
 ) -> None:
     FilingRule.objects.create(type_id=4, days=30)
     waiting = [build.ticket(company, type_id=4, shipment_id=4101 + n) for n in range(3)]
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
     for n in range(3):
         build.shipment(company, 4101 + n, shipped_at=timezone.now())
     real = recalculation.has_news_for
@@ -170,7 +170,7 @@ def test_the_other_tickets_get_their_claim_deadline(
 
     monkeypatch.setattr(recalculation, "has_news_for", fail)
 
-    assert tasks.set_late_claim_deadlines() == 2
+    assert jobs.set_late_claim_deadlines() == 2
     assert Ticket.objects.get(filing_due_at=None) == waiting[0]
     assert failed() == [("set_late_claim_deadlines", str(waiting[0].pk), 1)]
 
@@ -183,7 +183,7 @@ def test_what_is_taken_back_of_an_agent_who_left_fails_alone(
     fails = failing_for({left[0].pk}, automatic.record_history, ZeroDivisionError("by zero"))
     monkeypatch.setattr(automatic, "record_history", fails)
 
-    tasks.assign_waiting()
+    jobs.assign_waiting()
 
     assert Ticket.objects.exclude(agent=None).get() == left[0]
     assert failed() == [("assign_waiting", str(left[0].pk), 1)]
@@ -199,7 +199,7 @@ def test_of_the_other_tickets_that_are_soon_late_agents_hear(
     monkeypatch.setattr(notifications, "MOST_AT_ONCE", 2)
 
     # Who failed comes last, so that the bound of a run is the others'.
-    assert [tasks.notify_of_late_tickets() for _ in range(3)] == [1, 1, 0]
+    assert [jobs.notify_of_late_tickets() for _ in range(3)] == [1, 1, 0]
     told = Notification.objects.order_by("ticket").values_list("ticket", flat=True)
     assert list(told) == [ticket.pk for ticket in late[1:]]
     assert failed() == [("notify_of_late_tickets", str(late[0].pk), 3)]
@@ -220,7 +220,7 @@ def test_the_other_tickets_are_found_by_shipments_that_came_later(
 
     monkeypatch.setattr(search_entries, "write_entries", refuse_the_second)
 
-    assert tasks.add_known_shipments() == 3
+    assert jobs.add_known_shipments() == 3
     assert SearchEntry.objects.get(tracking=None).pk == tickets[1].pk
     assert failed() == [("add_known_shipments", str(tickets[1].pk), 1)]
 
@@ -228,14 +228,14 @@ def test_the_other_tickets_are_found_by_shipments_that_came_later(
 def test_failing_rows_are_shown_to_operators_and_monitoring(
     bad: Ticket, client: Client, admin_client: Client
 ) -> None:
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
 
     html = admin_client.get("/admin/companies/failedrow/").content.decode()
     assert f'href="/admin/tickets/ticket/{bad.pk}/change/">ticket {bad.pk}</a>' in html
     assert "ZeroDivisionError: by zero" in html
-    check = client.get("/readyz").json()["checks"]["periodic_tasks"]
+    check = client.get("/readyz").json()["checks"]["jobs"]
     assert check["ok"]
     assert re.search(r"recalculate_stale \d+ s ago \(failed rows: 1\)", check["detail"])
     gauges = client.get("/metrics").content.decode()
-    assert 'parceldesk_periodic_task_failed_rows{task="recalculate_stale"} 1.0' in gauges
-    assert 'parceldesk_periodic_task_failed_rows{task="assign_waiting"} 0.0' in gauges
+    assert 'parceldesk_job_failed_rows{name="recalculate_stale"} 1.0' in gauges
+    assert 'parceldesk_job_failed_rows{name="assign_waiting"} 0.0' in gauges

@@ -12,7 +12,7 @@ from shipments.models import Shipment, TrackingUpdate
 from tests import builders as build
 from tests.desk.forms import token
 from tests.desk.test_claim_file import unpacked
-from tickets import tasks
+from tickets import jobs
 from tickets.models import Agent, FilingRule, Ticket
 from tickets.statuses import Status
 
@@ -106,8 +106,8 @@ def test_tickets_are_recalculated(company: Company, shipment: Shipment) -> None:
     tickets = [build.ticket(company, type_id=4, shipment_id=shipment.pk) for _ in range(2)]
     tickets.append(build.ticket(company))
 
-    assert tasks.recalculate_stale() == 3
-    assert tasks.set_late_claim_deadlines() == 0
+    assert jobs.recalculate_stale() == 3
+    assert jobs.set_late_claim_deadlines() == 0
     assert not Ticket.objects.filter(due_at=None).exists()
 
 
@@ -118,5 +118,5 @@ def test_days_that_lead_beyond_all_time_set_no_deadline(company: Company, days: 
     build.shipment(company, shipped_at=shipped_at)
     build.ticket(company, type_id=4, shipment_id=4101)
 
-    assert tasks.recalculate_stale() == 1
+    assert jobs.recalculate_stale() == 1
     assert Ticket.objects.get().filing_due_at is None

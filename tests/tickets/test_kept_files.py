@@ -17,7 +17,7 @@ from companies.models import Company, FailedRow
 from tests import builders as build
 from tests import files
 from tests.files import as_json, send
-from tickets import tasks
+from tickets import jobs
 from tickets.api import files as api_of_files
 from tickets.changes import kept_files
 from tickets.models import Ticket, TicketFile, UnfinishedFile
@@ -49,8 +49,8 @@ def test_the_missing_small_pictures_are_made_by_a_task(api: APIClient, ticket: T
     for content in (files.picture(size=(640, 160)), files.pdf(), b"\xff\xd8\xff\xe0 broken"):
         assert send(api, ticket.pk, content)[0] == 200
 
-    assert tasks.make_thumbnails() == 3
-    assert tasks.make_thumbnails() == 0
+    assert jobs.make_thumbnails() == 3
+    assert jobs.make_thumbnails() == 0
 
     picture, page, broken = TicketFile.objects.all()
     sizes = [
@@ -70,7 +70,7 @@ def test_a_storage_that_fails_for_one_file_harms_no_other(
     default_storage.delete(bad.stored_as)
     monkeypatch.setattr(kept_files, "make_thumbnail", lambda *_: b"small")
 
-    assert tasks.make_thumbnails() == 1
+    assert jobs.make_thumbnails() == 1
 
     assert set(TicketFile.objects.filter(thumbnail=None)) == {bad}
     assert FailedRow.objects.get().key == str(bad.pk)
@@ -83,7 +83,7 @@ def test_what_a_killed_upload_left_is_removed_after_an_hour(disk: Path) -> None:
         name = storage.write_file(storage.new_file_name(), b"half done")
         UnfinishedFile.objects.create(name=name, created_at=timezone.now() - age)
 
-    assert tasks.remove_orphans() == 1
+    assert jobs.remove_orphans() == 1
 
     assert on(disk) == {UnfinishedFile.objects.get().name}
 
@@ -107,7 +107,7 @@ def test_an_orphan_that_cannot_be_removed_keeps_no_other(
     monkeypatch.setattr(kept_files, "MOST_AT_ONCE", 1)
 
     # It failed once, and comes last from then on.
-    assert [tasks.remove_orphans() for _ in range(3)] == [0, 1, 1]
+    assert [jobs.remove_orphans() for _ in range(3)] == [0, 1, 1]
 
     assert on(disk) == {names[0]}
     assert FailedRow.objects.get().key == names[0]
@@ -120,12 +120,12 @@ def test_a_file_that_no_ticket_got_in_a_day_is_forgotten(
     kept = send(api, ticket.pk, files.picture())[1]["data"]["id"]
     for _ in range(2):
         api.post("/company/upload/evidences", as_json(files.picture()))
-    tasks.make_thumbnails()
+    jobs.make_thumbnails()
     old, new = TicketFile.objects.filter(ticket=None)
     made = timezone.now() - timedelta(hours=25)
     TicketFile.objects.filter(pk__in=[old.pk, kept]).update(created_at=made)
 
-    assert tasks.remove_orphans() == 2
+    assert jobs.remove_orphans() == 2
 
     left = TicketFile.objects.all()
     assert {file.pk for file in left} == {kept, new.pk}

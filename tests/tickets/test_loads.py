@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from tests import builders as build
 from tests.tickets.racing import racers
-from tickets import tasks
+from tickets import jobs
 from tickets.assignment import loads
 from tickets.assignment.automatic import LOADS, POOL
 from tickets.models import Agent, LoadChange, Ticket
@@ -105,14 +105,14 @@ def test_what_the_triggers_did_not_see_is_mended_and_told(
     assert kept() == {"ada": 0, "bob": 3}
 
     with caplog.at_level(logging.ERROR, logger=loads.__name__):
-        assert tasks.check_loads() == 2
+        assert jobs.check_loads() == 2
 
     assert kept() == {"ada": 1, "bob": 0}
     assert [record.getMessage() for record in caplog.records] == [
         f"the load of agent {ada.pk} was wrong by 2 tickets and is mended",
         f"the load of agent {bob.pk} was wrong by 3 tickets and is mended",
     ]
-    assert tasks.check_loads() == 0
+    assert jobs.check_loads() == 0
 
 
 OPEN_ONES = """

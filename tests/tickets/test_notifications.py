@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tickets import opening, tasks, updating, working
+from tickets import jobs, opening, updating, working
 from tickets.assignment import handing_over, reassigning, taking
 from tickets.changes.actors import Actor
 from tickets.changes.notifications import mark_read
@@ -158,28 +158,28 @@ def test_an_agent_hears_once_that_a_ticket_is_about_to_be_late(
     build.ticket(company, agent=agent, due_at=now + timedelta(minutes=9), status=Status.ACCEPTED)
     build.ticket(company, due_at=now + timedelta(minutes=9))
 
-    assert tasks.notify_of_late_tickets() == 2
+    assert jobs.notify_of_late_tickets() == 2
     soon = Ticket.objects.order_by("pk")[1:3]
     assert told(agent) == [(one.pk, "late", "") for one in soon]
 
     mark_read(agent.user)
-    assert tasks.notify_of_late_tickets() == 0
+    assert jobs.notify_of_late_tickets() == 0
     assert told(agent) == []
 
     # It was paused, and is now due at another time.
     Notification.objects.update(created_at=now - timedelta(hours=2))
-    assert tasks.notify_of_late_tickets() == 2
+    assert jobs.notify_of_late_tickets() == 2
 
 
 def test_whoever_gets_a_ticket_that_is_about_to_be_late_is_notified_as_well(
     ticket: Ticket, agent: Agent, ben: Agent
 ) -> None:
     Ticket.objects.update(due_at=timezone.now() + timedelta(minutes=30))
-    assert tasks.notify_of_late_tickets() == 1
+    assert jobs.notify_of_late_tickets() == 1
 
     Ticket.objects.update(agent=ben)
 
-    assert tasks.notify_of_late_tickets() == 1
+    assert jobs.notify_of_late_tickets() == 1
     assert told(agent) == told(ben) == [(ticket.pk, "late", "")]
 
 

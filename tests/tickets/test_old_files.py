@@ -109,5 +109,5 @@ def test_what_the_storage_does_not_take_back_is_tried_again(
     assert (contents(disk), UnfinishedFile.objects.count()) == (6, 6)
 
     UnfinishedFile.objects.update(created_at=ago(1))
-    call_command("shell", "-c", "from tickets.tasks import remove_orphans; remove_orphans()")
+    call_command("shell", "-c", "from tickets.jobs import remove_orphans; remove_orphans()")
     assert contents(disk) == 0

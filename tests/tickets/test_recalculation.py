@@ -12,7 +12,7 @@ from django.utils import timezone
 from companies.models import Company
 from shipments.models import Shipment
 from tests import builders as build
-from tickets import tasks, working
+from tickets import jobs, working
 from tickets.models import Agent, Calendar, FilingRule, Holiday, SLATarget, Ticket
 from tickets.sla import recalculation
 from tickets.statuses import TERMINAL, Status
@@ -35,17 +35,17 @@ def dues(ticket: Ticket) -> tuple[datetime | None, ...]:
 def test_tickets_from_before_the_clocks_are_wound(company: Company) -> None:
     ticket = build.ticket(company)
 
-    assert tasks.recalculate_stale() == 1
+    assert jobs.recalculate_stale() == 1
 
     assert dues(ticket) == (MONDAY + 8 * HOUR, MONDAY + 100 * HOUR, MONDAY + 8 * HOUR)
-    assert tasks.recalculate_stale() == 0
+    assert jobs.recalculate_stale() == 0
 
 
 def test_it_is_no_change_of_the_ticket(company: Company) -> None:
     ticket = build.ticket(company)
     kept = {"version": 1, "updated_at": ticket.updated_at, "status": Status.PENDING}
 
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
 
     assert Ticket.objects.values(*kept).get() == kept
     assert not ticket.history.exists()
@@ -82,23 +82,23 @@ def test_whoever_changes_the_rules_and_however_it_is_found(
     values = {"first_response_minutes": 120, "resolution_minutes": 120}
     SLATarget.objects.create(plan="gold", calendar=Calendar.objects.get(), **values)
     ticket = build.ticket(company)
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
 
     change()
 
-    assert tasks.recalculate_stale() == 1
+    assert jobs.recalculate_stale() == 1
     assert dues(ticket)[2] == MONDAY + hours * HOUR
-    assert tasks.recalculate_stale() == 0
+    assert jobs.recalculate_stale() == 0
 
 
 def test_without_a_target_nothing_is_due_any_more(company: Company) -> None:
     ticket = build.ticket(company)
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
     SLATarget.objects.all().delete()
 
-    assert tasks.recalculate_stale() == 1
+    assert jobs.recalculate_stale() == 1
     assert dues(ticket) == (None, None, None)
-    assert tasks.recalculate_stale() == 0
+    assert jobs.recalculate_stale() == 0
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
@@ -106,7 +106,7 @@ def test_what_was_promised_for_a_decided_ticket_stays(company: Company, status: 
     promised = MONDAY - HOUR
     ticket = build.ticket(company, status=status, resolution_due_at=promised)
 
-    assert tasks.recalculate_stale() == 0
+    assert jobs.recalculate_stale() == 0
     assert dues(ticket) == (None, promised, None)
 
 
@@ -116,14 +116,14 @@ def test_counts_what_happened_before(company: Company, agent: Agent) -> None:
     as_moved = dues(ticket)
     Ticket.objects.update(clock_digest=0, first_response_due_at=None)
 
-    assert tasks.recalculate_stale() == 1
+    assert jobs.recalculate_stale() == 1
     assert dues(ticket) == as_moved == (MONDAY - 64 * HOUR, None, None)
 
 
 def test_a_ticket_without_its_history_stands_where_its_status_says(company: Company) -> None:
     ticket = build.ticket(company, status=Status.INCOMPLETE, created_at=MONDAY - 72 * HOUR)
 
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
 
     assert dues(ticket)[2] is None
 
@@ -142,11 +142,11 @@ def test_goes_on_where_it_was_killed(company: Company, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(recalculation, "save_due_dates", die_in_the_second)
     with pytest.raises(KeyboardInterrupt):
-        tasks.recalculate_stale()
+        jobs.recalculate_stale()
     assert Ticket.objects.filter(due_at=None).count() == 3
 
     monkeypatch.setattr(recalculation, "save_due_dates", save)
-    assert tasks.recalculate_stale() == 3
+    assert jobs.recalculate_stale() == 3
     assert not Ticket.objects.filter(due_at=None).exists()
 
 
@@ -157,7 +157,7 @@ def test_takes_as_many_statements_for_thirty_as_for_one(company: Company) -> Non
             build.ticket(company, shipment_id=7)
         Ticket.objects.update(clock_digest=0)
         with CaptureQueriesContext(connection) as captured:
-            tasks.recalculate_stale()
+            jobs.recalculate_stale()
         counted.append(len(captured))
 
     assert counted == [15, 15]
@@ -175,39 +175,39 @@ def rule(**changes: Any) -> FilingRule:
 def test_a_shipment_that_becomes_known_late_says_until_when_to_file(company: Company) -> None:
     rule()
     ticket = build.ticket(company, type_id=4, shipment_id=4101)
-    assert tasks.recalculate_stale() == 1
-    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (0, ("", None))
+    assert jobs.recalculate_stale() == 1
+    assert (jobs.set_late_claim_deadlines(), filed(ticket)) == (0, ("", None))
 
     shipment = build.shipment(company)
-    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", None))
+    assert (jobs.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", None))
 
     shipment.shipped_at = MONDAY
     shipment.save()
-    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
-    assert tasks.set_late_claim_deadlines() == 0
+    assert (jobs.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
+    assert jobs.set_late_claim_deadlines() == 0
 
 
 def test_waits_for_the_delivery_where_the_days_count_from_it(company: Company) -> None:
     rule(carrier_name="acme", days=10, counts_from_delivery=True)
     build.shipment(company, shipped_at=MONDAY)
     ticket = build.ticket(company, type_id=4, shipment_id=4101, carrier_name="acme")
-    tasks.recalculate_stale()
-    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (0, ("acme", None))
+    jobs.recalculate_stale()
+    assert (jobs.set_late_claim_deadlines(), filed(ticket)) == (0, ("acme", None))
 
     Shipment.objects.update(delivered_at=MONDAY + HOUR)
 
-    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", MONDAY + 241 * HOUR))
+    assert (jobs.set_late_claim_deadlines(), filed(ticket)) == (1, ("acme", MONDAY + 241 * HOUR))
 
 
 def test_a_changed_filing_rule_counts_for_open_tickets(company: Company) -> None:
     build.shipment(company, shipped_at=MONDAY)
     ticket = build.ticket(company, type_id=4, shipment_id=4101)
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
     made = rule()
 
-    assert (tasks.recalculate_stale(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
+    assert (jobs.recalculate_stale(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
     made.delete()
-    assert (tasks.recalculate_stale(), filed(ticket)) == (1, ("acme", None))
+    assert (jobs.recalculate_stale(), filed(ticket)) == (1, ("acme", None))
 
 
 def test_another_company_s_shipment_is_never_looked_at(company: Company, birch: Company) -> None:
@@ -215,9 +215,9 @@ def test_another_company_s_shipment_is_never_looked_at(company: Company, birch: 
     build.shipment(birch, shipped_at=MONDAY)
     ticket = build.ticket(company, type_id=4, shipment_id=4101)
 
-    tasks.recalculate_stale()
+    jobs.recalculate_stale()
 
-    assert (tasks.set_late_claim_deadlines(), filed(ticket)) == (0, ("", None))
+    assert (jobs.set_late_claim_deadlines(), filed(ticket)) == (0, ("", None))
 
 
 def test_a_move_takes_the_rules_of_now_along(
@@ -230,4 +230,4 @@ def test_a_move_takes_the_rules_of_now_along(
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
 
     assert filed(ticket) == ("acme", MONDAY + 720 * HOUR)
-    assert tasks.recalculate_stale() == 0
+    assert jobs.recalculate_stale() == 0

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tickets import agents, tasks
+from tickets import agents, jobs
 from tickets.assignment import automatic
 from tickets.models import Absence, Agent, Shift, Ticket
 
@@ -107,14 +107,14 @@ def test_a_shift_that_begins_takes_what_has_waited(company: Company, agent: Agen
     now = timezone.now()
     other_days = [shift(agent, (now.weekday() + day) % 7, "00:00", "00:00") for day in (3, 4)]
     ticket = build.ticket(company)
-    tasks.assign_waiting()
+    jobs.assign_waiting()
     ticket.refresh_from_db()
     assert ticket.agent is None
 
     # The hour has come, or does so at this very midnight.
     for day, other in enumerate(other_days):
         Shift.objects.filter(pk=other.pk).update(weekday=(now.weekday() + day) % 7)
-    tasks.assign_waiting()
+    jobs.assign_waiting()
 
     ticket.refresh_from_db()
     assert ticket.agent == agent

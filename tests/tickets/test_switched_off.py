@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from companies import doorbell
 from companies.models import Company
 from tests import builders as build
-from tickets import tasks
+from tickets import jobs
 from tickets.assignment import automatic
 from tickets.models import Agent, Ticket, TicketType
 from tickets.statuses import Status
@@ -34,7 +34,7 @@ def test_what_waits_for_us_goes_to_others_and_history_says_why(
     switch_off(agent)
     assert unassigned(client) == 1
 
-    assert tasks.assign_waiting() == 1
+    assert jobs.assign_waiting() == 1
 
     ours.refresh_from_db()
     theirs.refresh_from_db()
@@ -54,7 +54,7 @@ def test_what_changed_since_the_sweep_looked_is_left_as_it_is(
     switch_off(agent)
     monkeypatch.setattr(automatic, "left_behind", Ticket.objects.all)
 
-    assert tasks.assign_waiting() == 0
+    assert jobs.assign_waiting() == 0
 
     agents = Ticket.objects.order_by("pk").values_list("agent", flat=True)
     assert list(agents) == [bob.pk, agent.pk]
@@ -67,12 +67,12 @@ def test_what_waits_for_the_company_goes_when_it_answers(
     ticket = build.ticket(company, agent=agent, status=Status.INCOMPLETE)
     bob = build.agent("bob")
     switch_off(agent)
-    assert tasks.assign_waiting() == 0
+    assert jobs.assign_waiting() == 0
 
     body = {"ticket_status_id": 5, "comments": "Here is the invoice."}
     assert api.put(f"/company/tickets/{ticket.pk}", body).status_code == 200
 
-    assert tasks.assign_waiting() == 1
+    assert jobs.assign_waiting() == 1
     ticket.refresh_from_db()
     assert (ticket.status, ticket.agent) == (Status.FOLLOW_UP, bob)
 
@@ -83,7 +83,7 @@ def test_where_nobody_is_there_it_waits_for_anybody(
     ticket = build.ticket(company, agent=agent)
     switch_off(agent)
 
-    assert tasks.assign_waiting() == 0
+    assert jobs.assign_waiting() == 0
 
     ticket.refresh_from_db()
     assert ticket.agent is None
@@ -102,7 +102,7 @@ def test_who_is_switched_off_at_the_desk_is_told_of_and_the_task_is_rung_for(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     rings: list[str] = []
-    monkeypatch.setattr(doorbell, "ring", lambda task, **_: rings.append(task))
+    monkeypatch.setattr(doorbell, "ring_job", lambda name, **_: rings.append(name))
     build.ticket(company, agent=agent)
     build.ticket(company, agent=agent, status=Status.INCOMPLETE)
     body = {"username": "ada", "is_staff": "on"}
@@ -111,7 +111,7 @@ def test_who_is_switched_off_at_the_desk_is_told_of_and_the_task_is_rung_for(
         address = f"/admin/auth/user/{agent.user_id}/change/"
         html = admin_client.post(address, body, follow=True).content.decode()
 
-    assert rings == ["tickets.tasks.assign_waiting"]
+    assert rings == ["assign_waiting"]
     assert "1 ticket of ada is being assigned to somebody else." in html
     waits = "1 ticket waits for the company and will be assigned to somebody else when it replies."
     assert waits in html

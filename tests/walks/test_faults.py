@@ -118,7 +118,7 @@ def test_a_storm_of_kills_loses_and_reorders_nothing(
         acme,
         receiver,
         feed,
-        kills=3,
+        kills=4,
         kill_backend=storms.terminate_backend,
     )
 

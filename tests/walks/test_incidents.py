@@ -33,7 +33,7 @@ def test_a_leaked_token_is_mended_by_what_its_page_says(
     scene = Scene(cast(Rig, SimpleNamespace(service=service, company=acme)), tmp_path)
 
     mended = play(LEAKED_TOKEN, scene, cast(Any, None), 1.0)
-    astray = play(LEAKED_TOKEN._replace(page="beat-away"), scene, cast(Any, None), 1.0)
+    astray = play(LEAKED_TOKEN._replace(page="scheduler-away"), scene, cast(Any, None), 1.0)
 
     assert mended["trouble"] == ""
     assert [each.split()[0] for each in mended["commands"]] == [
@@ -42,4 +42,4 @@ def test_a_leaked_token_is_mended_by_what_its_page_says(
         "issue_token",
         "audit",
     ]
-    assert astray["trouble"].startswith("beat-away does not say: list_tokens")
+    assert astray["trouble"].startswith("scheduler-away does not say: list_tokens")

@@ -82,7 +82,7 @@ def test_everything_works_behind_pgbouncer(
     service.environment["DATABASE_URL"] = bouncer
     services.register_webhook(acme, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
     feed = Feed(acme.pk, shipments=50, updates=3000)
-    for kind in ("web", "worker", "beat"):
+    for kind in ("web", "worker"):
         service.start(kind)
     scenarios.until(lambda: asking.answers(service, "/readyz"), 60)
     token = issue_token(acme.pk)

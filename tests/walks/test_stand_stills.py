@@ -101,21 +101,6 @@ def assert_nobody_was_blamed(outcome: dict[str, Any]) -> None:
     assert outcome["repeats"] <= outcome["repeats_at_most"]
 
 
-def test_a_beat_that_hangs_stops_no_delivery(
-    service: Service, acme: Company, receiver: Receiver
-) -> None:
-    outcome = helpers.helper_away(
-        service,
-        acme,
-        receiver,
-        away=lambda: service.frozen("beat"),
-        seconds=5.0,
-        per_second=20.0,
-    )
-
-    assert_nobody_was_missed(outcome)
-
-
 def test_a_broker_that_refuses_everything_stops_no_delivery(
     service: Service, acme: Company, receiver: Receiver, broker: Valkey
 ) -> None:

@@ -1,5 +1,7 @@
-"""Periodic tasks by the processes that production runs."""
+"""Jobs by the processes that production runs."""
 
+import os
+import signal
 from datetime import datetime
 
 import psycopg
@@ -10,9 +12,10 @@ from kombu import Connection
 
 from companies import doorbell
 from companies.models import Company
-from deliveries import publishing, tasks
+from deliveries import jobs, publishing
 from deliveries.engine.listening import doorbell_queue
 from deliveries.models import Delivery, Pulse
+from faults.processes import children_of
 from faults.scenarios import until
 from faults.service import Service
 from tests import builders as build
@@ -33,41 +36,62 @@ def done(name: str) -> datetime | None:
     return Pulse.objects.filter(name=name).values_list("done_at", flat=True).first()
 
 
-def test_sweeps_go_on_without_beat_and_broker(service: Service, cancelled: None) -> None:
+def test_sweeps_go_on_without_a_broker(service: Service, cancelled: None) -> None:
     service.environment["BROKER_URL"] = "redis://127.0.0.1:1/0"
     service.start("worker")
 
     # The one at the start of each worker, the other every ten seconds.
     until(lambda: done("make_partitions") and done("sweep"))
-    first = done("sweep")
-    until(lambda: done("sweep") > first)
+    wait_for_another_sweep()
 
-    # Beat has rung for none of it.
-    assert set(Pulse.objects.values_list("at", flat=True)) == {None}
     assert not Delivery.objects.open().exists()
 
 
-def test_beat_rings_where_it_is_well(service: Service, cancelled: None) -> None:
-    service.start("worker")
-    service.start("beat")
+def test_jobs_go_on_where_a_scheduler_is_killed(service: Service) -> None:
+    service.start("worker", "first")
+    until(lambda: done("sweep"))
+    service.start("worker", "second")
+    kept = kept_processes(service, "first")
+    killed = kept[-1]
 
-    until(lambda: done("sweep") and done("assign_waiting"))
+    os.kill(killed, signal.SIGKILL)
 
-    assert all(Pulse.objects.exclude(name="make_partitions").values_list("at", flat=True))
-    assert not Delivery.objects.open().exists()
+    wait_for_another_sweep()
+    # Another is started in its place, and does the work alone where it has to.
+    until(lambda: has_another(killed, len(kept), kept_processes(service, "first")))
+    service.kill("second")
+    wait_for_another_sweep()
+
+
+def has_another(killed: int, count: int, kept: list[int]) -> bool:
+    return killed not in kept and len(kept) == count
+
+
+def wait_for_another_sweep() -> None:
+    last = done("sweep")
+    until(lambda: done("sweep") > last)
+
+
+def kept_processes(service: Service, worker: str) -> list[int]:
+    """Return the engine loops of a worker and, as the keeper forks it last, its scheduler."""
+    parts = children_of(service.processes[worker].pid)
+    # Processes of the pool fork nothing.
+    (kept,) = filter(None, map(children_of, parts))
+    return kept
 
 
 def test_the_doorbell_is_heard_while_every_process_of_the_pool_waits(service: Service) -> None:
-    tasks.sweep()
+    # So that no scheduler runs it for minutes.
+    jobs.pause_failing()
     service.environment["WORKER_CONCURRENCY"] = "1"
     with Connection(settings.CELERY_BROKER_URL) as broker, psycopg.connect(**server()) as holder:
         channel = broker.default_channel
         queue = doorbell_queue()(channel)
         queue.declare()
-        # Whoever begins a sweep waits for us.
+        # Whoever begins it again waits for us.
         holder.execute("SELECT FROM deliveries_pulse FOR UPDATE")
         for _ in range(3):
-            doorbell.ring("deliveries.tasks.sweep")
+            doorbell.ring_job("pause_failing")
         service.start("worker")
         until(lambda: waits_for_a_lock())
 

@@ -96,7 +96,7 @@ def test_told_to_stop_it_leaves_nothing() -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        # The worker and beat: nothing else is told how many processes to have.
+        # The worker and what it forks: nothing else is told how many processes to have.
         wait_until(lambda: sum("WORKER_CONCURRENCY" in each for each in environments(mark)) >= 2)
         folder = next(each["DATA_DIR"] for each in environments(mark) if "DATA_DIR" in each)
     finally:

@@ -136,6 +136,11 @@ def assign_to(ticket: Ticket, to: AgentLoad) -> None:
     sum_up_later(ticket.pk)
 
 
+def has_waiting() -> bool:
+    """Return whether a ticket waits for an agent, or for the other one of one who left."""
+    return Ticket.objects.waiting().unawaited().exists() or left_behind().exists()
+
+
 def assign_waiting() -> int:
     """Find agents for the tickets that wait for one, most urgent first; returns for how many.
 

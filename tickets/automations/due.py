@@ -1,4 +1,4 @@
-"""Which tickets an automation would touch now. The page, the command and beat ask the same.
+"""Which tickets an automation would touch now. The page, the command and the job ask the same.
 
 A ticket is silent since the last that anybody said or did on it, be it a note. It was answered
 where its company did anything since an agent last wrote to it: then it is our turn, and no

@@ -157,7 +157,7 @@ def keep_file(company: Company, new: NewFile) -> TicketFile:
     claimed, _ = UnfinishedFile.objects.filter(name=new.stored_as).delete()
     if not claimed:
         raise RuntimeError("the file was taken for an orphan")
-    transaction.on_commit(lambda: doorbell.ring("tickets.tasks.make_thumbnails"))
+    transaction.on_commit(lambda: doorbell.ring_job("make_thumbnails"))
     return TicketFile.objects.create(
         company=company,
         name=new.name,

@@ -22,6 +22,11 @@ UNFINISHED_FOR = timedelta(hours=1)
 UNATTACHED_FOR = timedelta(hours=24)
 
 
+def lacks_thumbnails() -> bool:
+    """Return whether the picture of any file is missing."""
+    return TicketFile.objects.filter(thumbnail=None).exists()
+
+
 def make_thumbnails() -> int:
     """Make the pictures that are missing, the oldest first; returns how many files were done."""
     rows = FailingRows("make_thumbnails")

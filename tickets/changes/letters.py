@@ -67,7 +67,7 @@ def is_written_to(ticket: Ticket) -> bool:
 
 
 def keep(ticket: Ticket, subject: str, *parts: str) -> None:
-    """Beat finds the row within seconds; nobody at the desk waits for the broker."""
+    """The scheduler finds the row within seconds; nobody at the desk waits for the broker."""
     footer = gettext(
         "You get this email because this is the contact address of %(company)s. If you want no"
         " emails about tickets, ask us to switch them off."

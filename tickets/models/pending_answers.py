@@ -20,13 +20,17 @@ class PendingAnswerQuerySet(models.QuerySet["PendingAnswer"]):
         """Return answers that leave when their time has come."""
         return self.filter(due_at__isnull=False)
 
+    def due(self) -> "PendingAnswerQuerySet":
+        """Return answers whose time has come."""
+        return self.filter(due_at__lte=timezone.now())
+
     def returned(self) -> "PendingAnswerQuerySet":
         """Return answers that were taken back or held: their words are in their ticket's box."""
         return self.filter(due_at=None)
 
     @transaction.atomic
     def forget(self, left_at: datetime | None = None) -> int:
-        """Delete them, and leave their files to the task that removes what nobody has."""
+        """Delete them, and leave their files to the job that removes what nobody has."""
         answers = list(self.select_for_update(no_key=True).order_by("pk"))
         for answer in answers:
             answer.leave_files(left_at)

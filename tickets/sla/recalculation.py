@@ -56,7 +56,7 @@ def rules_changed() -> None:
 
 def request_recalculation() -> None:
     policy.clear_cached_rules()
-    doorbell.ring("tickets.tasks.recalculate_stale")
+    doorbell.ring_job("recalculate_stale")
 
 
 def recalculate_stale() -> int:

@@ -207,7 +207,7 @@ def restore_lines(data: dict[str, Any]) -> Iterator[str]:
     )
     yield "- switch off again the people who were switched off since the backup; end_sessions USER"
     yield "- erase and anonymise again what was erased or anonymised since the backup"
-    yield "- then start web, worker and beat, and run doctor"
+    yield "- then start web and worker, and run doctor"
     yield "Companies see:"
     for line in data["companies_see"]:
         yield f"- {line}"

@@ -21,7 +21,7 @@ NAME = re.compile(r"[A-Z][A-Z_0-9]*", re.ASCII)
 NEXT = """Now:
 1. Give the file to the user that the service runs as, if that is another.
 2. Keep a copy of FIELD_KEYS apart from the backups of the database; they are worthless without.
-3. Run python manage.py migrate, start web, worker and beat, and run python manage.py doctor.
+3. Run python manage.py migrate, start web and worker, and run python manage.py doctor.
 docs/operations/deploying.md has each command."""
 
 

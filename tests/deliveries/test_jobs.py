@@ -1,22 +1,23 @@
-"""Periodic tasks: one run of a kind at a time, in batches, with a row that says how it goes."""
+"""Jobs: one run of each at a time, in batches, with a row that says how it goes."""
 
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from celery import current_app
-from django.conf import settings
 from django.utils import timezone
 
 from companies import doorbell
 from companies.models import Company
-from deliveries import tasks
+from deliveries import jobs
 from deliveries.models import Pulse
-from deliveries.upkeep import deleted_webhooks, periodic
+from deliveries.tasks import run_job
+from deliveries.upkeep import deleted_webhooks
+from deliveries.upkeep import jobs as running
+from deliveries.upkeep.jobs import all_jobs
 from tests import builders as build
+from tickets.jobs import recalculate_stale
 from tickets.models import Ticket
 from tickets.sla import recalculation
-from tickets.tasks import recalculate_stale
 
 
 def replace_sweep(monkeypatch: pytest.MonkeyPatch, work: Callable[[], int]) -> None:
@@ -27,12 +28,12 @@ def test_a_second_run_leaves_it_to_the_first(db: None, monkeypatch: pytest.Monke
     others: list[int | None] = []
 
     def run_another() -> int:
-        others.extend([tasks.sweep(), tasks.pause_failing()])
+        others.extend([jobs.sweep(), jobs.pause_failing()])
         return 7
 
     replace_sweep(monkeypatch, run_another)
 
-    assert tasks.sweep() == 7
+    assert jobs.sweep() == 7
     # Only of its own kind.
     assert others == [None, 0]
     assert Pulse.objects.get(name="sweep").done_at
@@ -42,13 +43,13 @@ def test_a_killed_run_keeps_its_kind_until_its_lease_ends(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as killed:
-        killed.setattr(periodic, "end", lambda *_, **__: None)
-        tasks.sweep()
-    assert tasks.sweep() is None
+        killed.setattr(running, "end", lambda *_, **__: None)
+        jobs.sweep()
+    assert jobs.sweep() is None
 
     Pulse.objects.update(lease_until=timezone.now())
 
-    assert tasks.sweep() == 0
+    assert jobs.sweep() == 0
 
 
 def test_a_late_run_does_not_end_the_lease_of_the_next(
@@ -59,15 +60,15 @@ def test_a_late_run_does_not_end_the_lease_of_the_next(
     def outlive_the_lease() -> int:
         Pulse.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
         replace_sweep(monkeypatch, lambda: seen.append("next") or 0)
-        run = tasks.sweep()
+        run = jobs.sweep()
         Pulse.objects.update(lease_until=timezone.now() + timedelta(minutes=1))
         return run or 0
 
     replace_sweep(monkeypatch, outlive_the_lease)
-    tasks.sweep()
+    jobs.sweep()
 
     assert seen == ["next"]
-    assert tasks.sweep() is None
+    assert jobs.sweep() is None
 
 
 def test_counts_failures_until_the_next_success(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,25 +79,25 @@ def test_counts_failures_until_the_next_success(db: None, monkeypatch: pytest.Mo
         replace_sweep(broken, fail)
         for _ in range(2):
             with pytest.raises(RuntimeError):
-                tasks.sweep()
+                jobs.sweep()
     assert Pulse.objects.values_list("tries", "done_at").get() == (2, None)
 
-    tasks.sweep()
+    jobs.sweep()
 
     assert Pulse.objects.get().tries == 0
     assert Pulse.objects.get().done_at
 
 
-def test_notes_who_rang(db: None) -> None:
-    tasks.sweep()
-    assert Pulse.objects.get().at is None
+def test_a_run_of_the_scheduler_waits_for_the_period_of_the_job(db: None) -> None:
+    """Two schedulers see it due at the same moment, and one of them is done before the other."""
+    assert jobs.sweep.run(rested=True) == 0
+    assert jobs.sweep.run(rested=True) is None
+    # Whoever has made work for it does not wait.
+    assert jobs.sweep() == 0
 
-    tasks.sweep.apply()
-    rung_at = Pulse.objects.get().at
-    assert rung_at
+    Pulse.objects.update(begun_at=timezone.now() - jobs.sweep.every)
 
-    tasks.sweep()
-    assert Pulse.objects.get().at == rung_at
+    assert jobs.sweep.run(rested=True) == 0
 
 
 def test_a_long_recalculation_goes_on_in_batches(
@@ -108,24 +109,46 @@ def test_a_long_recalculation_goes_on_in_batches(
     rings: list[str] = []
     monkeypatch.setattr(recalculation, "MOST_AT_ONCE", 2)
     monkeypatch.setattr(recalculate_stale, "batch", 2)
-    monkeypatch.setattr(doorbell, "ring", lambda task, **_: rings.append(task))
+    monkeypatch.setattr(doorbell, "ring_job", lambda name, **_: rings.append(name))
 
-    done = [recalculate_stale.apply().result for _ in range(4)]
+    for left in (3, 1, 0, 0):
+        run_job("recalculate_stale")
+        assert Ticket.objects.filter(clock_digest=0).count() == left
 
-    assert done == [2, 2, 1, 0]
     # A batch that was not full was the last.
-    assert rings == ["tickets.tasks.recalculate_stale"] * 2
+    assert rings == ["recalculate_stale"] * 2
 
 
-def test_every_periodic_task_runs_alone_and_ends_within_its_lease(db: None) -> None:
-    current_app.loader.import_default_modules()
-    scheduled = [each["task"] for each in settings.CELERY_BEAT_SCHEDULE.values()]
+def test_every_job_ends_within_its_lease(db: None) -> None:
+    names = {job.name for job in all_jobs().values() if not job.on_each_host}
 
-    for name in scheduled:
-        task = current_app.tasks[name]
-        assert isinstance(task, periodic.PeriodicTask), name
-        assert task.time_limit > 0
-        assert task() is not None
-    names = {name.rpartition(".")[2] for name in scheduled}
+    for name in names:
+        assert all_jobs()[name].limit_seconds > 0
+        assert all_jobs()[name]() is not None, name
+
     assert set(Pulse.objects.values_list("name", flat=True)) == names
-    assert len(names) == len(scheduled)
+
+
+def test_runs_as_often_as_is_promised() -> None:
+    assert {name: job.every.total_seconds() for name, job in all_jobs().items()} == {
+        "step_replays": 1,
+        "send_answers": 5,
+        "sweep": 10,
+        "assign_waiting": 10,
+        "send_mails": 10,
+        "count_figures": 30,
+        "recalculate_stale": 60,
+        "notify_of_late_tickets": 60,
+        "run_automations": 60,
+        "add_known_shipments": 60,
+        "make_thumbnails": 60,
+        "watch_for_storms": 60,
+        "answer_storms": 60,
+        "examine_host": 60,
+        "check_loads": 300,
+        "set_late_claim_deadlines": 300,
+        "pause_failing": 300,
+        "remove_orphans": 600,
+        "make_partitions": 3600,
+        "forget_what_is_old": 21600,
+    }

@@ -1,0 +1,43 @@
+"""Jobs of deliveries. Their names are in metrics, and in the rows of jobs."""
+
+from datetime import timedelta
+
+from deliveries import mailing
+from deliveries.engine import pausing
+from deliveries.upkeep import deleted_webhooks, partitions, replaying
+from deliveries.upkeep.jobs import job
+
+
+# Often: it shows that schedulers are alive. Where one webhook was deleted there may be more.
+@job(every=timedelta(seconds=10), limit_seconds=15, batch=1)
+def sweep() -> int:
+    """Cancel what is left over from webhooks that were deleted."""
+    return deleted_webhooks.cancel_deliveries()
+
+
+@job(every=timedelta(minutes=5), limit_seconds=120)
+def pause_failing() -> int:
+    return pausing.pause_failing()
+
+
+@job(
+    every=timedelta(seconds=10),
+    limit_seconds=mailing.LIMIT_SECONDS,
+    batch=mailing.MOST_AT_ONCE,
+    has_work=mailing.has_mail,
+    in_child=True,
+)
+def send_mails() -> int:
+    return mailing.send_due()
+
+
+@job(every=replaying.STEP, limit_seconds=60, has_work=replaying.is_under_way)
+def step_replays() -> int:
+    """Take the runs of deliveries that are sent again a step further."""
+    return replaying.step_replays()
+
+
+# Weeks ahead; more often than that needs, to notice what fell outside of them.
+@job(every=timedelta(hours=1), limit_seconds=1800, in_child=True, at_start=True)
+def make_partitions() -> int:
+    return partitions.make_partitions()

@@ -1,0 +1,67 @@
+"""Jobs of tickets. Their names are in metrics, and in the rows of jobs."""
+
+from datetime import timedelta
+
+from deliveries.upkeep.jobs import job
+from tickets.assignment import automatic, loads
+from tickets.automations import running
+from tickets.changes import kept_files, notifications, search_entries, snoozing
+from tickets.sla import recalculation
+
+
+@job(
+    every=timedelta(seconds=10),
+    limit_seconds=120,
+    batch=automatic.MOST_AT_ONCE,
+    has_work=automatic.has_waiting,
+)
+def assign_waiting() -> int:
+    return automatic.assign_waiting()
+
+
+@job(every=timedelta(minutes=5), limit_seconds=120)
+def check_loads() -> int:
+    return loads.check_loads()
+
+
+@job(every=timedelta(minutes=1), limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
+def recalculate_stale() -> int:
+    """Recalculate due dates that follow old rules. A change of rules rings."""
+    return recalculation.recalculate_stale()
+
+
+@job(every=timedelta(minutes=5), limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
+def set_late_claim_deadlines() -> int:
+    return recalculation.set_late_claim_deadlines()
+
+
+@job(every=timedelta(minutes=1), limit_seconds=120, batch=notifications.MOST_AT_ONCE)
+def notify_of_late_tickets() -> int:
+    return notifications.notify_of_late_tickets() + snoozing.wake_due()
+
+
+@job(every=timedelta(minutes=1), limit_seconds=300, batch=running.MOST_AT_ONCE)
+def run_automations() -> int:
+    return running.run_automations()
+
+
+@job(
+    every=timedelta(minutes=1),
+    limit_seconds=300,
+    batch=kept_files.MOST_AT_ONCE,
+    has_work=kept_files.lacks_thumbnails,
+    in_child=True,
+)
+def make_thumbnails() -> int:
+    """Make the small pictures of files. A file that came rings."""
+    return kept_files.make_thumbnails()
+
+
+@job(every=timedelta(minutes=10), limit_seconds=120, batch=kept_files.MOST_AT_ONCE)
+def remove_orphans() -> int:
+    return kept_files.remove_orphans()
+
+
+@job(every=timedelta(minutes=1), limit_seconds=120, batch=search_entries.MOST_AT_ONCE)
+def add_known_shipments() -> int:
+    return search_entries.add_known_shipments()
