@@ -73,7 +73,7 @@ def do_each(
 
 
 def count_failed_rows() -> dict[str, int]:
-    """How many rows each job has failed on lately."""
+    """Return how many rows each job has failed on lately."""
     lately = FailedRow.objects.filter(last_at__gte=timezone.now() - REMEMBERED).order_by()
     return dict(lately.values_list("job").annotate(number=Count("*")))
 
@@ -111,7 +111,7 @@ def connection_lives() -> bool:
 
 
 class FailingRows:
-    """What fails in one run of a job, which is named as its pulse is."""
+    """Failures of one run of a job, which is named as its pulse is."""
 
     def __init__(self, job: str) -> None:
         self.job = job

@@ -17,13 +17,12 @@ from celery.signals import (
     worker_process_shutdown,
 )
 from django.conf import settings
-from django.utils.module_loading import import_string
 from kombu.transport import virtual
 
 from companies import request_ids, traces
 from companies.process_kinds import become_kind, end_process
 from config import database
-from config.memory import load_broker, settle
+from config.memory import load_broker, load_jobs, settle
 from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
 
@@ -73,8 +72,7 @@ PATIENCE_SECONDS = 35.0
 def before_fork(**_: object) -> None:
     database.wait_at_most(PATIENCE_SECONDS)
     load_broker()
-    # By its name: models cannot be imported before Django is set up.
-    import_string("deliveries.upkeep.jobs.all_jobs")()
+    load_jobs()
     settle()
 
 
@@ -88,7 +86,7 @@ running: dict[str, ExitStack] = {}
 
 @task_prerun.connect
 def begin_run(task_id: str, task: Any, **_: object) -> None:
-    """A run belongs to the request that has rung for it.
+    """Name the request that has rung for a task.
 
     Whatever it writes and logs bears the id.
     """

@@ -7,6 +7,7 @@ from importlib import import_module
 from celery import current_app
 from django.conf import settings
 from django.template.loader import get_template
+from django.utils.module_loading import import_string
 from django.utils.translation import trans_real
 
 # With the first page of the desk come the templates and tags of all.
@@ -21,6 +22,14 @@ def load_broker() -> None:
         current_app.connection_for_write().get_transport_cls()
     if settings.CACHES["default"]["BACKEND"].endswith("RedisCache"):
         import_module("redis")
+
+
+def load_jobs() -> None:
+    """Import the jobs of all apps before processes are forked.
+
+    By name, as models cannot be imported before Django is set up.
+    """
+    import_string("deliveries.upkeep.jobs.all_jobs")()
 
 
 def load_pages() -> None:

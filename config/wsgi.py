@@ -4,9 +4,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
-from django.utils.module_loading import import_string
 
-from config.memory import load_broker, load_pages, settle
+from config.memory import load_broker, load_jobs, load_pages, settle
 from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -19,5 +18,5 @@ refuse_unsafe_settings()
 get_resolver().url_patterns  # noqa: B018
 load_broker()
 load_pages()
-import_string("deliveries.upkeep.jobs.all_jobs")()
+load_jobs()
 settle()

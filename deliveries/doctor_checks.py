@@ -1,4 +1,4 @@
-"""Whether deliveries go out: loops, what is due, jobs, partitions (companies.doctor)."""
+"""Checks of whether deliveries go out: loops, what is due, partitions (companies.doctor)."""
 
 import resource
 import socket

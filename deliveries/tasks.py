@@ -6,7 +6,7 @@ from celery import Task, shared_task
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
-from companies import deployments, doorbell
+from companies import deployments, doorbell, traces
 from deliveries.engine.bell import Bell
 from deliveries.engine.listening import listener
 from deliveries.engine.processes import LoopKeeper
@@ -53,10 +53,12 @@ def deliver() -> None:
 @shared_task(bind=True)
 def run_job(self: Task[[str], None], name: str) -> None:
     """Run a job for which there is work (deliveries.upkeep.jobs), and ring where it leaves some."""
-    # So that it is known which deployment this is (decision N29).
+    # `is_foreign` asks no database for our own id (decision N29).
     deployments.deployment_id()
     if deployments.is_foreign(self.request.headers):
         return
     job = all_jobs()[name]
-    if job.has_more(job.run_within_limit()):
+    with traces.span(name, job=name):
+        done = job.run_within_limit()
+    if job.has_more(done):
         doorbell.ring_job(name, expires=60)

@@ -1,4 +1,4 @@
-"""What sending should not need is away: the broker refuses all writes, or stands still."""
+"""A broker that refuses all writes, or stands still: sending must not need it."""
 
 import os
 import signal

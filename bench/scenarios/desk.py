@@ -100,7 +100,7 @@ def ask(page: desk_pages.Page, times: int, *, explain: bool) -> Asked:
         # 302: the one ticket that a search names.
         if answer.status_code not in (200, 302):
             raise UsageError(f"{page.name}: {page.address} answers {answer.status_code}")
-    # What is kept for some seconds may end just before one call; not before both.
+    # A count that is kept for some seconds may expire before one call, not before both.
     queries = min((captured(client, page) for _ in range(2)), key=len)
     plans = []
     for query in queries if explain else ():
@@ -112,6 +112,7 @@ def ask(page: desk_pages.Page, times: int, *, explain: bool) -> Asked:
 
 
 def captured(client: Client, page: desk_pages.Page) -> list[dict[str, str]]:
+    """Return the queries of one call."""
     if page.counted:
         cache.clear()
     with CaptureQueriesContext(connection) as context:

@@ -146,5 +146,5 @@ UNFOLD = look.UNFOLD
 # A web process that takes more memory is replaced by another; 0 is no limit.
 WEB_MEMORY_MIB = env.int("WEB_MEMORY_MIB", default=512)
 
-# Where this host keeps what is no row: files of tickets, unless FILES_DIR says otherwise.
+# Folder for what is no row: files of tickets, unless FILES_DIR says otherwise.
 DATA_DIR = env.str("DATA_DIR", default="/tmp")  # noqa: S108 - good for trying it out

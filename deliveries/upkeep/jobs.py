@@ -23,7 +23,7 @@ from companies.failing_rows import count_failed_rows
 from companies.measures import catalogue, counting, sums
 from deliveries.models import Pulse
 
-# How much longer a lease is than the time limit of the run that holds it.
+# A lease outlives the time limit of its run by so much.
 MARGIN_SECONDS = 5
 
 # A job is in trouble after so many runs without success, or where none succeeded in so long.
@@ -146,7 +146,7 @@ def end(name: str, run: UUID, *, done: bool) -> None:
         cursor.execute(END, {"name": name, "run": run, "done": done})
 
 
-class State(NamedTuple):
+class JobState(NamedTuple):
     """A job's row as the scheduler needs it: `age` is the seconds since a run last began."""
 
     age: float
@@ -154,11 +154,11 @@ class State(NamedTuple):
     tries: int
 
 
-def job_states() -> dict[str, State]:
+def job_states() -> dict[str, JobState]:
     """Return the states of all jobs that have ever begun."""
     with connection.cursor() as cursor:
         cursor.execute(STATES)
-        return {name: State(*state) for name, *state in cursor.fetchall()}
+        return {name: JobState(*state) for name, *state in cursor.fetchall()}
 
 
 class JobReport(NamedTuple):

@@ -30,20 +30,20 @@ from companies.deployments import deployment_id
 from companies.process_kinds import become_kind
 from deliveries.engine.bell import Bell
 from deliveries.engine.processes import fork_into
-from deliveries.upkeep.jobs import Job, State, all_jobs, job_states
+from deliveries.upkeep.jobs import Job, JobState, all_jobs, job_states
 
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_SECONDS = 3.0
 # A job that took longer has its next run in a child.
 QUICK_SECONDS = 1.0
-# So long a job that has no work may go without a run, which shows that it is looked after.
+# A job without work runs once in this time, which shows that it is looked after.
 QUIET_SECONDS = 60.0
 # A statement of a quick job may take so long, and one of a child longer than the server lets it.
 PATIENCE_SECONDS, PATIENCE_OF_CHILD_SECONDS = 3.0, 35.0
 # A job at work here has so long to end once the worker stops.
 STOP_WITHIN_SECONDS = 5
-NEVER = State(age=math.inf, at_work=False, tries=0)
+NEVER = JobState(age=math.inf, at_work=False, tries=0)
 
 
 class Child(NamedTuple):
@@ -81,14 +81,14 @@ class Scheduler:
                 if self.run(job, state):
                     wait = min(wait, job.every.total_seconds())
             except (OperationalError, InterfaceError):
-                # So that the next look does not end with it too.
+                # In a child next time: the next look would end here as well.
                 self.long.add(job)
                 raise
             except Exception:
                 logger.exception("%s failed", job.name, extra={"job": job.name})
         return 0.0 if self.unfinished else wait
 
-    def is_due(self, job: Job, state: State) -> bool:
+    def is_due(self, job: Job, state: JobState) -> bool:
         every = job.every.total_seconds()
         looked = time.monotonic() - self.begun.get(job, -math.inf)
         if job.on_each_host:
@@ -104,7 +104,7 @@ class Scheduler:
     def is_at_start(self, job: Job) -> bool:
         return job.at_start and job not in self.begun
 
-    def run(self, job: Job, state: State) -> int | None:
+    def run(self, job: Job, state: JobState) -> int | None:
         """Run it here or in a child; return how many things were done here."""
         rested = job not in self.unfinished and not self.is_at_start(job)
         began = self.begun[job] = time.monotonic()

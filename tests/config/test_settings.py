@@ -46,7 +46,7 @@ def manage(*arguments: str, **changes: str | None) -> subprocess.CompletedProces
 
 
 def start(**changes: str | None) -> subprocess.CompletedProcess[str]:
-    """What web and worker do first, and nothing after it."""
+    """Run what web and worker do first, and nothing after it."""
     program = "import config.startup; config.startup.refuse_unsafe_settings(); print('serving')"
     return subprocess.run(
         [sys.executable, "-c", program],

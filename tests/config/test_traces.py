@@ -16,6 +16,7 @@ from companies.checks import SETTINGS
 from config import celery, log_checks
 from config.access_log import AccessLines
 from config.request_traces import RequestSpans
+from deliveries.tasks import run_job
 
 pytest.importorskip("opentelemetry.sdk", reason="requirements-tracing.txt is not installed")
 
@@ -142,6 +143,16 @@ def test_a_task_joins_the_trace_of_who_rang(collected: Callable[[], list[Any]]) 
     assert (task.name, task.trace_id.hex()) == ("tests.traced", GIVEN.split("-")[1])
     assert facts(task)["parceldesk.request_id"] == "order-7"
     assert inside.parent_span_id == task.span_id
+
+
+def test_a_job_that_is_rung_for_has_a_span_of_its_name(
+    db: None, collected: Callable[[], list[Any]]
+) -> None:
+    run_job.apply(["sweep"], headers={"traceparent": GIVEN, "request_id": "order-7"})
+
+    task, run = collected()
+    assert (task.name, run.name) == ("deliveries.tasks.run_job", "sweep")
+    assert run.parent_span_id == task.span_id
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def kept_processes(service: Service, worker: str) -> list[int]:
 
 
 def test_the_doorbell_is_heard_while_every_process_of_the_pool_waits(service: Service) -> None:
-    # So that no scheduler runs it for minutes.
+    # Keeps schedulers from running it for minutes.
     jobs.pause_failing()
     service.environment["WORKER_CONCURRENCY"] = "1"
     with Connection(settings.CELERY_BROKER_URL) as broker, psycopg.connect(**server()) as holder:
