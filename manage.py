@@ -8,11 +8,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
-from companies import request_ids
-from companies.database_words import database_in_words
-from companies.measures import sums
 from config import first_env_file
 from config.command_settings import Commands
+from core.data.database_words import database_in_words
+from core.measures import sums
+from core.watch import request_ids
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

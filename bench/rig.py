@@ -12,7 +12,7 @@ from kombu import Connection
 
 from bench import cpu
 from bench.progress import say, until
-from deliveries.models import Pulse
+from core.models import Pulse
 from faults.service import Service
 
 

@@ -9,8 +9,9 @@ from contextvars import ContextVar
 
 from django.utils import timezone
 
-from companies import audit, request_ids
+from companies import audit
 from companies.models import ApiToken, AuditEntry
+from core.watch import request_ids
 
 # The actor of an entry. Its token is in the details: there may be thousands of tokens.
 COMPANY = "company"

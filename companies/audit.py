@@ -15,8 +15,8 @@ from typing import Any
 from django.db import DatabaseError
 from django.utils import timezone
 
-from companies import request_ids
 from companies.models import AuditEntry
+from core.watch import request_ids
 
 DONE = "done"
 SHORTEST_PRIVATE = 2

@@ -13,9 +13,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from companies import audit
-from companies.database_words import database_in_words
 from companies.models import AuditEntry
-from companies.times import read_time
+from core.data.database_words import database_in_words
+from core.values.times import read_time
 
 LONGEST_DAYS = 36_500
 AGO = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)

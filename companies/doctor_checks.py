@@ -1,4 +1,4 @@
-"""Whether stored secrets can be read, and requests are counted (companies.doctor)."""
+"""Whether stored secrets can be read, and requests are counted (core.watch.doctor)."""
 
 import time
 from secrets import token_hex
@@ -7,10 +7,10 @@ from django.core.cache import cache
 from django.db.models import Count
 
 from companies import restoring
-from companies.doctor import Concern, register
-from companies.files import storage
-from companies.models import FailedRow
-from companies.reencryption import take_census
+from core.data.reencryption import take_census
+from core.files import storage
+from core.models import FailedRow
+from core.watch.doctor import Concern, register
 
 # A million secrets take half a minute; `reencrypt --dry-run` looks at all of them.
 CENSUS_SECONDS = 10.0

@@ -19,9 +19,9 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
 from companies import erasing
-from companies.files.storage import FileMissing, read_file
 from companies.models import Company
 from companies.services import UnknownCompany
+from core.files.storage import FileMissing, read_file
 
 ABOUT = """\
 What this support desk keeps of company {company_id}, {name}. Written on {at}.

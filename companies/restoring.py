@@ -14,7 +14,8 @@ from django.apps import apps
 from django.db import connection, models, transaction
 from django.utils import timezone
 
-from companies.models import AuditEntry, Deployment
+from companies.models import AuditEntry
+from core.models import Deployment
 
 # Server, history and database: another one of these after a dump was restored (the database), on
 # another server (the identifier), or after a recovery or the promotion of a standby (the timeline).

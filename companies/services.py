@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from companies import tokens
 from companies.models import ApiToken, Company, PlatformToken, Token
 from companies.models.tokens import lives
-from companies.zones import validate_zone
+from core.values.zones import validate_zone
 
 T = TypeVar("T", bound=Token)
 

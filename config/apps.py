@@ -2,21 +2,18 @@ from contextlib import suppress
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.db.backends.signals import connection_created
 from django.utils.module_loading import import_string
 
-from config.database import prepare_connection
 from config.startup import load_checks
 
 
 class ConfigConfig(AppConfig):
-    """Not an app with tables: it makes Django run our checks and prepare our connections."""
+    """Not an app with tables: it makes Django run our checks."""
 
     name = "config"
 
     def ready(self) -> None:
         load_checks()
-        connection_created.connect(prepare_connection)
         # Where their packages are missing, the checks of settings say so.
         for address, begin in (
             (settings.OTEL_EXPORTER_OTLP_ENDPOINT, "config.tracing.begin_tracing"),

@@ -36,7 +36,7 @@ def caches(url: str, *, prefix: str) -> dict[str, dict[str, Any]]:
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
             "LOCATION": url,
             "KEY_PREFIX": prefix,
-            "KEY_FUNCTION": "companies.deployments.cache_key",
+            "KEY_FUNCTION": "core.jobs.deployments.cache_key",
             # Counting requests must never be what makes them wait.
             "OPTIONS": {"socket_timeout": 0.2, "socket_connect_timeout": 0.2},
         }

@@ -19,12 +19,12 @@ from celery.signals import (
 from django.conf import settings
 from kombu.transport import virtual
 
-from companies import request_ids, traces
-from companies.process_kinds import become_kind, end_process
-from config import database
 from config.memory import load_broker, load_jobs, settle
 from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
+from core.data import database
+from core.watch import request_ids, traces
+from core.watch.process_kinds import become_kind, end_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Our own checks run before (config.startup). All of them would load every page of the desk.
@@ -64,13 +64,10 @@ billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 # AttributeError there, which ends the worker. They are doorbells; rows say what is left to do.
 virtual.Channel.do_restore = False
 
-# Longer than PostgreSQL lets a statement take: what it ends itself is not ended here.
-PATIENCE_SECONDS = 35.0
-
 
 @worker_init.connect
 def before_fork(**_: object) -> None:
-    database.wait_at_most(PATIENCE_SECONDS)
+    database.wait_at_most()
     load_broker()
     load_jobs()
     settle()

@@ -1,4 +1,4 @@
-"""Settings of the deployment: keys, hosts, servers (companies.checks says who runs these)."""
+"""Settings of the deployment: keys, hosts, servers (core.watch.checks says who runs these)."""
 
 import logging
 from typing import Any
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-from companies.checks import SETTINGS, Use
+from core.watch.checks import SETTINGS, Use
 
 SECRET_KEY_MIN_LENGTH = 50
 # Django's own measure of a key such as "aaaa…".

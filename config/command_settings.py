@@ -8,7 +8,7 @@ Why: decision page config-unsafe-settings-stop-every-process.
 from django.core.management import ManagementUtility
 from django.core.management.base import BaseCommand
 
-from companies.checks import Use
+from core.watch.checks import Use
 
 # The database opens without any of them; without the keys its secrets stay shut.
 ALWAYS = (Use.KEYS,)

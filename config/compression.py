@@ -15,7 +15,7 @@ DOCS = "/docs"
 class Compression(GZipMiddleware):
     """Compress the desk's pages, the documents, and what its view says holds no secret.
 
-    Documents have an ETag, too. Those of the API are the views' own (companies.api.conditional).
+    Documents have an ETag, too. Those of the API are the views' own (core.api.conditional).
     """
 
     def process_response(

@@ -1,4 +1,4 @@
-"""What `doctor` asks of PostgreSQL's own health (companies.doctor): what fills, blocks or wears it.
+"""What `doctor` asks of PostgreSQL's own health: what fills, blocks or wears it.
 
 All of it is read from views that any role may read; what only a superuser sees stays unsaid.
 """
@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from companies.doctor import Concern, register
+from core.watch.doctor import Concern, register
 
 LONG_SECONDS, BLOCKED_SECONDS = 300, 5
 # Of the two thousand million that there are between a row and its end.

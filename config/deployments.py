@@ -1,7 +1,7 @@
 """Which deployment this is, as far as settings tell: before the database has been asked.
 
 Queues have this in their names, since a worker must start while the database is away. The
-id that was made with the database (companies.deployments) settles what this leaves open.
+id that was made with the database (core.jobs.deployments) settles what this leaves open.
 Why: decision N29.
 """
 

@@ -49,11 +49,11 @@ SPECTACULAR = {
     "POSTPROCESSING_HOOKS": [
         "deliveries.api.receiving.with_webhooks",
         # Choices stay where they are: names made up for them would only need looking up.
-        "companies.api.schema.without_marks",
-        "companies.api.schema.without_defaults",
-        "companies.api.schema.with_needed_bodies",
+        "core.api.schema.without_marks",
+        "core.api.schema.without_defaults",
+        "core.api.schema.with_needed_bodies",
         # After the webhooks are there.
-        "companies.api.schema.with_open_choices",
+        "core.api.schema.with_open_choices",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Docstrings are for who reads the code.

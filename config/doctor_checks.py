@@ -1,4 +1,4 @@
-"""Whether what the service stands on is there (companies.doctor): the parts that no app owns."""
+"""Whether what the service stands on is there (core.watch.doctor): the parts that no app owns."""
 
 import os
 import shutil
@@ -15,16 +15,16 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connection
 from django.db.utils import ConnectionHandler
 from django.utils import timezone
 
-from companies.checks import SETTINGS
-from companies.doctor import Concern, register
 from config import (
     database_checks,  # noqa: F401 - registers its own, before those of this module
     env_files,
     health,
 )
-from config.database import ENCODING, encoding_of
 from config.examining import hosts_are_alike
 from config.startup import load_checks, problem_line
+from core.data.database import ENCODING, encoding_of
+from core.watch.checks import SETTINGS
+from core.watch.doctor import Concern, register
 from deliveries.engine import holding
 from deliveries.models import Replay
 from deliveries.upkeep import pruning, replaying

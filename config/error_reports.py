@@ -15,8 +15,8 @@ from sentry_sdk.integrations.dedupe import DedupeIntegration
 from sentry_sdk.integrations.excepthook import ExcepthookIntegration
 from sentry_sdk.integrations.logging import LoggingIntegration, ignore_logger
 
-from companies import request_ids
-from companies.process_kinds import ProcessKind, at_process_end
+from core.watch import request_ids
+from core.watch.process_kinds import ProcessKind, at_process_end
 
 # What of an event may leave. Whatever a later version of the package adds stays here.
 KEPT = (

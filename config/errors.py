@@ -12,9 +12,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from companies.api.views import Refusal
-from companies.doctor import first_line
-from companies.times import whole_seconds
 from config.error_bodies import body
+from core.values.times import whole_seconds
+from core.watch.doctor import first_line
 
 logger = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils.module_loading import autodiscover_modules
 
-from companies import doctor, hosts
-from companies.deployments import deployment_id
-from companies.doctor import Concern
-from companies.files import storage
-from config import database
+from core.data import database
+from core.files import storage
+from core.jobs.deployments import deployment_id
+from core.watch import doctor, hosts
+from core.watch.doctor import Concern
 
 logger = logging.getLogger(__name__)
 

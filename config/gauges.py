@@ -9,15 +9,17 @@ from django.db import ProgrammingError
 from django.utils import timezone
 from prometheus_client.metrics_core import GaugeMetricFamily
 
-from companies import hosts, services
-from companies.database_words import is_of_another_version
+from companies import services
 from config import health
-from config.database import count_connections, most_connections
-from deliveries import mailing
+from core import mailing
+from core.data.database import count_connections, most_connections
+from core.data.database_words import is_of_another_version
+from core.jobs import job as jobs
+from core.watch import hosts
 from deliveries.engine import holding, leases
 from deliveries.engine.rooms import SLOTS
 from deliveries.monitoring import backlog
-from deliveries.upkeep import jobs, partitions, replaying
+from deliveries.upkeep import partitions, replaying
 from tickets.models import Ticket
 from tickets.models.agents import left_behind
 from webhooks.models import Webhook

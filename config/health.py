@@ -16,11 +16,11 @@ from django.utils import timezone
 from kombu import Producer, Queue
 from psycopg.errors import ConfigurationLimitExceeded, DiskFull
 
-from companies.doctor import first_line
+from core.jobs import job as scheduled
+from core.watch.doctor import first_line
 from deliveries.engine import leases
 from deliveries.engine.way_out import proxy_as_loops_find_it
 from deliveries.monitoring import backlog
-from deliveries.upkeep import jobs as scheduled
 from deliveries.upkeep import partitions
 
 SCHEDULER_MAY_BE_AWAY = timedelta(seconds=30)

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from companies import hosts
 from config import examining, retention
-from deliveries.upkeep.jobs import job
+from core.jobs.job import job
+from core.watch import hosts
 
 
 # Often enough that a week which was in use has its next turn soon. A run that reached its most of

@@ -1,4 +1,4 @@
-"""Settings of what is logged and of what is sent elsewhere (companies.checks says who runs it)."""
+"""Settings of what is logged and of what is sent elsewhere (core.watch.checks says who runs it)."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS, Use
-from companies.log_bound import WHICH_ATTEMPTS
 from config.logs import FORMATS
+from core.watch.checks import SETTINGS, Use
+from core.watch.log_bound import WHICH_ATTEMPTS
 
 INSTALL = "Install requirements-tracing.txt, or unset it."
 

@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from companies.process_kinds import at_process_end
+from core.watch.process_kinds import at_process_end
 
 # More of one line in a while are a flood. It is over when the line is silent for so long.
 MOST_LINES, WHILE_SECONDS = 5, 60.0
@@ -19,7 +19,7 @@ QUIET_SECONDS = 30.0
 # Whoever reads the log of a later hour is to find it too.
 REMIND_SECONDS = 3600.0
 LOOK_EVERY_SECONDS = 1.0
-# Their lines differ in what matters, or have a bound of their own (companies.log_bound).
+# Their lines differ in what matters, or have a bound of their own (core.watch.log_bound).
 OTHERS = ("parceldesk.access", "parceldesk.attempts")
 MOST_KINDS = 1_000
 LONGEST_TEXT = 300

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from logging import Formatter, LogRecord, getLevelNamesMapping, getLogger
 from typing import Any
 
-from companies import request_ids
-from companies.process_kinds import ProcessKind
 from config.log_floods import FLOODS
+from core.watch import request_ids
+from core.watch.process_kinds import ProcessKind
 
 FORMATS = ("text", "json")
 # The request that the line belongs to stands between brackets, or a hyphen.

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.utils.module_loading import import_string
 
-from companies.checks import SETTINGS, Use
+from core.watch.checks import SETTINGS, Use
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 SENDS_NOTHING = tuple(

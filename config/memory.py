@@ -29,7 +29,7 @@ def load_jobs() -> None:
 
     By name, as models cannot be imported before Django is set up.
     """
-    import_string("deliveries.upkeep.jobs.all_jobs")()
+    import_string("core.jobs.job.all_jobs")()
 
 
 def load_pages() -> None:

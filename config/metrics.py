@@ -13,9 +13,9 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from companies.measures import catalogue, sums
-from companies.measures.counting import CountMeasure, Labels, Series, TimeMeasure
 from config.gauges import PREFIX, gauges
+from core.measures import catalogue, sums
+from core.measures.counting import CountMeasure, Labels, Series, TimeMeasure
 
 logger = logging.getLogger(__name__)
 

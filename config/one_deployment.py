@@ -10,15 +10,15 @@ import logging
 from django.conf import settings
 from django.db import connection, transaction
 
-from config import database
 from config.startup import refuse
+from core.data import database
 
 logger = logging.getLogger(__name__)
 
 # A start does not wait for a database that is away: processes start without one.
 PATIENCE_SECONDS = 5.0
-STORED = "SELECT key FROM companies_deployment WHERE id = 1 FOR NO KEY UPDATE"
-STORE = "UPDATE companies_deployment SET key = %s WHERE id = 1"
+STORED = "SELECT key FROM core_deployment WHERE id = 1 FOR NO KEY UPDATE"
+STORE = "UPDATE core_deployment SET key = %s WHERE id = 1"
 AT_WORK = """
 SELECT host FROM deliveries_loop
 WHERE NOT lost AND lease_until > statement_timestamp() ORDER BY started_at LIMIT 1

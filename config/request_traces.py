@@ -6,8 +6,8 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
-from companies import request_ids, traces
 from config.access_log import company_of, is_said, route_of, shown_path
+from core.watch import request_ids, traces
 
 
 class RequestSpans:

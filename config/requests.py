@@ -9,10 +9,10 @@ from django.core.signals import request_finished
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 
-from companies import request_ids
 from companies.api.views import BearerView, PlatformView
 from companies.api_acts import token_at_work
-from companies.measures import catalogue, counting
+from core.measures import catalogue, counting
+from core.watch import request_ids
 
 
 class RequestIds:

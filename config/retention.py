@@ -19,10 +19,11 @@ from django.db.models import Model
 from django.utils import timezone
 
 from companies import audit
-from companies.failing_rows import NOBODY_S_FAULT, FailingRows
-from companies.measures import catalogue, counting
+from companies.api.kept import forget_kept_answers
 from companies.models import AuditEntry
-from companies.old_rows import delete_in_steps, delete_oldest, forget_kept_answers
+from core.data.old_rows import delete_in_steps, delete_oldest
+from core.jobs.failing_rows import NOBODY_S_FAULT, FailingRows
+from core.measures import catalogue, counting
 from deliveries.models import Replay
 from deliveries.upkeep import pruning
 from desk.people.resets import forget_requests

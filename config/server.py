@@ -23,11 +23,7 @@ from django.db import close_old_connections
 from django.utils.module_loading import import_string
 from gunicorn.workers.gthread import ThreadWorker
 
-from companies.log_bound import REFUSALS
-from companies.measures import catalogue, counting
-from companies.process_kinds import become_kind
-from companies.request_ids import named
-from config import database, logs
+from config import logs
 from config.door.connections import Connection
 from config.door.crowd import Crowd
 from config.door.fair_queue import HASHING, FairQueue, ThreadTurn
@@ -37,8 +33,13 @@ from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
 from config.door.refusals import given_id
 from config.door.sums_writer import SumsWriter
 from config.one_deployment import refuse_second_deployment
-from config.postgresql.answering import answer_until
 from config.startup import refuse_unsafe_settings
+from core.data import database
+from core.data.postgresql.answering import answer_until
+from core.measures import catalogue, counting
+from core.watch.log_bound import REFUSALS
+from core.watch.process_kinds import become_kind
+from core.watch.request_ids import named
 
 # A client hears of a database that hangs within ten seconds, its wait for a thread included.
 PATIENCE_SECONDS = 9.0

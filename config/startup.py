@@ -8,14 +8,14 @@ from django.conf import settings
 from django.core.checks import CheckMessage, run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-from companies.checks import SETTINGS
+from core.watch.checks import SETTINGS
 
 # gunicorn's arbiter starts a worker process again whatever it ended with, but for this: then it
 # stops as well, with the same code.
 EXIT_CODE = 4
 # Modules that register checks of settings. Each is quick to load and needs no app.
 CHECKS = (
-    "companies.checks",
+    "core.watch.checks",
     "webhooks.checks",
     "deliveries.checks",
     "tickets.checks",

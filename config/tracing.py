@@ -27,9 +27,9 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from companies import traces
-from companies.process_kinds import ProcessKind, at_process_end
-from companies.traces import Facts
+from core.watch import traces
+from core.watch.process_kinds import ProcessKind, at_process_end
+from core.watch.traces import Facts
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Settings with which nothing would be delivered, or nothing in time (companies.checks)."""
+"""Settings with which nothing would be delivered, or nothing in time (core.watch.checks)."""
 
 import math
 import ssl
@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS, Use
+from core.watch.checks import SETTINGS, Use
 from webhooks.outgoing import BadProxy, parse_proxy
 
 # An attempt that may take longer would hold back its subject, and its claim six times as long.

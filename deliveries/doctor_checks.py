@@ -1,4 +1,4 @@
-"""Checks of whether deliveries go out: loops, what is due, partitions (companies.doctor)."""
+"""Checks of whether deliveries go out: loops, what is due, partitions (core.watch.doctor)."""
 
 import resource
 import socket
@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from companies.doctor import Concern, register
+from core.watch.doctor import Concern, register
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
 from deliveries.engine.way_out import probe_proxy
@@ -48,7 +48,7 @@ CRASHED = "SELECT count(*), count(DISTINCT host) FROM deliveries_loop WHERE lost
 MANY_CRASHED = 3
 MOST_LIVE = 0.9
 LATE_MAIL = """
-SELECT count(*) FROM (SELECT FROM deliveries_mail WHERE created_at < %s LIMIT %s) AS counted
+SELECT count(*) FROM (SELECT FROM core_mail WHERE created_at < %s LIMIT %s) AS counted
 """
 MAIL_MAY_WAIT = timedelta(minutes=30)
 MOST_COUNTED = 1_000

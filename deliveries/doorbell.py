@@ -2,7 +2,7 @@
 
 import time
 
-from companies import doorbell
+from core.jobs import doorbell
 
 # An engine loop goes on looking for a while after its last find (engine.LINGER_SECONDS), so a
 # ring this soon after another would wake nobody.

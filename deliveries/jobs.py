@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from deliveries import mailing
+from core import mailing
+from core.jobs.job import job
 from deliveries.engine import pausing
 from deliveries.upkeep import deleted_webhooks, partitions, replaying
-from deliveries.upkeep.jobs import job
 
 
 # Often: it shows that schedulers are alive. Where one webhook was deleted there may be more.

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from companies import request_ids, traces
+from core.watch import request_ids, traces
 from deliveries import doorbell, statements
 from webhooks.models import Webhook
 
@@ -33,7 +33,7 @@ class News:
 # publishes therefore says from which number on its own can be, before it draws any: a shared
 # advisory lock, which ends with the transaction and whose key holds the number that was the newest.
 # Nobody waits for it, and the first one of a transaction bounds all that it publishes later. Behind
-# the tag, 48 bits are left for the number. Nothing else locks 64-bit numbers (companies/locks.py).
+# the tag, 48 bits are left for the number. Nothing else locks 64-bit numbers (core/data/locks.py).
 LOCK_TAG = 7_303
 NEWEST = (
     "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM deliveries_event_id_seq"

@@ -18,7 +18,7 @@ from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
 from companies.api_acts import record_api_act
-from companies.failing_rows import forget_failed_rows
+from core.jobs.failing_rows import forget_failed_rows
 from deliveries import doorbell, statements
 from deliveries.models import SET_ASIDE, Delivery, State
 from deliveries.models.outgoing import BEFORE_ALL

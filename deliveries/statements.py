@@ -1,6 +1,6 @@
 """How the engine's statements are planned."""
 
-from companies.statements import cursor
+from core.data.statements import cursor
 
 __all__ = ["DETOURS", "PLANNING", "cursor", "settle_plans"]
 

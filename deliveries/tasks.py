@@ -6,12 +6,13 @@ from celery import Task, shared_task
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
-from companies import deployments, doorbell, traces
-from deliveries.engine.bell import Bell
+from core.jobs import deployments, doorbell
+from core.jobs.bell import Bell
+from core.jobs.job import all_jobs
+from core.jobs.scheduler import run_scheduler
+from core.watch import traces
 from deliveries.engine.listening import listener
 from deliveries.engine.processes import LoopKeeper
-from deliveries.upkeep.jobs import all_jobs
-from deliveries.upkeep.scheduler import run_scheduler
 
 # Made before a worker forks, so that all of its processes share them.
 bells = [Bell() for _ in range(settings.DELIVERY_LOOPS)]
@@ -52,7 +53,7 @@ def deliver() -> None:
 
 @shared_task(bind=True)
 def run_job(self: Task[[str], None], name: str) -> None:
-    """Run a job for which there is work (deliveries.upkeep.jobs), and ring where it leaves some."""
+    """Run a job for which there is work (core.jobs.job), and ring where it leaves some."""
     # `is_foreign` asks no database for our own id (decision N29).
     deployments.deployment_id()
     if deployments.is_foreign(self.request.headers):

@@ -1,4 +1,4 @@
-"""Settings of the desk: sign-on, carriers' pages (companies.checks says who runs these)."""
+"""Settings of the desk: sign-on, carriers' pages (core.watch.checks says who runs these)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS, Use
+from core.watch.checks import SETTINGS, Use
 from shipments.carrier_pages import is_page
 
 SIGN_ON_ROLES = ("agent", "lead", "auditor", "operator")

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from deliveries.upkeep.jobs import job
+from core.jobs.job import job
 from desk.reports import kept
 from desk.storms import replies, services
 from desk.ticket import leaving

@@ -13,7 +13,7 @@ from devtools.bootstrap import ROOT
 from devtools.trouble import UsageError, say
 
 LOCALE = ROOT / "locale"
-APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
+APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
 TEMPLATES = "templates"
 # Names that Django derives, and what other packages say at the desk.
 OTHERS = "locale/others.pot"

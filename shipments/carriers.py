@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from companies.texts import tidy
+from core.values.texts import tidy
 
 
 def carrier_key(name: str) -> str:

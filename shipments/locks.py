@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from django.db import connection
 
-from companies import statements
-from companies.locks import HOLD_SHIPMENTS
+from core.data import statements
+from core.data.locks import HOLD_SHIPMENTS
 
 
 def hold_shipment(company_id: int, shipment_id: int) -> None:

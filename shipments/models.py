@@ -6,7 +6,7 @@ from django.db.models import Case, Func, Q, Value, When
 from django.utils.translation import gettext, gettext_lazy
 
 from companies.models import Company
-from companies.spellings import SearchKey, plain_digits, with_numbers
+from core.values.spellings import SearchKey, plain_digits, with_numbers
 
 
 class ShipmentQuerySet(models.QuerySet["Shipment"]):

@@ -26,11 +26,14 @@ from hypothesis import settings as examples
 from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
-from companies import deployments, request_ids, services
+from companies import services
 from companies.api import rates
-from companies.models import Company, Deployment
+from companies.models import Company
 from config.log_floods import FLOODS
 from config.memory import settle
+from core.jobs import deployments
+from core.models import Deployment
+from core.watch import request_ids
 from devtools import pytest_servers
 from devtools.locks import exclusively
 from tests import builders as build
@@ -262,7 +265,7 @@ deployments.remember(DEPLOYMENT)
 @receiver(post_migrate)
 def keep_the_deployment(sender: AppConfig, **_: object) -> None:
     """It stays the same for the processes that tests start, whatever is deleted between them."""
-    if sender.name == "companies":
+    if sender.name == "core":
         Deployment.objects.update_or_create(pk=1, defaults={"uuid": DEPLOYMENT})
 
 

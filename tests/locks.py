@@ -24,7 +24,7 @@ LOCK = re.compile(
 )
 # Without a lock a SELECT waits for nobody, and a write says so by how it begins.
 WAITS_AT_LOCK = re.compile(rf"\A\s*SELECT\b|{LOCK.pattern}")
-# Functions that take the lock of `companies/locks.py` for their caller.
+# Functions that take the lock of `core/data/locks.py` for their caller.
 LENT = {"hold", "try_key"}
 
 

@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
+from core.jobs.bell import Bell
 from deliveries.engine import claiming, leases, rendering
-from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.loans import Claimed
 from deliveries.engine.loop import Engine

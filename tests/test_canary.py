@@ -22,10 +22,11 @@ from django_otp.oath import totp
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import encryption, services
+from companies import services
 from companies.api import idempotency
 from companies.models import Company
 from config import logs
+from core.data import encryption
 from deliveries import publishing
 from deliveries.models import Delivery
 from desk.people import second_factor

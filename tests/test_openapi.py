@@ -17,12 +17,12 @@ from openapi_spec_validator import validate
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import locks
 from companies.api.authentication import BearerToken
 from companies.api.views import CompanyView
 from companies.models import Company
 from config.door.front import TOO_SLOW
 from config.door.refusals import write_error
+from core.data import locks
 from deliveries import publishing
 from deliveries.http.answers import Reply
 from deliveries.models import Attempt, Delivery

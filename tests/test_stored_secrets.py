@@ -11,7 +11,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from companies import services
-from deliveries.models import Mail
+from core.models import Mail
 from tests import builders as build
 from tests.desk.test_two_factor import code_of, shown_key
 from tickets.models import Phone

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext
 
-from companies import doorbell
+from core.jobs import doorbell
 from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, TicketType
 from tickets.roles import group

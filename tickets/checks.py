@@ -1,4 +1,4 @@
-"""Settings of tickets (companies.checks says who runs these)."""
+"""Settings of tickets (core.watch.checks says who runs these)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.utils.module_loading import import_string
 
-from companies.checks import SETTINGS, Use
+from core.watch.checks import SETTINGS, Use
 
 LONGEST_APPEAL_DAYS = 3650
 # A worker that is told to come back holds no message for longer.

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from companies.compiled_queries import CompiledQuery, Slot
+from core.data.compiled_queries import CompiledQuery, Slot
 from shipments.models import Incidence
 from tickets.models import IncidenceLink, Ticket
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from deliveries.upkeep.jobs import job
+from core.jobs.job import job
 from tickets.assignment import automatic, loads
 from tickets.automations import running
 from tickets.changes import kept_files, notifications, search_entries, snoozing

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from companies.currencies import CURRENCIES, plain_number
+from core.values.currencies import CURRENCIES, plain_number
 
 MOST = Decimal(10) ** 10
 PLACES = 3

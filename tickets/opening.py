@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.compiled_queries import CompiledQuery, Slot, column_names, from_row, insert_row
 from companies.models import Company
+from core.data.compiled_queries import CompiledQuery, Slot, column_names, from_row, insert_row
 from shipments.locks import hold_shipment
 from tickets import rules
 from tickets.assignment.automatic import assign

@@ -6,7 +6,7 @@
 import re
 import unicodedata
 
-from companies.texts import is_blank
+from core.values.texts import is_blank
 from tickets.changes import variables
 from tickets.changes.documents import waits_for_answer
 from tickets.models import Ticket

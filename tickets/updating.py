@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from companies.models import Company
-from companies.texts import is_blank
+from core.values.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
 from tickets.changes.news import telling

@@ -13,7 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from companies.models import Company
-from companies.texts import is_blank
+from core.values.texts import is_blank
 from tickets.changes import letters
 from tickets.changes.actors import SANDBOX, Actor, NotAllowed, actor_for
 from tickets.changes.agent_files import attach_agent_files, text_with_files

@@ -1,11 +1,11 @@
-"""Settings that would let a company's URL reach inside (companies.checks)."""
+"""Settings that would let a company's URL reach inside (core.watch.checks)."""
 
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from companies.checks import SETTINGS, Use
+from core.watch.checks import SETTINGS, Use
 
 
 @register(SETTINGS, Use.TARGETS)

@@ -13,7 +13,7 @@ UPDATE webhooks_webhook SET deleted_at = coalesce(deleted_at, statement_timestam
 WHERE id = ANY(%(keys)s)
 """,
     "failed rows": """
-DELETE FROM companies_failedrow
+DELETE FROM core_failedrow
 WHERE kind = 'webhook' AND key = ANY(%(keys)s::text[])
 """,
 }

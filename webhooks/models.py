@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
-from companies.encryption import EncryptedTextField, UnreadableSecret
 from companies.models import Company
+from core.data.encryption import EncryptedTextField, UnreadableSecret
 from webhooks.event_types import registry
 from webhooks.targets import host_in
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from companies.api_acts import record_api_act
-from companies.encryption import UnreadableSecret
 from companies.models import Company
+from core.data.encryption import UnreadableSecret
 from webhooks import target_policy, targets
 from webhooks.event_types import registry
 from webhooks.models import Webhook

@@ -10,10 +10,10 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from companies.api_acts import token_at_work
-from companies.compiled_queries import CompiledQuery, Slot, column_names, from_row
 from companies.known_callers import CALLERS
 from companies.models import LAST_USED_PRECISION, ApiToken, Company, PlatformToken, Token, lives
 from companies.tokens import shown_token, token_digest
+from core.data.compiled_queries import CompiledQuery, Slot, column_names, from_row
 
 
 class Bearer(BaseAuthentication):

@@ -11,12 +11,12 @@ from django.utils.http import parse_header_parameters
 from rest_framework.exceptions import ParseError
 from rest_framework.response import Response
 
-from companies import locks
-from companies.api.parsers import parse_json
 from companies.api.requests import CompanyRequest
-from companies.encryption import SecretText, UnreadableSecret
 from companies.models import KeptAnswer
 from companies.models.kept_answers import KEPT_FOR
+from core.api.parsers import parse_json
+from core.data import locks
+from core.data.encryption import SecretText, UnreadableSecret
 
 LONGEST_KEY = 255
 NO_KEY = "Send one Idempotency-Key, of 1 to 255 visible ASCII characters without spaces."

@@ -14,11 +14,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ParseError, ValidationError
 
-from companies.api.bodies import UNKNOWN_FIELD, Body, Integer, Text, WrongField
-from companies.api.negotiation import check_content
-from companies.api.parsers import BodyTooLarge, parse_json
 from companies.api.requests import CompanyRequest
-from companies.ids import LARGEST_ID
+from core.api.bodies import UNKNOWN_FIELD, Body, Integer, Text, WrongField
+from core.api.negotiation import check_content
+from core.api.parsers import BodyTooLarge, parse_json
+from core.values.ids import LARGEST_ID
 
 TYPES = ("application/json", "multipart/form-data")
 TAKEN = f"Send {' or '.join(TYPES)}, not compressed."

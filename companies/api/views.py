@@ -15,9 +15,9 @@ from rest_framework.views import APIView
 
 from companies.api import idempotency
 from companies.api.authentication import PlatformBearer
-from companies.api.conditional import answer_conditionally
 from companies.api.rates import PlatformRate
 from companies.api.requests import CompanyRequest
+from core.api.conditional import answer_conditionally
 
 # An attribute of answers, for config.compression.
 MAY_COMPRESS = "may_compress"

@@ -1,14 +1,12 @@
-"""Companies, their tokens, and what all apps keep: answers, erasures, sums, the audit."""
-
-import uuid
+"""Companies, their tokens, and what is kept of their requests: answers, erasures, the audit."""
 
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
 from django.db import migrations, models
 
-import companies.encryption
-import companies.zones
+import core.data.encryption
+import core.values.zones
 
 
 class Migration(migrations.Migration):
@@ -69,7 +67,7 @@ class Migration(migrations.Migration):
                         default="",
                         help_text="What we write to it has times of this zone.",
                         max_length=50,
-                        validators=[companies.zones.validate_zone],
+                        validators=[core.values.zones.validate_zone],
                         verbose_name="time zone",
                     ),
                 ),
@@ -86,18 +84,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "companies",
-            },
-        ),
-        migrations.CreateModel(
-            name="HostReport",
-            fields=[
-                ("name", models.CharField(max_length=255, primary_key=True, serialize=False)),
-                ("reported_at", models.DateTimeField()),
-                ("findings", models.JSONField(default=dict)),
-                ("traits", models.JSONField(default=dict)),
-            ],
-            options={
-                "default_permissions": (),
             },
         ),
         migrations.CreateModel(
@@ -199,24 +185,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Deployment",
-            fields=[
-                (
-                    "id",
-                    models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False),
-                ),
-                ("uuid", models.UUIDField(default=uuid.uuid4)),
-                ("key", models.CharField(blank=True, db_default="", max_length=12)),
-                ("origin", models.CharField(max_length=100, null=True)),
-                ("restore", models.JSONField(null=True)),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(condition=models.Q(("id", 1)), name="one_deployment")
-                ],
-            },
-        ),
-        migrations.CreateModel(
             name="Erasure",
             fields=[
                 (
@@ -244,31 +212,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="FailedRow",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("job", models.CharField(max_length=50)),
-                ("kind", models.CharField(max_length=20)),
-                ("key", models.CharField(max_length=100)),
-                ("error", models.CharField(max_length=300)),
-                ("first_at", models.DateTimeField(auto_now_add=True, verbose_name="first failed")),
-                ("last_at", models.DateTimeField(auto_now_add=True, verbose_name="last failed")),
-                ("times", models.PositiveIntegerField(default=1)),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(
-                        fields=("job", "kind", "key"), name="one_entry_per_failed_row"
-                    )
-                ],
-            },
-        ),
-        migrations.CreateModel(
             name="KeptBundle",
             fields=[
                 (
@@ -285,26 +228,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [models.Index(fields=["created_at"], name="kept_bundle_age")],
-            },
-        ),
-        migrations.CreateModel(
-            name="Sum",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=100)),
-                ("labels", models.CharField(max_length=300)),
-                ("value", models.FloatField()),
-            ],
-            options={
-                "default_permissions": (),
-                "constraints": [
-                    models.UniqueConstraint(fields=("name", "labels"), name="one_sum_per_series")
-                ],
             },
         ),
         migrations.CreateModel(
@@ -352,7 +275,7 @@ class Migration(migrations.Migration):
                 ("status", models.PositiveSmallIntegerField()),
                 ("headers", models.JSONField(default=dict)),
                 ("body", models.JSONField()),
-                ("secret_body", companies.encryption.EncryptedTextField(null=True)),
+                ("secret_body", core.data.encryption.EncryptedTextField(null=True)),
                 ("created_at", models.DateTimeField()),
                 (
                     "company",

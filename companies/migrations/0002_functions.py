@@ -3,9 +3,7 @@
 The functions call nothing but PostgreSQL's own, as an index is restored without our search_path.
 """
 
-from django.apps.registry import Apps
 from django.db import migrations
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 # Accents and other marks, once letters are taken apart; and what nobody sees.
 MARKS = (
@@ -121,13 +119,6 @@ CREATE TRIGGER guarded BEFORE UPDATE OR DELETE ON companies_auditentry
 CREATE TRIGGER not_truncated BEFORE TRUNCATE ON companies_auditentry
   FOR EACH STATEMENT EXECUTE FUNCTION companies_guard_audit();
 """
-# A few hundred rows that change every few seconds, each in its own page: no index grows, and there
-# is always room for a row's next version.
-ROOM = "ALTER TABLE companies_sum SET (fillfactor = 20, autovacuum_vacuum_scale_factor = 2)"
-
-
-def make_id(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    apps.get_model("companies", "Deployment").objects.get_or_create(pk=1)
 
 
 class Migration(migrations.Migration):
@@ -138,6 +129,4 @@ class Migration(migrations.Migration):
         migrations.RunSQL(READING_ORDER, migrations.RunSQL.noop),
         migrations.RunSQL(SEARCH_NAMES, migrations.RunSQL.noop),
         migrations.RunSQL(GUARD, migrations.RunSQL.noop),
-        migrations.RunSQL(ROOM, migrations.RunSQL.noop),
-        migrations.RunPython(make_id, migrations.RunPython.noop),
     ]

@@ -2,7 +2,7 @@
 
 from companies.models.company import Company, SearchName
 from companies.models.kept_answers import KeptAnswer, KeptBundle
-from companies.models.service import AuditEntry, Deployment, Erasure, FailedRow, HostReport, Sum
+from companies.models.service import AuditEntry, Erasure
 from companies.models.tokens import LAST_USED_PRECISION, ApiToken, PlatformToken, Token, lives
 
 __all__ = [
@@ -10,15 +10,11 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "Company",
-    "Deployment",
     "Erasure",
-    "FailedRow",
-    "HostReport",
     "KeptAnswer",
     "KeptBundle",
     "PlatformToken",
     "SearchName",
-    "Sum",
     "Token",
     "lives",
 ]

@@ -8,7 +8,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import get_supported_language_variant, gettext_lazy
 
-from companies.zones import validate_zone, zone_named
+from core.values.zones import validate_zone, zone_named
 
 
 class Company(models.Model):

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from django.db import models
 
-from companies.encryption import EncryptedTextField
 from companies.models.company import Company
+from core.data.encryption import EncryptedTextField
 
 KEPT_FOR = timedelta(hours=24)
 

@@ -12,10 +12,10 @@ from typing import Any
 from django.conf import settings
 from django.http import parse_cookie
 
-from companies.addresses import client_network
 from companies.known_callers import CALLERS
 from companies.tokens import shown_token
 from config.door.fair_queue import HASHING
+from core.api.addresses import client_network
 from desk.people.known_devices import COOKIE_PREFIX, marked_device
 
 Headers = Iterable[tuple[str, str]]

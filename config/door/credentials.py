@@ -9,9 +9,9 @@ from django.http import parse_cookie
 from django.utils import timezone
 
 from companies.api.authentication import live_platform_token, live_token
-from companies.doctor import first_line
 from companies.tokens import shown_token
 from config.door.allowances import FEED
+from core.watch.doctor import first_line
 from desk.common.session_store import live_rows
 
 logger = logging.getLogger(__name__)

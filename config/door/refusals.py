@@ -6,10 +6,10 @@ from typing import Any
 from django.conf import settings
 from gunicorn import util
 
-from companies import request_ids
-from companies.log_bound import REFUSALS
-from companies.measures import catalogue, counting
 from config.error_bodies import body
+from core.measures import catalogue, counting
+from core.watch import request_ids
+from core.watch.log_bound import REFUSALS
 
 # Worth another try, after so many seconds.
 PASSING = {429: "Retry-After: 5\r\n", 503: "Retry-After: 5\r\n"}

@@ -4,7 +4,7 @@ from concurrent.futures import Executor, Future, wait
 
 from django.db import close_old_connections, connections
 
-from companies.measures import sums
+from core.measures import sums
 
 # For how long the last counts of a process that ends may take.
 LAST_WRITE_SECONDS = 1.0

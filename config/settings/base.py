@@ -4,8 +4,9 @@ from pathlib import Path
 
 from django.utils.translation import gettext_lazy
 
-from config import caches, database, deployments, env_files, look, queues
+from config import caches, deployments, env_files, look, queues
 from config.environment import Environment
+from core.data import database
 
 env_files.load_env_file()
 # Problems by variable; config.checks reports them.
@@ -75,6 +76,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "core",
     "companies",
     "webhooks",
     "deliveries",

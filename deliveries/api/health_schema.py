@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import Examples, operation
-from companies.api.shapes import Time, shape
+from core.api.schema import Examples, operation
+from core.api.shapes import Time, shape
 from deliveries.api.schema import TAG
 
 

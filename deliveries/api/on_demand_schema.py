@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import operation
-from companies.api.shapes import NextCursor, Time, shape
+from core.api.schema import operation
+from core.api.shapes import NextCursor, Time, shape
 from deliveries.api.schema import ID, TAG
 from deliveries.api.serializers import StreamQuery
 from deliveries.on_demand import advice

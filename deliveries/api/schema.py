@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import operation
-from companies.api.shapes import Done, NextCursor, Time, shape
+from core.api.schema import operation
+from core.api.shapes import Done, NextCursor, Time, shape
 from deliveries.api.serializers import STATES, LogQuery, Window
 from deliveries.http.answers import Failure
 from deliveries.redelivery import MOST_A_DAY

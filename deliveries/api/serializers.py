@@ -3,9 +3,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from companies.api.bodies import Body, Cursor, Text, Word
-from companies.api.sealed_cursors import SEALED_PATTERN
-from companies.times import read_time
+from core.api.bodies import Body, Cursor, Text, Word
+from core.api.sealed_cursors import SEALED_PATTERN
+from core.values.times import read_time
 from deliveries.models import State
 
 STATES = {state.label: state for state in State}

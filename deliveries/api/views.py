@@ -6,9 +6,9 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from rest_framework.response import Response
 
-from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, LimitReached, Refusal, Unprocessable, idempotent
+from core.api.bodies import WrongField
 from deliveries import redelivery
 from deliveries.api import health_schema, on_demand_schema, schema
 from deliveries.api.serializers import LogQuery, StreamQuery, Window

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.conf import settings
 
-from companies import traces
-from companies.log_bound import ATTEMPTS
+from core.watch import traces
+from core.watch.log_bound import ATTEMPTS
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rendering import host_of
 from deliveries.http.answers import Failure

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from greenlet import getcurrent, greenlet
 
-from deliveries.engine.bell import Bell
+from core.jobs.bell import Bell
 
 READ, WRITE = 1, 2  # As psycopg says what it waits for, and what is ready.
 _EVENTS = {

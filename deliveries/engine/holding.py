@@ -11,7 +11,7 @@ import idna
 from django.db import connection, transaction
 from django.utils import timezone
 
-from companies import doorbell
+from core.jobs import doorbell
 from deliveries.engine import setting_aside
 from deliveries.models import Drain, HeldHost, Loop
 from webhooks.targets import host_in

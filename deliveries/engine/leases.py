@@ -15,8 +15,8 @@ from uuid import uuid4
 from django.db import connection, transaction
 from django.utils import timezone
 
-from companies import locks
-from companies.measures import catalogue, counting
+from core.data import locks
+from core.measures import catalogue, counting
 from deliveries import statements
 from deliveries.models import Loop
 

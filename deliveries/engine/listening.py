@@ -11,7 +11,7 @@ from celery.bootsteps import ConsumerStep
 from django.conf import settings
 from kombu import Consumer, Message, Queue
 
-from companies.deployments import is_foreign
+from core.jobs.deployments import is_foreign
 
 
 def listener(ring: Callable[[], None]) -> type[ConsumerStep]:

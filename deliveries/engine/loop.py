@@ -12,8 +12,8 @@ from datetime import datetime
 from functools import partial
 from typing import cast
 
+from core.jobs.bell import Bell
 from deliveries.engine import claiming, clock, judging, rendering
-from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.judging import Sent
 from deliveries.engine.lane_book import FIRSTS_AT_ONCE, LaneBook

@@ -9,8 +9,8 @@ from django.db.models import Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
 
-from companies.failing_rows import FailingRows, forget_old_rows
-from deliveries import mailing
+from core import mailing
+from core.jobs.failing_rows import FailingRows, forget_old_rows
 from deliveries.models import Health
 from webhooks import services
 from webhooks.models import Webhook

@@ -13,14 +13,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from ctypes import CDLL
 from functools import partial
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
-from companies.process_kinds import become_kind, end_process
-from deliveries.engine.bell import Bell
+from core.jobs.bell import Bell
+from core.jobs.forking import fork_into
+from core.watch.process_kinds import become_kind
 from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
@@ -38,9 +38,6 @@ YIELD_SECONDS = 3.0
 PATIENCE_SECONDS = 10.0
 # So many objects more than before are looked through for circles.
 GARBAGE_ROUND = 100_000
-PR_SET_PDEATHSIG = 1
-# What asks a process to end.
-ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 
 
 class LoopKeeper:
@@ -81,32 +78,6 @@ class LoopKeeper:
             # A worker without loops must not look as if it were well: it ends, to be started again.
             logger.critical("the process that keeps the engine loops has died; stopping the worker")
             os.kill(os.getpid(), signal.SIGTERM)
-
-
-def fork_into(work: Callable[[], None]) -> int:
-    """Run `work` in a child that is told to stop when this process ends; returns its id."""
-    parent = os.getpid()
-    # A signal that comes at once waits until whoever it is meant for can hear it.
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {*ENDS, signal.SIGCHLD})
-    child = os.fork()
-    if child:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        return child
-    status = 1
-    try:
-        for each in ENDS:
-            signal.signal(each, signal.SIG_DFL if each == signal.SIGTERM else signal.SIG_IGN)
-        CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        if os.getppid() == parent:
-            work()
-        status = 0
-    except BaseException:
-        logger.exception("an engine process ended with an error")
-    finally:
-        end_process()
-        logging.shutdown()
-        os._exit(status)
 
 
 def keep_working(works: Sequence[Callable[[], None]]) -> None:

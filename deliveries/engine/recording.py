@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from companies.log_bound import ATTEMPTS
+from core.watch.log_bound import ATTEMPTS
 from deliveries import statements
 from deliveries.models import State
 

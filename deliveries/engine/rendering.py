@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from companies import encryption
-from companies.encryption import UnreadableSecret
+from core.data import encryption
+from core.data.encryption import UnreadableSecret
 from deliveries import statements
 from deliveries.engine.loans import Address, Claimed, Headers
 from deliveries.engine.signing import sign, sign_standard, timestamp_ms

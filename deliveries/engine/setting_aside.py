@@ -7,9 +7,10 @@ from datetime import datetime
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
-from companies.failing_rows import note_failed_row
-from companies.measures import catalogue, counting, sums
-from deliveries import mailing, statements
+from core import mailing
+from core.jobs.failing_rows import note_failed_row
+from core.measures import catalogue, counting, sums
+from deliveries import statements
 from deliveries.engine import pausing, recording
 from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult

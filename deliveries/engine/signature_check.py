@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from companies.encryption import UnreadableSecret
+from core.data.encryption import UnreadableSecret
 from deliveries.engine.claiming import lease_seconds
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.answers import Failure

@@ -4,14 +4,14 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from companies.measures import counting
-from companies.measures.catalogue import (
+from core.measures import counting
+from core.measures.catalogue import (
     ATTEMPT_DURATION,
     DELIVERIES_FINISHED,
     DELIVERY_ATTEMPTS,
     DELIVERY_LATENCY,
 )
-from companies.measures.counting import Labels, Series, TimeMeasure
+from core.measures.counting import Labels, Series, TimeMeasure
 from deliveries.engine.recording import AttemptResult
 from deliveries.models import State
 

@@ -14,8 +14,8 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from companies.log_bound import ATTEMPTS
-from companies.measures import sums
+from core.measures import sums
+from core.watch.log_bound import ATTEMPTS
 from deliveries import statements
 from deliveries.engine import (
     attempt_log,

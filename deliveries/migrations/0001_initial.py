@@ -11,8 +11,6 @@ import uuid
 import django.db.models.deletion
 from django.db import migrations, models
 
-import companies.encryption
-
 # Time-ordered (version 7), so that the newest rows share index pages.
 UUIDS = """
 CREATE FUNCTION deliveries_uuid() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
@@ -420,36 +418,6 @@ class Migration(migrations.Migration):
                 "permissions": [("stop_sending", "Can hold hosts, drain and resume")],
             },
         ),
-        migrations.CreateModel(
-            name="Mail",
-            fields=[
-                ("id", models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False)),
-                ("address", models.EmailField(max_length=254)),
-                ("subject", models.CharField(max_length=200)),
-                ("text", models.TextField()),
-                ("secret_text", companies.encryption.EncryptedTextField(editable=False, null=True)),
-                ("created_at", models.DateTimeField()),
-                ("due_at", models.DateTimeField(db_index=True)),
-                ("tries", models.PositiveSmallIntegerField(default=0, help_text="Begun.")),
-            ],
-        ),
-        migrations.CreateModel(
-            name="Pulse",
-            fields=[
-                ("name", models.CharField(max_length=50, primary_key=True, serialize=False)),
-                ("begun_at", models.DateTimeField()),
-                ("done_at", models.DateTimeField(help_text="The last success.", null=True)),
-                ("run", models.UUIDField(null=True)),
-                ("lease_until", models.DateTimeField(null=True)),
-                (
-                    "tries",
-                    models.PositiveSmallIntegerField(
-                        db_default=0, help_text="Begun since that success."
-                    ),
-                ),
-            ],
-        ),
-        migrations.RunSQL("ALTER TABLE deliveries_pulse SET UNLOGGED", migrations.RunSQL.noop),
         migrations.CreateModel(
             name="Quarantine",
             fields=[

@@ -5,12 +5,11 @@ from deliveries.models.engine import (
     Health,
     HeldHost,
     Loop,
-    Pulse,
     Quarantine,
     TakenLane,
     Wakeup,
 )
-from deliveries.models.outgoing import Mail, Replay, SampleSend
+from deliveries.models.outgoing import Replay, SampleSend
 from deliveries.models.queue import OPEN, SET_ASIDE, Attempt, Delivery, Event, State
 
 __all__ = [
@@ -23,8 +22,6 @@ __all__ = [
     "Health",
     "HeldHost",
     "Loop",
-    "Mail",
-    "Pulse",
     "Quarantine",
     "Replay",
     "SampleSend",

@@ -136,20 +136,3 @@ class HeldHost(models.Model):
 
     def __str__(self) -> str:
         return self.host
-
-
-class Pulse(models.Model):
-    """State of a job (deliveries.upkeep.jobs), by its name. The table is unlogged: a crash of
-    PostgreSQL empties it, and each job runs once more.
-    """
-
-    name = models.CharField(max_length=50, primary_key=True)
-    begun_at = models.DateTimeField()
-    done_at = models.DateTimeField(null=True, help_text="The last success.")
-    # Of the run at work, if any.
-    run = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
-    tries = models.PositiveSmallIntegerField(db_default=0, help_text="Begun since that success.")
-
-    def __str__(self) -> str:
-        return self.name

@@ -1,33 +1,13 @@
 """What leaves beside deliveries."""
 
-import uuid
 from datetime import UTC, datetime
 
 from django.db import models
 from django.utils.translation import gettext_lazy
 
-from companies.encryption import EncryptedTextField
 from deliveries.models.queue import State
 
 BEFORE_ALL = datetime(1, 1, 1, tzinfo=UTC)
-
-
-class Mail(models.Model):
-    """An email that is still to be sent (deliveries.mailing)."""
-
-    # Part of the Message-ID, so that a repeat can be recognised.
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    address = models.EmailField()
-    subject = models.CharField(max_length=200)
-    text = models.TextField()
-    # In the place of the text if that holds a link that opens something.
-    secret_text = EncryptedTextField(null=True, editable=False)
-    created_at = models.DateTimeField()
-    due_at = models.DateTimeField(db_index=True)
-    tries = models.PositiveSmallIntegerField(default=0, help_text="Begun.")
-
-    def __str__(self) -> str:
-        return self.subject
 
 
 class SampleSend(models.Model):

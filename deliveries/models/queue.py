@@ -9,8 +9,8 @@ from datetime import date, datetime
 from django.db import models
 from django.utils.translation import gettext_lazy
 
-from companies.failing_rows import lately_failed_keys
 from companies.models import Company
+from core.jobs.failing_rows import lately_failed_keys
 from webhooks.models import Webhook
 
 # The partition that holds what still waits. Finished deliveries lie by the day they ended, so
@@ -49,7 +49,7 @@ class Event(models.Model):
     fact_id = models.UUIDField(null=True)
     sequence = models.BigIntegerField(null=True)
     request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: none caused it
-    # The span that published it, where requests are traced (companies.traces).
+    # The span that published it, where requests are traced (core.watch.traces).
     traceparent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: it is not traced
 
     class Meta:

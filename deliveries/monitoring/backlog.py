@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
+from core.models import Pulse
 from deliveries import statements
-from deliveries.models import Pulse
 
 # From webhook to webhook in the index, however many rows each of them has waiting.
 LANE = """

@@ -7,11 +7,11 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from companies.api import sealed_cursors
-from companies.api.answer_sizes import fitting_rows
-from companies.api.sealed_cursors import ReadPlace
 from companies.models import Company
-from companies.spellings import with_numbers
+from core.api import sealed_cursors
+from core.api.answer_sizes import fitting_rows
+from core.api.sealed_cursors import ReadPlace
+from core.values.spellings import with_numbers
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, HeldHost, State
 from webhooks.event_types import registry
 from webhooks.models import Webhook

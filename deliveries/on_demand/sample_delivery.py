@@ -16,10 +16,10 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from companies import locks
-from companies.encryption import UnreadableSecret
-from companies.measures import catalogue, counting
 from companies.models import Company
+from core.data import locks
+from core.data.encryption import UnreadableSecret
+from core.measures import catalogue, counting
 from deliveries.engine.rendering import plain_headers
 from deliveries.http.answers import Failure
 from deliveries.http.transport import Request, send_one

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from companies.encryption import UnreadableSecret
+from core.data.encryption import UnreadableSecret
 from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers
 from deliveries.http.transport import Request
 from deliveries.on_demand import advice

@@ -12,10 +12,10 @@ from uuid import UUID, uuid5
 
 from django.utils import timezone
 
-from companies.api import sealed_cursors
-from companies.api.answer_sizes import MOST_OF_ROWS
-from companies.api.sealed_cursors import EPOCH, ReadPlace
-from companies.encryption import UnreadableSecret
+from core.api import sealed_cursors
+from core.api.answer_sizes import MOST_OF_ROWS
+from core.api.sealed_cursors import EPOCH, ReadPlace
+from core.data.encryption import UnreadableSecret
 from deliveries import publishing, statements
 from deliveries.engine.loans import Headers
 from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.db import connection
 
-from companies.failing_rows import FailingRows
-from companies.measures import catalogue, counting
+from core.jobs.failing_rows import FailingRows
+from core.measures import catalogue, counting
 
 BATCH = 5_000
 

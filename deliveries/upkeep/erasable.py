@@ -11,8 +11,8 @@ from django.db import connection, transaction
 
 from companies import erasing
 from companies.models import Company
+from core.models import Mail
 from deliveries import statements
-from deliveries.models import Mail
 
 STEP = 500
 

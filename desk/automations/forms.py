@@ -10,7 +10,7 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from companies.texts import is_blank
+from core.values.texts import is_blank
 from desk.common.generics import ModelForm
 from tickets.automations.texts import usual_text
 from tickets.changes.mentions import user_name_refusal

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.files.archive_names import archive_name
-from companies.files.kinds import KINDS
-from companies.money import money_text
-from companies.texts import legible, show_controls
-from companies.zones import active_zone, in_zone, minute_text, moment_text
+from core.files.archive_names import archive_name
+from core.files.kinds import KINDS
+from core.values.money import money_text
+from core.values.texts import legible, show_controls
+from core.values.zones import active_zone, in_zone, minute_text, moment_text
 from deliveries.models import Delivery
 from desk.common.words import state_words
 from desk.support import lookup

@@ -14,7 +14,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
 
-from companies.files.kinds import KINDS
+from core.files.kinds import KINDS
 from deliveries.engine import signature_check
 from deliveries.engine.rendering import API_VERSION
 from deliveries.models import Attempt, Delivery, Event, State

@@ -22,7 +22,7 @@ from PIL import Image, ImageOps
 # Isolated Python does not look for modules beside a program.
 sys.path.append(str(Path(__file__).parents[2]))
 
-from companies.files.pdf import has_active_parts, open_pdf
+from core.files.pdf import has_active_parts, open_pdf
 
 MOST_MEMORY = 1024**3
 CPU_SECONDS = 90

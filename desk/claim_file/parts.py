@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from companies.files.storage import FileMissing, read_file
+from core.files.storage import FileMissing, read_file
 from tickets.models import TicketFile
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from django.forms import Field as FormField
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-from companies.spellings import plain_digits
+from core.values.spellings import plain_digits
 from desk.common.generics import Paginator
 from desk.common.scripts import NoRowScripts, OnlyUsedScripts
 

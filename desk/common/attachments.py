@@ -11,10 +11,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext
 
-from companies.files.examining import examine_file
-from companies.files.kinds import MOST_BYTES, TOO_LARGE, media_type_of, shown_name
-from companies.files.refusals import RETRY_LATER, FileRefused
-from companies.files.scanning import scan
+from core.files.examining import examine_file
+from core.files.kinds import MOST_BYTES, TOO_LARGE, media_type_of, shown_name
+from core.files.refusals import RETRY_LATER, FileRefused
+from core.files.scanning import scan
 from tickets.changes.agent_files import MOST_AT_ONCE
 from tickets.changes.files import NewFile, stored
 

@@ -15,8 +15,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from companies.reading_order import ReadingOrder
-from companies.texts import legible, show_controls
+from core.data.reading_order import ReadingOrder
+from core.values.texts import legible, show_controls
 
 IN_BYTES = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 # What is no text to be read: boxes to write in keep what was typed, character for character.

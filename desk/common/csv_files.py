@@ -13,7 +13,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone, translation
 from django.utils.translation import get_language
 
-from companies.zones import active_zone
+from core.values.zones import active_zone
 
 # A spreadsheet computes a cell that begins with one of these signs. Where it is told another
 # separator than the comma, cells begin behind that one too, in the middle of a text.

@@ -11,7 +11,7 @@ from unfold.widgets import (
     UnfoldAdminTextareaWidget,
 )
 
-from companies.texts import is_blank
+from core.values.texts import is_blank
 from desk.common.claim_forms import AmountsForm, DecisionForm
 from desk.common.generics import ModelChoiceField, SetPasswordForm
 from tickets.changes.documents import BadDocumentName, clean_document_names

@@ -9,7 +9,7 @@ from typing import Any
 from django.apps import apps
 from django.utils.translation import gettext_lazy, override
 
-OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+OURS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
 
 
 def translate_model_names() -> None:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import translation
 
-from companies.spellings import PLAIN_FROM, PLAIN_TO, plain_word
+from core.values.spellings import PLAIN_FROM, PLAIN_TO, plain_word
 from desk.common import search_terms
 from desk.common.cache import cached
 from tickets.labels import type_label

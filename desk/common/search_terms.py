@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from companies.ids import read_id
-from companies.spellings import plain_digits, word_spellings
+from core.values.ids import read_id
+from core.values.spellings import plain_digits, word_spellings
 from tickets.relevance import without_accents
 
 LONGEST = 200

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from companies.zones import active_zone, utc_offset, zone_name
+from core.values.zones import active_zone, utc_offset, zone_name
 
 
 def distance(seconds: float) -> str:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
-from companies.zones import known_zones
+from core.values.zones import known_zones
 from desk.common.requests import StaffRequest
 from desk.first_run import adding_macros, filing, hours, ready_macros, steps
 from desk.models import Macro, Preferences

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
-from deliveries import mailing
+from core import mailing
 from desk.joining import invitations
 from desk.joining.agent_rows import AgentRow, RowProblem
 from desk.models import Preferences

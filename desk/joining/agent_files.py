@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from desk.common import sessions
 from desk.joining.adding import COLUMN_OF, ROLES, add_agents, repeated, wrong_texts
 from desk.joining.agent_rows import COLUMNS, AgentRow, RowProblem

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.utils.translation import gettext
 
-from companies.texts import tidy
+from core.values.texts import tidy
 
 MOST_BYTES = 256 * 1024
 MOST_ROWS = 500

@@ -14,7 +14,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext
 
-from deliveries import mailing
+from core import mailing
 from desk.models import Invitation, Preferences
 from tickets import agents
 

@@ -15,7 +15,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
-from companies.zones import known_zones
+from core.values.zones import known_zones
 from desk.common.forms import NewPasswordForm
 from desk.common.generics import SetPasswordForm
 from desk.common.requests import StaffRequest

@@ -18,8 +18,8 @@ from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 
-from companies import statements
 from companies.known_callers import CALLERS
+from core.data import statements
 from desk.common.session_store import stored_key
 from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import NamedTuple
 from zlib import crc32
 
-from companies import statements
+from core.data import statements
 from desk.live.places import TicketPlace, brings_into, places_of
 from desk.queue import queues
 from tickets.history_codes import QUIET, SLEEP

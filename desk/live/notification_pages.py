@@ -8,8 +8,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from companies.ids import read_id
-from companies.texts import show_controls
+from core.values.ids import read_id
+from core.values.texts import show_controls
 from desk.common.requests import StaffRequest
 from desk.live.asking import VIEW
 from desk.live.words import notification_line

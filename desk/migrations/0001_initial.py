@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import companies.reading_order
+import core.data.reading_order
 import tickets.local_time
 
 # Django's log of the admin in the order of time: all of it, of a user, of a kind, of an object.
@@ -183,7 +183,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "ordering": [companies.reading_order.ReadingOrder("name")],
+                "ordering": [core.data.reading_order.ReadingOrder("name")],
             },
         ),
         migrations.CreateModel(
@@ -384,7 +384,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "ordering": [companies.reading_order.ReadingOrder("name")],
+                "ordering": [core.data.reading_order.ReadingOrder("name")],
                 "permissions": [("share_view", "Can share saved views")],
                 "indexes": [
                     models.Index(

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from tickets.models import ReasonCode, Ticket, TicketType
 from tickets.statuses import Status
 

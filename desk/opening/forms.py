@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
-from companies.spellings import plain_digits
+from core.values.spellings import plain_digits
 from desk.common.forms import LONGEST_TEXT, TextField
 from desk.opening import lookups
 from tickets.api.serializers import OpenTicket

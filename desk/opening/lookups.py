@@ -5,8 +5,8 @@ from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.models import Company
-from companies.reading_order import ReadingOrder
-from companies.spellings import same_text, typed_id
+from core.data.reading_order import ReadingOrder
+from core.values.spellings import same_text, typed_id
 from desk.common.search_names import companies_like
 from shipments.models import Shipment
 

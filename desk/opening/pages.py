@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
-from companies.files.refusals import FileRefused
+from core.files.refusals import FileRefused
 from desk.common import attachments
 from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest

@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from companies.ids import LARGEST_ID
-from companies.zones import in_zone
+from core.values.ids import LARGEST_ID
+from core.values.zones import in_zone
 from deliveries.monitoring.log import BadCursor
 from desk.common import csv_files
 from desk.people.audit_trail import Act, Asked, act_place, acts, known

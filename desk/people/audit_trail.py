@@ -15,9 +15,9 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from companies.api.sealed_cursors import EPOCH
 from companies.models import ApiToken, AuditEntry, Company
 from companies.tokens import PREFIX_LENGTH
+from core.api.sealed_cursors import EPOCH
 from deliveries.monitoring.log import BadCursor
 
 PLACE = re.compile(r"([0-9]{1,17})-([01])-([0-9]{1,18})", re.ASCII)

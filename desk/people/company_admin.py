@@ -9,7 +9,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from companies import services
 from companies.models import ApiToken, Company
-from companies.zones import known_zones
+from core.values.zones import known_zones
 from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
 from desk.common.admin_base import ModelAdmin, TabularInline
 from desk.common.controls import foreign_column

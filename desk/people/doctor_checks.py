@@ -1,10 +1,10 @@
-"""Whether people can come to the desk (companies.doctor)."""
+"""Whether people can come to the desk (core.watch.doctor)."""
 
 from importlib import import_module
 
 from django.conf import settings
 
-from companies.doctor import register
+from core.watch.doctor import register
 from desk.people.sign_on import TIMEOUT_SECONDS
 
 PROVIDER = "desk.people.sign_on.provider"

@@ -14,7 +14,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from companies.zones import known_zones, zone_named
+from core.values.zones import known_zones, zone_named
 from desk.common.cache import cached
 from desk.common.generics import ModelForm
 from desk.common.requests import StaffRequest

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from deliveries.models import Mail
+from core.models import Mail
 from desk.common import sessions
 from desk.models import Invitation, Preferences, SavedView, SeenSession, SignOn, Visit
 from desk.people import second_factor

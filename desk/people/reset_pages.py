@@ -18,7 +18,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from companies.times import whole_seconds
+from core.values.times import whole_seconds
 from desk.common.forms import NewPasswordForm
 from desk.common.generics import SetPasswordForm
 from desk.people import resets

@@ -22,10 +22,11 @@ from django.utils.encoding import force_bytes
 from django.utils.http import base36_to_int, urlsafe_base64_encode
 from django.utils.translation import gettext
 
-from companies import audit, locks
+from companies import audit
 from companies.models import AuditEntry
-from companies.old_rows import delete_in_steps
-from deliveries import mailing
+from core import mailing
+from core.data import locks
+from core.data.old_rows import delete_in_steps
 from desk.common import sessions
 from desk.models import ResetRequest
 from desk.people.language import look_up_reading

@@ -18,8 +18,8 @@ from django_otp.models import ThrottlingMixin
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.util import random_hex
 
-from companies.encryption import UnreadableSecret
-from companies.spellings import plain_digits
+from core.data.encryption import UnreadableSecret
+from core.values.spellings import plain_digits
 from desk.common import sessions
 from tickets.models import Phone, PhoneKey
 

@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from companies.known_callers import CALLERS
-from companies.old_rows import delete_in_steps
+from core.data.old_rows import delete_in_steps
 from desk.common.session_store import session_digest
 from desk.models import SeenSession
 from desk.people.signing_in import client_address

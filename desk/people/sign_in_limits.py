@@ -15,7 +15,7 @@ from django.db.models import F, Q, Sum
 from django.http import HttpRequest
 from django.utils import timezone
 
-from companies.measures import catalogue, counting
+from core.measures import catalogue, counting
 from desk.people.known_devices import known_device
 
 Credentials = dict[str, Any] | None

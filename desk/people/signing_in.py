@@ -13,8 +13,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_noop
 from unfold.forms import AuthenticationForm
 
-from companies.addresses import client_network
-from companies.times import whole_seconds
+from core.api.addresses import client_network
+from core.values.times import whole_seconds
 from desk.people import hashing
 from desk.people.known_devices import known_device, remember_device
 from desk.people.sign_in_limits import count_refused

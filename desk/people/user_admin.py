@@ -19,8 +19,8 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from companies.failing_rows import do_each
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
+from core.jobs.failing_rows import do_each
 from desk.common import sessions
 from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
 from desk.common.controls import foreign_column

@@ -5,7 +5,7 @@ from django.db import connection
 from django.http import Http404, HttpRequest, JsonResponse
 from django.urls import URLPattern, path
 
-from companies.reading_order import reading_key
+from core.data.reading_order import reading_key
 from desk.common.admin_base import ModelAdmin
 from desk.common.search_names import agents_like, companies_like
 

@@ -16,8 +16,8 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, pgettext
 
-from companies.currencies import exact_amount
-from companies.zones import in_zone
+from core.values.currencies import exact_amount
+from core.values.zones import in_zone
 from desk.common import csv_files
 from desk.common.admin_base import ModelAdmin
 from desk.queue.changelist import TicketChangeList

@@ -16,9 +16,9 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from companies.ids import read_id
 from companies.models import Company
-from companies.spellings import same_text, typed_id
+from core.values.ids import read_id
+from core.values.spellings import same_text, typed_id
 from desk.common.cache import cached
 from desk.common.search_names import companies_like
 from desk.models import Storm

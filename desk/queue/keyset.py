@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import OrderBy
 
-from companies.ids import LARGEST_ID
+from core.values.ids import LARGEST_ID
 from tickets.models import Ticket
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

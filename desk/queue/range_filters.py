@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
-from companies.currencies import CURRENCIES
+from core.values.currencies import CURRENCIES
 from desk.common.cache import cached
 from desk.common.claim_forms import AmountField
 from desk.queue.field_filter import FieldFilter, SelectFilter

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from companies.spellings import PLAIN_FROM, PLAIN_TO, plain_word
+from core.values.spellings import PLAIN_FROM, PLAIN_TO, plain_word
 from desk.common import search_names
 from desk.common.search_names import Name
 from desk.common.search_terms import Terms

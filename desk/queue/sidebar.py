@@ -97,8 +97,8 @@ OTHERS = (
     (
         gettext_noop("Failed rows"),
         "report",
-        "admin:companies_failedrow_changelist",
-        "companies.view_failedrow",
+        "admin:core_failedrow_changelist",
+        "core.view_failedrow",
     ),
     (gettext_noop("Users"), "group", "admin:auth_user_changelist", "auth.view_user"),
     (gettext_noop("Audit"), "policy", "desk_audit", "companies.view_auditentry"),

@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 
-from companies.ids import read_id
+from core.values.ids import read_id
 from desk.common.admin_base import ModelAdmin
 from desk.common.requests import StaffRequest, staff
 from desk.models import SavedView

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.formats import number_format
 
-from companies.currencies import exact_amount
-from companies.money import money_number
+from core.values.currencies import exact_amount
+from core.values.money import money_number
 from desk.reports.counting import Narrowed, Times
 from desk.reports.measures import OF_DECIDED, name_in_address
 from desk.reports.report import Money

@@ -12,8 +12,8 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.ids import read_id
-from companies.reading_order import reading_key
+from core.data.reading_order import reading_key
+from core.values.ids import read_id
 from desk.common import csv_files
 from desk.common.requests import staff
 from desk.first_run import steps

@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from companies.failing_rows import FailingRows
+from core.jobs.failing_rows import FailingRows
 from desk.common.cache import cached, remember
 from desk.reports import fairness, figures, report
 from desk.reports.counting import Narrowed

@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext
 
-from companies.ids import read_id
 from companies.models import Company
-from companies.reading_order import reading_key
-from companies.spellings import same_text, typed_id
+from core.data.reading_order import reading_key
+from core.values.ids import read_id
+from core.values.spellings import same_text, typed_id
 from desk.common import csv_files
 from desk.reports import report_tables
 from desk.reports.counting import Narrowed

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import gettext, gettext_lazy
 
-from companies.reading_order import reading_key
+from core.data.reading_order import reading_key
 from desk.reports import charts
 from desk.reports.cells import Cell, PlainNumbers, share_cell, text_cell
 from desk.reports.counting import Counts, Groups, Names

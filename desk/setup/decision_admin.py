@@ -10,9 +10,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
-from companies.currencies import CURRENCIES
-from companies.money import money_number
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
+from core.values.currencies import CURRENCIES
+from core.values.money import money_number
 from desk.common.admin_base import ModelAdmin
 from desk.common.controls import foreign_column
 from desk.common.generics import ModelForm

@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from companies.reading_order import ReadingOrder
-from companies.texts import is_blank
+from core.data.reading_order import ReadingOrder
+from core.values.texts import is_blank
 from desk.common.admin_base import ModelAdmin
 from desk.common.controls import isolated
 from desk.common.generics import ModelForm

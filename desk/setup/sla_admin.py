@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from desk.common.admin_base import ModelAdmin, NamedInline
 from desk.common.controls import isolated
 from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm

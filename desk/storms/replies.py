@@ -9,9 +9,9 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies import doorbell
-from companies.failing_rows import FailingRows
-from companies.texts import is_blank
+from core.jobs import doorbell
+from core.jobs.failing_rows import FailingRows
+from core.values.texts import is_blank
 from desk.models import Storm, StormReply
 from desk.storms.services import StormRefused, require_storm_lead
 from tickets import working

@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.failing_rows import FailingRows
+from core.jobs.failing_rows import FailingRows
 from desk.models import Storm
 from desk.storms import rule
 from shipments.carriers import carrier_key, usual_spellings

@@ -12,9 +12,9 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from companies import audit
-from companies.failing_rows import Outcome, do_each
 from companies.models import AuditEntry
-from companies.texts import is_blank
+from core.jobs.failing_rows import Outcome, do_each
+from core.values.texts import is_blank
 from deliveries import redelivery
 from deliveries.models import Delivery, Replay
 from deliveries.upkeep import replaying

@@ -6,7 +6,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from companies.models import FailedRow
+from core.models import FailedRow
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
 from desk.common.controls import foreign_column
 

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.models import Company
-from companies.spellings import with_numbers
+from core.values.spellings import with_numbers
 from deliveries.models import Delivery, Event, HeldHost
 from deliveries.monitoring import log
 from shipments.models import Shipment

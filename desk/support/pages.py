@@ -10,9 +10,9 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from companies.ids import LARGEST_ID
 from companies.models import Company
-from companies.spellings import same_text, typed_id
+from core.values.ids import LARGEST_ID
+from core.values.spellings import same_text, typed_id
 from desk.common.admin_base import ModelAdmin
 from desk.support import delivery_details, lookup
 from webhooks.event_types import registry

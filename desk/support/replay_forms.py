@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from companies.ids import LARGEST_ID
 from companies.models import Company
+from core.values.ids import LARGEST_ID
 from deliveries.engine.holding import NoHost, host_named
 from deliveries.models import State
 from deliveries.upkeep import replaying

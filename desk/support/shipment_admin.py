@@ -9,8 +9,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from companies.money import money_text
-from companies.spellings import typed_id
+from core.values.money import money_text
+from core.values.spellings import typed_id
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
 from desk.common.controls import foreign_column, isolated
 from shipments.carrier_pages import parcel_context

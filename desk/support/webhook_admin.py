@@ -18,8 +18,8 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from companies.failing_rows import do_each
-from companies.ids import read_id
+from core.jobs.failing_rows import do_each
+from core.values.ids import read_id
 from deliveries.monitoring import log, needs_attention
 from desk.common.admin_base import ReadOnlyAdmin
 from desk.common.controls import foreign_column, isolated

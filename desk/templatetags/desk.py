@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
-from companies.texts import legible
+from core.values.texts import legible
 from desk.common.badges import badge
 from desk.common.controls import isolated
 from desk.common.times import as_clock_time, distance, iso_utc, local_text, snoozed_text

@@ -8,8 +8,8 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext
 
-from companies.currencies import CURRENCIES, plain_number
-from companies.money import money_number, money_text
+from core.values.currencies import CURRENCIES, plain_number
+from core.values.money import money_number, money_text
 from desk.ticket import values
 from shipments.models import Surcharge
 from tickets.changes.required_documents import required_of

@@ -5,9 +5,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 
-from companies.files.examining import picture_of_page
-from companies.files.refusals import FileRefused
-from companies.files.storage import FileMissing, read_file
+from core.files.examining import picture_of_page
+from core.files.refusals import FileRefused
+from core.files.storage import FileMissing, read_file
 from desk.common.admin_base import ModelAdmin
 from tickets.api.serving import file_response, harmless_content, thumbnail_response
 from tickets.models import TicketFile

@@ -14,10 +14,10 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from companies import doorbell
-from companies.failing_rows import UNFORESEEN, connection_lives
-from companies.files import storage
-from companies.files.refusals import FileRefused
+from core.files import storage
+from core.files.refusals import FileRefused
+from core.jobs import doorbell
+from core.jobs.failing_rows import UNFORESEEN, connection_lives
 from desk.models import Preferences
 from desk.ticket.pending import new_files, perform
 from tickets.assignment.reassigning import NotGiven

@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, ngettext
 
-from companies.failing_rows import do_each
+from core.jobs.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
 from desk.common.requests import StaffRequest, staff

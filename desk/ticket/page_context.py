@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-from companies.files.kinds import KINDS
-from companies.zones import moment_text
+from core.files.kinds import KINDS
+from core.values.zones import moment_text
 from desk.common import attachments
 from desk.common.badges import tint
 from desk.models import Storm
@@ -106,7 +106,7 @@ def page_context(
     appeal = latest_appeal(ticket, history)
     code_names = claims.code_names(ticket, history)
     # Requests and tokens are for those who follow them up.
-    traces = user.has_perm("companies.view_failedrow")
+    traces = user.has_perm("core.view_failedrow")
     return {
         "ticket": ticket,
         "thread": thread,

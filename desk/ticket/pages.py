@@ -17,8 +17,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
-from companies.files.refusals import FileRefused
-from companies.ids import read_id
+from core.files.refusals import FileRefused
+from core.values.ids import read_id
 from desk.common import attachments
 from desk.common.forms import WriteForm
 from desk.common.requests import StaffRequest, staff

@@ -12,7 +12,7 @@ from django.urls import URLPattern, path
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
 
-from companies.ids import read_id
+from core.values.ids import read_id
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import AppealForm, WriteForm
 from desk.common.requests import StaffRequest, staff

@@ -12,7 +12,7 @@ from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
-from companies.money import money_text
+from core.values.money import money_text
 from deliveries.models import Delivery, Event
 from desk.common.words import state_words
 from shipments.labels import tracking_label

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from desk.common.times import weekday_text
 from desk.queue.queues import MOST_SHOWN as MOST_COUNTED
 from desk.queue.queues import short_count

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from companies.ids import read_id
+from core.values.ids import read_id
 from desk.common.forms import LONGEST_TEXT, SeenField, TextField
 from tickets.changes import mentions
 from tickets.models import Agent

@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext
 
-from companies.ids import read_id
+from core.values.ids import read_id
 from desk.common.forms import Workload
 from desk.common.requests import StaffRequest
 from desk.common.times import snoozed_text

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from desk.models import Visit
 
 GONE_AFTER = timedelta(seconds=45)

@@ -39,7 +39,7 @@ PROCESSES = (
     Fault(
         "A15",
         "two workers find the same job due",
-        tuple(in_tests("deliveries/test_jobs", "test_a_second_run_leaves_it_to_the_first")),
+        tuple(in_tests("core/test_jobs", "test_a_second_run_leaves_it_to_the_first")),
     ),
     Fault("A16", "a storm: one process after the other is killed under load", ("storm",)),
     Fault("A17", "a power cut: everything is killed at once, PostgreSQL too", ("power-cut",)),

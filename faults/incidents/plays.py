@@ -261,7 +261,7 @@ def nobody_for_three_weeks(scene: Scene, page: Page) -> Iterator[None]:
         )
         for (name,) in cursor.fetchall():
             cursor.execute(f'DROP TABLE "{name}"')
-        cursor.execute("UPDATE deliveries_pulse SET begun_at = begun_at - interval '21 days'")
+        cursor.execute("UPDATE core_pulse SET begun_at = begun_at - interval '21 days'")
     scene.tell(20)
     yield
     page.manage("doctor", "--only", "scheduler", "broker", "jobs", "partitions", fails=True)

@@ -121,7 +121,7 @@ class Network:
 
 
 class Bell:
-    """A deliveries.engine.bell.Bell that wakes an actor."""
+    """A core.jobs.bell.Bell that wakes an actor."""
 
     def __init__(self, actor: Actor) -> None:
         self._actor = actor

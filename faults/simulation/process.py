@@ -12,7 +12,7 @@ from unittest.mock import patch
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.test import override_settings
 
-from companies.statements import PreparingCursor
+from core.data.statements import PreparingCursor
 from faults.simulation.plan import LADDER
 from faults.simulation.scheduler import Scheduler
 
@@ -56,10 +56,10 @@ def in_simulated_time(run: "Run") -> Iterator[None]:
                 getppid=lambda: 1, getpid=lambda: len(run.ledger)
             ),
             "deliveries.engine.leases.socket": SimpleNamespace(gethostname=host),
-            "companies.doorbell.ring": run.ring,
+            "core.jobs.doorbell.ring": run.ring,
             "deliveries.doorbell.ring_engine": run.ring,
-            "companies.measures.sums.are_due": lambda: False,
-            "companies.measures.sums.write_sums": lambda: True,
+            "core.measures.sums.are_due": lambda: False,
+            "core.measures.sums.write_sums": lambda: True,
         }.items():
             stack.enter_context(patch(name, value))
         stack.enter_context(

@@ -34,8 +34,8 @@ EMPTIED = (
     "deliveries_health",
     "deliveries_heldhost",
     "deliveries_drain",
-    "deliveries_mail",
-    "companies_failedrow",
+    "core_mail",
+    "core_failedrow",
     "companies_erasure",
 )
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.request import Request
 
-from companies.api.negotiation import PLAIN, check_content
+from core.api.negotiation import PLAIN, check_content
 
 CONTENT_TYPES = ("application/x-ndjson", "application/jsonl", "application/json")
 GZIP = ("gzip", "x-gzip")

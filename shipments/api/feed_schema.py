@@ -7,8 +7,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
 from companies.api.idempotency import OTHER_REQUEST, STILL_RUNNING
-from companies.api.schema import ANSWER_HEADERS, IDEMPOTENCY_KEY, header
-from companies.api.shapes import Error, shape
+from core.api.schema import ANSWER_HEADERS, IDEMPOTENCY_KEY, header
+from core.api.shapes import Error, shape
 from shipments.api.feed_bodies import CONTENT_TYPES, FeedTooLarge
 from shipments.feed.bundles import MOST_NAMED
 

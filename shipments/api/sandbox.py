@@ -9,13 +9,13 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_view
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from companies.api.bodies import Body, Word, WrongField
 from companies.api.requests import CompanyRequest
-from companies.api.schema import operation
-from companies.api.shapes import Shape, shape
 from companies.api.views import CompanyView, Conflict, idempotent
-from companies.currencies import CURRENCIES
-from companies.ids import LARGEST_ID
+from core.api.bodies import Body, Word, WrongField
+from core.api.schema import operation
+from core.api.shapes import Shape, shape
+from core.values.currencies import CURRENCIES
+from core.values.ids import LARGEST_ID
 from shipments import sandbox
 from shipments.feed import fields, parsing
 from shipments.models import Shipment

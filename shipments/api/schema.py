@@ -5,9 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.refusals import SHIPPING
-from companies.api.schema import operation
-from companies.api.shapes import Time, shape
+from core.api.refusals import SHIPPING
+from core.api.schema import operation
+from core.api.shapes import Time, shape
 from shipments.api.serializers import SendSample, TrackShipments
 
 TAG = "Shipping"

@@ -1,6 +1,6 @@
 from rest_framework import serializers
 
-from companies.api.bodies import Body, Text
+from core.api.bodies import Body, Text
 from webhooks.api.serializers import TargetURL
 
 LONGEST_NUMBER = 100

@@ -6,9 +6,9 @@ from django.db.models import F
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, LimitReached
+from core.api.bodies import WrongField
 from deliveries.on_demand import sample_delivery
 from shipments.api import lookup, schema
 from shipments.api.serializers import SendSample, TrackShipments

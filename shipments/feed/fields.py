@@ -10,10 +10,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from companies.currencies import CURRENCIES
-from companies.ids import LARGEST_ID
-from companies.texts import is_blank, tidy
-from companies.times import EARLIEST, is_plausible, read_time
+from core.values.currencies import CURRENCIES
+from core.values.ids import LARGEST_ID
+from core.values.texts import is_blank, tidy
+from core.values.times import EARLIEST, is_plausible, read_time
 from shipments import statuses
 
 AMOUNT_DECIMALS = 4

@@ -7,7 +7,7 @@ from io import BufferedIOBase
 
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection
 
-from companies.measures import catalogue, counting, sums
+from core.measures import catalogue, counting, sums
 from shipments.feed import reading, recording
 from shipments.feed.parsing import BadLine, Line
 from shipments.feed.saving import Raced

@@ -5,7 +5,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from io import BufferedIOBase
 
-from companies import strict_json
+from core.api import strict_json
 from shipments.feed import parsing
 from shipments.feed.parsing import BadLine, Line
 

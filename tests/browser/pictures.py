@@ -16,7 +16,7 @@ from django.test import Client
 from PIL import Image, ImageDraw
 from pytest_django.live_server_helper import LiveServer
 
-from companies.files import storage
+from core.files import storage
 from desk.models import Preferences
 from desk.people.language import save_preferences
 from desk.ticket import visits

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
-from companies.files import storage
 from companies.models import Company
+from core.files import storage
 from tests import builders as build
 from tests import files
 from tests.browser.chromium import Chromium

@@ -5,14 +5,12 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from companies import erasing, locks, reencryption, restoring, services
+from companies import erasing, restoring, services
 from companies.api import bundles
 from companies.models import Erasure, KeptBundle
-from shipments.locks import hold_shipment
 from tests import builders as build
 from tests.conftest import signed_in
-from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
-from webhooks.models import Webhook
+from tests.locks import MakePair, Pair, made_in, play, shows, twice
 
 
 def bundle() -> KeptBundle:
@@ -54,21 +52,6 @@ def post_with_the_same_key() -> Pair:
     return twice(post, gives=409, waits=False)
 
 
-@shows("companies/locks.py::TRY_KEY")
-def try_the_same_key() -> Pair:
-    return twice(in_transaction(partial(locks.try_key, 1, "k")), gives=False, waits=False)
-
-
-@shows("companies/locks.py::hold")
-def hold_the_same_lock() -> Pair:
-    return twice(in_transaction(partial(locks.hold, locks.LockClass.LOOPS)))
-
-
-@shows("companies/locks.py::HOLD_SHIPMENTS")
-def hold_the_same_shipment() -> Pair:
-    return twice(in_transaction(partial(hold_shipment, 1, 5)))
-
-
 @shows("companies/erasing.py::begin_erasure")
 def erase_the_same_company() -> Pair:
     company = build.company()
@@ -78,12 +61,6 @@ def erase_the_same_company() -> Pair:
         return Erasure.objects.count()
 
     return twice(count_begun, gives=1)
-
-
-@shows("companies/reencryption.py::rewrite")
-def rewrite_the_same_secrets() -> Pair:
-    webhook = build.webhook(build.company())
-    return twice(partial(reencryption.rewrite, Webhook, ["secret"], [webhook.pk]))
 
 
 @shows("companies/restoring.py::begin_repair")

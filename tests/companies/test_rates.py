@@ -7,7 +7,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.api import rates
-from companies.times import whole_seconds
+from core.api import minute_counter
+from core.values.times import whole_seconds
 from tests.test_architecture import LINE, ROOT, sources
 
 pytestmark = pytest.mark.usefixtures("one_minute")
@@ -92,8 +93,8 @@ def test_refuses_nothing_while_the_cache_is_away(
         calls.append(1)
         raise ConnectionError
 
-    monkeypatch.setattr(rates.cache, "add", away, raising=False)
-    monkeypatch.setattr(rates, "counter", rates.Counter())
+    monkeypatch.setattr(minute_counter.cache, "add", away, raising=False)
+    monkeypatch.setattr(rates, "counter", minute_counter.Counter())
 
     assert [api.get("/webhooks").status_code for _ in range(3)] == [200] * 3
     assert len(calls) == 1, "a cache that is away is not asked at every request"

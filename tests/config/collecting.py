@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from companies import traces
+from core.watch import traces
 
 pytest.importorskip("opentelemetry.sdk", reason="requirements-tracing.txt is not installed")
 

@@ -16,8 +16,10 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from companies import doctor, restoring, services
-from companies.models import ApiToken, AuditEntry, Company, Deployment
+from companies import restoring, services
+from companies.models import ApiToken, AuditEntry, Company
+from core.models import Deployment
+from core.watch import doctor
 from tests import builders as build
 from tests.config.test_doctor import examined
 from tests.config.test_settings import ROOT

@@ -9,12 +9,12 @@ import pytest
 from django.db import OperationalError, connection, connections
 
 from config import server
-from config.database import connection_settings
 from config.door.connections import Stage
-from config.postgresql.answering import SILENCE, answer_until, due
-from config.postgresql.base import DatabaseWrapper
+from core.data.database import connection_settings
+from core.data.postgresql.answering import SILENCE, answer_until, due
+from core.data.postgresql.base import DatabaseWrapper
 from tests.config.door import GET, opened
-from tests.config.test_database import sleeping
+from tests.core.test_database import sleeping
 
 pytestmark = pytest.mark.django_db(transaction=True)
 A_WHILE = 1000.0

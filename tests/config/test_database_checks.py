@@ -14,13 +14,15 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from companies.doctor import Grade
-from companies.models import Company, FailedRow
-from config import database, database_checks, doctor_checks
+from companies.models import Company
+from config import database_checks, doctor_checks
 from config.management.commands import doctor as command
+from core.data import database
+from core.models import FailedRow, Mail
+from core.watch.doctor import Grade
 from deliveries import publishing
 from deliveries.engine import leases
-from deliveries.models import Delivery, Health, Loop, Mail, State
+from deliveries.models import Delivery, Health, Loop, State
 from tests import builders as build
 from tests.config.test_doctor import FAIL, OK, WARN, examined, run_doctor
 
@@ -296,7 +298,7 @@ def test_an_old_bundle_of_authorities_is_said(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_only_those_that_are_named_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.database.wait_at_most", lambda seconds: None)
+    monkeypatch.setattr("core.data.database.wait_at_most", lambda seconds: None)
 
     _, text = run_doctor("--only", "outgoing_tls", "open_files")
 

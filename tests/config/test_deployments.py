@@ -14,17 +14,17 @@ from django.utils import timezone
 from kombu import Connection
 from pytest_django import Settings
 
-from companies import deployments, doorbell
-from companies.models import Deployment
 from config import one_deployment, queues
 from config.caches import beside_the_broker
 from config.deployments import deployment_key
 from config.server import Worker
 from config.startup import EXIT_CODE
+from core.jobs import deployments, doorbell
+from core.models import Deployment, Pulse
 from deliveries import tasks
 from deliveries.engine import leases
 from deliveries.engine.listening import doorbell_queue, listener
-from deliveries.models import Loop, Pulse
+from deliveries.models import Loop
 
 DATABASE = {"HOST": "db.internal", "PORT": 5432, "NAME": "parceldesk"}
 

@@ -19,13 +19,16 @@ from django.utils import timezone
 from kombu import Connection
 from pytest_django import Settings
 
-from companies import doctor, restoring
-from companies.doctor import Check, Finding, Grade
+from companies import restoring
 from companies.models import Company
-from config import database, doctor_checks, health
+from config import doctor_checks, health
 from config.management.commands import doctor as command
+from core.data import database
+from core.models import Pulse
+from core.watch import doctor
+from core.watch.doctor import Check, Finding, Grade
 from deliveries.engine import leases
-from deliveries.models import Loop, Pulse
+from deliveries.models import Loop
 from tests import builders as build
 from tests.keys import lose_keys, new_key
 

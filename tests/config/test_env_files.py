@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from companies.doctor import Concern
 from config import env_files, first_env_file
 from config.doctor_checks import env_file_is_private
+from core.watch.doctor import Concern
 from tests.config.test_settings import ROOT, manage, start
 
 

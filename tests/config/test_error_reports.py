@@ -9,8 +9,8 @@ import pytest
 from django.db import IntegrityError
 from pytest_django import Settings
 
-from companies import request_ids
-from companies.process_kinds import ProcessKind
+from core.watch import request_ids
+from core.watch.process_kinds import ProcessKind
 from tests.canary import Canaries
 
 pytest.importorskip("sentry_sdk", reason="requirements-tracing.txt is not installed")

@@ -11,12 +11,13 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from companies import hosts
-from companies.doctor import Check, Concern, Finding, Grade
-from companies.files import storage
-from companies.models import HostReport
-from config import database, examining
+from config import examining
 from config.jobs import examine_host
+from core.data import database
+from core.files import storage
+from core.models import HostReport
+from core.watch import hosts
+from core.watch.doctor import Check, Concern, Finding, Grade
 from deliveries.engine import leases
 from deliveries.models import Loop
 
@@ -47,7 +48,7 @@ def report(host: str, *, traits: dict[str, str] | None = None, **grades: Grade) 
 def grow_older(host: str, seconds: float) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE companies_hostreport SET reported_at = reported_at - %s, findings = ("
+            "UPDATE core_hostreport SET reported_at = reported_at - %s, findings = ("
             " SELECT jsonb_object_agg(key, value || jsonb_build_object("
             "  'at', (value ->> 'at')::float8 - %s)) FROM jsonb_each(findings)) WHERE name = %s",
             [timedelta(seconds=seconds), seconds, host],
@@ -179,13 +180,11 @@ def test_folders_that_are_not_the_same_differ(
 @pytest.mark.django_db(transaction=True)
 def test_before_migrate_there_are_figures_and_one_that_says_so(client: Client) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE companies_hostreport RENAME TO companies_hostreport_to_come")
+        cursor.execute("ALTER TABLE core_hostreport RENAME TO core_hostreport_to_come")
         try:
             answer = client.get("/metrics")
         finally:
-            cursor.execute(
-                "ALTER TABLE companies_hostreport_to_come RENAME TO companies_hostreport"
-            )
+            cursor.execute("ALTER TABLE core_hostreport_to_come RENAME TO core_hostreport")
 
     assert answer.status_code == 200
     assert b"parceldesk_schema_ok 0.0" in answer.content

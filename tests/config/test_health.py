@@ -11,12 +11,13 @@ from pytest_django import Settings
 from companies import services
 from companies.models import Company, PlatformToken
 from config import health
+from core.jobs.job import all_jobs
+from core.models import Pulse
 from deliveries import publishing
 from deliveries.engine import leases
-from deliveries.models import Delivery, Health, Pulse
+from deliveries.models import Delivery, Health
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions
-from deliveries.upkeep.jobs import all_jobs
 from deliveries.upkeep.partitions import PartitionState
 from tests import builders as build
 from tickets import jobs

@@ -24,8 +24,8 @@ from django.utils.translation import gettext
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies.checks import SETTINGS
 from companies.models import Company
+from core.watch.checks import SETTINGS
 from deliveries.engine.signature_check import SecretStatus, Verdict
 from deliveries.models import State
 from desk.common import model_names

@@ -20,11 +20,12 @@ from django.urls import reverse
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies import doorbell, log_bound, request_ids
 from companies.models import Company
-from companies.process_kinds import ProcessKind
 from config import access_log, celery, logs
 from config.door import refusals
+from core.jobs import doorbell
+from core.watch import log_bound, request_ids
+from core.watch.process_kinds import ProcessKind
 from deliveries import publishing
 from desk.live.asking import ADDRESS
 from tests import builders as build

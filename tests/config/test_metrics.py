@@ -19,16 +19,19 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
-from companies import hosts, services
-from companies.doctor import Check, Finding, Grade
+from companies import services
 from companies.known_callers import CALLERS
-from companies.measures import catalogue, counting, sums
-from companies.measures.counting import Series, pending
-from companies.models import Company, PlatformToken, Sum
+from companies.models import Company, PlatformToken
 from config import command_settings
-from deliveries import jobs, mailing, publishing
+from core import mailing
+from core.measures import catalogue, counting, sums
+from core.measures.counting import Series, pending
+from core.models import Mail, Pulse, Sum
+from core.watch import hosts
+from core.watch.doctor import Check, Finding, Grade
+from deliveries import jobs, publishing
 from deliveries.engine import holding
-from deliveries.models import Drain, Health, HeldHost, Mail, Pulse, Replay, State
+from deliveries.models import Drain, Health, HeldHost, Replay, State
 from deliveries.on_demand import sample_delivery
 from faults.receiver import Answer, Receiver
 from tests import builders as build

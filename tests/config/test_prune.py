@@ -15,8 +15,8 @@ from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from companies import old_rows
 from companies.models import Company, KeptAnswer
+from core.data import old_rows
 from deliveries import publishing
 from deliveries.engine import recording
 from deliveries.models import Delivery, Event

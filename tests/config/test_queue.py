@@ -11,9 +11,9 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from config.management.commands import queue as command
 from deliveries import publishing
 from deliveries.engine import leases
+from deliveries.management.commands import queue as command
 from deliveries.models import Delivery, Health
 from deliveries.monitoring import queue_picture
 from tests import builders as build

@@ -12,11 +12,11 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from companies import request_ids
 from companies.api.authentication import BearerToken
 from companies.models import Company
 from config import logs
 from config.command_settings import Commands
+from core.watch import request_ids
 from deliveries import publishing
 from deliveries.models import Delivery, Event
 from tests import builders as build

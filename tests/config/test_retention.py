@@ -12,12 +12,14 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from companies import doorbell, old_rows
-from companies.doctor import Grade, examine
-from companies.models import AuditEntry, Company, FailedRow
+from companies.models import AuditEntry, Company
 from config import retention
 from config.jobs import forget_what_is_old
 from config.management.commands.doctor import all_checks
+from core.data import old_rows
+from core.jobs import doorbell
+from core.models import FailedRow
+from core.watch.doctor import Grade, examine
 from deliveries import publishing
 from deliveries.engine import recording
 from deliveries.models import Attempt, Delivery, Event, Replay, State

@@ -37,7 +37,7 @@ def door() -> Iterator[Door]:
             connections.close_all()
 
     # Counts are written by a thread that keeps its connection for as long as the door is open.
-    with patch("companies.measures.sums.are_due", return_value=False), opened(in_a_thread) as door:
+    with patch("core.measures.sums.are_due", return_value=False), opened(in_a_thread) as door:
         yield door
 
 

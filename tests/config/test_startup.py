@@ -16,10 +16,11 @@ from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from pytest_django import Settings
 
-from companies.checks import SETTINGS
-from config import database, startup
+from config import startup
 from config.environment import Environment
 from config.server import Worker
+from core.data import database
+from core.watch.checks import SETTINGS
 from tests.keys import new_key
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -243,8 +244,8 @@ def test_the_manual_has_every_check() -> None:
     # Of the database, and so only of `migrate`.
     code = "".join(
         path.read_text()
-        for app in ("companies", "webhooks", "deliveries", "tickets", "desk", "config")
-        for path in (ROOT / app).glob("*checks.py")
+        for app in ("core", "webhooks", "deliveries", "tickets", "desk", "config")
+        for path in (ROOT / app).rglob("*checks.py")
     )
 
     assert {id: does for id, does, _ in rows} == tried

@@ -11,11 +11,11 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from companies import traces
-from companies.checks import SETTINGS
 from config import celery, log_checks
 from config.access_log import AccessLines
 from config.request_traces import RequestSpans
+from core.watch import traces
+from core.watch.checks import SETTINGS
 from deliveries.tasks import run_job
 
 pytest.importorskip("opentelemetry.sdk", reason="requirements-tracing.txt is not installed")

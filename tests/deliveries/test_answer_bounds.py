@@ -5,8 +5,8 @@ import json
 import pytest
 from rest_framework.test import APIClient
 
-from companies.api.answer_sizes import MOST_BYTES
 from companies.models import Company
+from core.api.answer_sizes import MOST_BYTES
 from deliveries import publishing
 from deliveries.engine import recording
 from deliveries.models import Attempt, Delivery

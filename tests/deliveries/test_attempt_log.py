@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from pytest_django import Settings
 
-from companies import log_bound, request_ids
 from companies.models import Company
+from core.watch import log_bound, request_ids
 from deliveries import publishing
 from deliveries.engine.recording import FAILURES_BEFORE_REST
 from deliveries.models import Delivery, Event

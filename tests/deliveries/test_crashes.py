@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from companies import doctor_checks
-from companies.doctor import Concern
-from companies.measures import sums
-from companies.models import Company, FailedRow
+from companies.models import Company
+from core.measures import sums
+from core.models import FailedRow
+from core.watch.doctor import Concern
 from deliveries import publishing, redelivery
 from deliveries.engine import claiming, leases, pausing, quarantine, setting_aside
 from deliveries.engine.lending import Loans
@@ -171,7 +172,7 @@ def test_what_is_set_aside_leads_to_its_page_and_is_said_by_doctor(
     crash_until_idle(loopback)
     delivery = Delivery.objects.get()
 
-    page = admin_client.get(reverse("admin:companies_failedrow_changelist"))
+    page = admin_client.get(reverse("admin:core_failedrow_changelist"))
 
     address = reverse("admin:deliveries_delivery_change", args=[delivery.pk])
     assert f'href="{address}"' in page.content.decode()

@@ -14,6 +14,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from companies.models import Company
+from core.models import Mail
 from deliveries import publishing
 from deliveries.engine import leases, loop, recording, rendering, signature_check
 from deliveries.engine.loans import Claimed
@@ -21,7 +22,7 @@ from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.transport import Request, Transport
-from deliveries.models import Attempt, Delivery, Health, Mail, State
+from deliveries.models import Attempt, Delivery, Health, State
 from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, engine, make_due, wake_all

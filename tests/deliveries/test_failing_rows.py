@@ -7,10 +7,12 @@ import pytest
 from django.db import DataError
 from django.utils import timezone
 
-from companies.models import Company, FailedRow
-from deliveries import jobs, mailing, publishing
+from companies.models import Company
+from core import mailing
+from core.models import FailedRow, Mail
+from deliveries import jobs, publishing
 from deliveries.engine import pausing
-from deliveries.models import Delivery, Health, Mail, State
+from deliveries.models import Delivery, Health, State
 from deliveries.upkeep import deleted_webhooks
 from tests import builders as build
 from webhooks.models import Webhook

@@ -223,7 +223,7 @@ def test_drained_loops_claim_nothing_until_they_go_on(
 
 
 def test_draining_waits_for_what_is_in_flight(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.management.commands.drain.HEARD_WITHIN_SECONDS", 0.0)
+    monkeypatch.setattr("deliveries.management.commands.drain.HEARD_WITHIN_SECONDS", 0.0)
     left = iter([3, 1, 0])
     monkeypatch.setattr(holding, "requests_in_flight", lambda: next(left))
 
@@ -233,7 +233,7 @@ def test_draining_waits_for_what_is_in_flight(db: None, monkeypatch: pytest.Monk
 def test_drain_says_when_something_stays_in_flight(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("config.management.commands.drain.HEARD_WITHIN_SECONDS", 0.0)
+    monkeypatch.setattr("deliveries.management.commands.drain.HEARD_WITHIN_SECONDS", 0.0)
     monkeypatch.setattr(holding, "requests_in_flight", lambda: 2)
 
     with pytest.raises(SystemExit) as ended:

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from companies import encryption
 from companies.models import Company
+from core.data import encryption
 from deliveries import publishing, redelivery, statements
 from deliveries.engine import lanes, leases, recording, rendering, sharing
 from deliveries.engine.rooms import SLOTS

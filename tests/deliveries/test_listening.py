@@ -3,7 +3,7 @@
 from django.conf import settings
 from kombu import Connection, Queue
 
-from companies import doorbell
+from core.jobs import doorbell
 from deliveries.engine.listening import doorbell_queue, listener
 
 

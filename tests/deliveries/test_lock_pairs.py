@@ -25,10 +25,6 @@ shown_elsewhere(
     "tests/deliveries/test_turns.py::test_two_that_join_at_once_do_not_both_get_the_last_place",
 )
 shown_elsewhere(
-    "deliveries/mailing.py::CLAIM",
-    "tests/deliveries/test_mailing.py::test_two_tasks_never_claim_the_same_email",
-)
-shown_elsewhere(
     "deliveries/upkeep/replaying.py::step_replay",
     "tests/deliveries/test_replaying.py::test_two_workers_take_one_step_between_them",
 )

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from companies.models import Company
+from core.jobs.bell import Bell
 from deliveries import publishing
-from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS

@@ -7,9 +7,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from companies.measures.counting import pending
-from companies.models import Company, Sum
+from companies.models import Company
 from config import gauges
+from core.measures.counting import pending
+from core.models import Sum
 from deliveries import publishing
 from deliveries.engine.rooms import SLOTS
 from deliveries.models import Delivery, Health, Loop

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from core.jobs.bell import Bell
+from core.jobs.forking import fork_into
 from deliveries.engine import processes
-from deliveries.engine.bell import Bell
 from deliveries.engine.beside import Beside
 from faults.processes import wait_until_gone
 
@@ -44,7 +45,7 @@ def keep() -> Iterator[Callable[..., int]]:
     keepers = []
 
     def start(*works: Work) -> int:
-        keepers.append(processes.fork_into(lambda: processes.keep_working(works)))
+        keepers.append(fork_into(lambda: processes.keep_working(works)))
         return keepers[-1]
 
     yield start

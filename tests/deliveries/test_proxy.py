@@ -12,8 +12,8 @@ import trustme
 from django.test import Client
 from pytest_django import Settings
 
-from companies.doctor import Grade
 from companies.models import Company
+from core.watch.doctor import Grade
 from deliveries import publishing
 from deliveries.engine import leases
 from deliveries.http.answers import Failure, Reply

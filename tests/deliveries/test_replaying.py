@@ -12,10 +12,10 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.utils import timezone
 
-from companies.doctor import Concern
 from companies.models import AuditEntry, Company
 from config import doctor_checks
 from config.gauges import gauges
+from core.watch.doctor import Concern
 from deliveries import publishing, redelivery
 from deliveries.engine import holding
 from deliveries.models import Delivery, Replay, State

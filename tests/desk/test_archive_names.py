@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from companies.files.archive_names import archive_name
 from companies.models import Company
+from core.files.archive_names import archive_name
 from tests import builders as build
 from tests import files
 from tests.desk.test_claim_file import keep, take

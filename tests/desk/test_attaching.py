@@ -13,8 +13,8 @@ from django.utils import timezone
 from PIL import Image
 from rest_framework.test import APIClient
 
-from companies.files import storage
 from companies.models import Company
+from core.files import storage
 from tests import builders as build
 from tests import files
 from tests.desk.forms import token

@@ -17,9 +17,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from companies.files import storage
-from companies.files.pdf import has_active_parts
 from companies.models import Company
+from core.files import storage
+from core.files.pdf import has_active_parts
 from deliveries import publishing
 from deliveries.models import Event
 from desk.claim_file import contents, making

@@ -15,7 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from companies.models import Company, FailedRow
+from companies.models import Company
+from core.models import FailedRow
 from desk import jobs
 from desk.common import csv_files
 from desk.common.cache import cached
@@ -258,7 +259,7 @@ def test_counts_nothing_ahead_while_no_lead_looks(
     def asked() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert jobs.count_figures() == 0
-        return len([one for one in queries if "deliveries_pulse" not in one["sql"]])
+        return len([one for one in queries if "core_pulse" not in one["sql"]])
 
     cache.clear()
     monkeypatch.setattr(counting, "count", None)

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from companies.files import storage
 from companies.models import Company
+from core.files import storage
 from tests import builders as build
 from tests import files
 from tests.desk.test_claim_file import unpacked

@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import AuditEntry
-from deliveries.models import Mail
+from core.models import Mail
 from desk.joining import invitations
 from desk.models import Invitation, Preferences
 from tests import builders as build

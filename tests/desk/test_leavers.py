@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from companies.models import AuditEntry
-from deliveries.models import Mail
+from core.models import Mail
 from desk.models import Invitation, Preferences, SavedView, SeenSession, SignOn, Visit
 from desk.people import leavers, second_factor
 from tests import builders as build

@@ -6,7 +6,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from companies.texts import legible
+from core.values.texts import legible
 from tests import builders as build
 from tests.desk.test_claim_file import take, text_of
 from tests.desk.test_queues import LIST

@@ -4,8 +4,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from companies import request_ids
 from companies.models import Company
+from core.watch import request_ids
 from deliveries import publishing
 from deliveries.models import Delivery, Event
 from desk.support import lookup

@@ -8,9 +8,9 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.translation import override
 
-from companies.currencies import CURRENCIES
 from companies.models import Company
-from companies.money import money_text
+from core.values.currencies import CURRENCIES
+from core.values.money import money_text
 from desk.claim_file.contents import cover, read_claim
 from desk.reports.cells import share_cell
 from tests import builders as build

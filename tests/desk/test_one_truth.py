@@ -23,8 +23,8 @@ from rest_framework.test import APIClient
 
 from companies import audit
 from companies.models import AuditEntry, Company
-from companies.zones import moment_text
-from deliveries.models import Mail
+from core.models import Mail
+from core.values.zones import moment_text
 from desk.models import Preferences
 from tests import builders as build
 from tests.desk.test_claim_file import text_of, unpacked

@@ -8,7 +8,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from companies.spellings import FULL_WIDTH, SCRIPTS
+from core.values.spellings import FULL_WIDTH, SCRIPTS
 from deliveries import publishing
 from desk.queue import search
 from tests import builders as build

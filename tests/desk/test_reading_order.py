@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from companies.models import Company
-from companies.reading_order import ReadingOrder, reading_key
+from core.data.reading_order import ReadingOrder, reading_key
 from desk.common.search_names import companies_like
 from desk.models import Macro, SavedView
 from desk.queue.autocomplete import agent_logins, carrier_names, company_names

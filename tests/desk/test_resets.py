@@ -15,7 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from companies.models import AuditEntry
-from deliveries.models import Mail
+from core.models import Mail
 from desk.models import Preferences, ResetRequest
 from desk.people import resets
 from tests import builders as build
@@ -131,7 +131,7 @@ def test_the_task_is_rung_for_nobody_too(
     django_capture_on_commit_callbacks: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
-    monkeypatch.setattr("companies.doorbell.ring_job", lambda name: rung.append(name))
+    monkeypatch.setattr("core.jobs.doorbell.ring_job", lambda name: rung.append(name))
 
     for name in ("ada", "nobody"):
         with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]

@@ -17,7 +17,8 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
-from companies.models import Company, FailedRow
+from companies.models import Company
+from core.models import FailedRow
 from deliveries import publishing
 from deliveries.models import Delivery, Replay, State
 from desk.models import Macro, Storm
@@ -35,7 +36,7 @@ from tickets.models import (
 )
 
 ROLES = ("agent", "lead", "auditor", "operator", "nobody")
-OURS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
+OURS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
 # What is written down when somebody looks: that they are there.
 LOOKING = {"desk.Visit", "desk.SeenSession"}
 

@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from companies.models import AuditEntry
-from deliveries.models import Mail
+from core.models import Mail
 from desk.joining import invitations
 from desk.models import Invitation, SignOn
 from desk.people import doctor_checks

@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from companies.models import Company, FailedRow
+from companies.models import Company
+from core.models import FailedRow
 from desk import jobs
 from desk.models import Storm, StormReply
 from desk.storms import replies, services

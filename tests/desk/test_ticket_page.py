@@ -12,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from companies import request_ids
 from companies.models import Company
+from core.watch import request_ids
 from deliveries import publishing
 from desk.models import Storm
 from desk.templatetags.desk import linked

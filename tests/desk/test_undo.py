@@ -17,7 +17,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries.models import Event, Mail
+from core.models import Mail
+from deliveries.models import Event
 from desk import jobs
 from desk.ticket import leaving
 from tests import builders as build

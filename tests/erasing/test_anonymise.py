@@ -25,7 +25,7 @@ OF_THE_COMPANY = (
     "companies_",
     "webhooks_",
     "shipments_",
-    "deliveries_mail",
+    "core_mail",
     "desk_savedview",
     "django_admin_log",
     "tickets_searchentry",

@@ -18,8 +18,9 @@ from rest_framework.test import APIClient
 
 from companies import erasing, services
 from companies.models import AuditEntry, Company, Erasure
-from deliveries.mailing import keep_mail
-from deliveries.models import OPEN, Delivery, Event, Mail, State
+from core.mailing import keep_mail
+from core.models import Mail
+from deliveries.models import OPEN, Delivery, Event, State
 from deliveries.upkeep import erasable
 from shipments.feed import parsing, recording
 from tests import builders as build

@@ -21,10 +21,10 @@ from tickets.models import Agent, Comment, IncidenceLink, Ticket, TicketFile
 ONE, OTHER = "zebracanary", "quaggacanary"
 # Tables with texts of companies that are not told to them, and why.
 NOT_TOLD = {
-    "companies_failedrow": "what we could not work on; an id and an error of ours",
+    "core_failedrow": "what we could not work on; an id and an error of ours",
     "companies_keptanswer": "what it was answered already, for a day",
     "companies_searchname": "made of the name",
-    "deliveries_mail": "on its way to it",
+    "core_mail": "on its way to it",
     "deliveries_wakeup": "the engine's",
     "desk_savedview": "how our people look at it",
     "django_admin_log": "who of our people did what",

@@ -10,8 +10,9 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from companies.models import ApiToken, Company, FailedRow, KeptAnswer
-from deliveries.models import OPEN, Attempt, Delivery, Event, Mail, State
+from companies.models import ApiToken, Company, KeptAnswer
+from core.models import FailedRow, Mail
+from deliveries.models import OPEN, Attempt, Delivery, Event, State
 from desk.models import SavedView
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tests import builders as build

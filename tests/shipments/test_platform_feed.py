@@ -20,8 +20,8 @@ from rest_framework.test import APIClient
 
 from companies import services
 from companies.api import bundles
+from companies.api.kept import forget_kept_answers
 from companies.models import Company, KeptBundle, PlatformToken
-from companies.old_rows import forget_kept_answers
 from config.door import credentials
 from deliveries.models import Delivery
 from shipments.api import feed_views

@@ -13,8 +13,8 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies.checks import SETTINGS
 from companies.models import Company
+from core.watch.checks import SETTINGS
 from deliveries.models import Event
 from tests import builders as build
 from tests.tickets.racing import in_order

@@ -12,8 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from companies.models import Company, FailedRow
-from deliveries.models import Mail
+from companies.models import Company
+from core.models import FailedRow, Mail
 from tests import builders as build
 from tests.plans import offer_only
 from tests.tickets.racing import racers

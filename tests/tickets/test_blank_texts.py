@@ -4,7 +4,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from companies.texts import is_blank
+from core.values.texts import is_blank
 from tests import builders as build
 from tests.shipments import feeding
 from tickets import working

@@ -12,9 +12,10 @@ from django.db import DataError, OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from companies import failing_rows
-from companies.failing_rows import TooManyFailures
-from companies.models import Company, FailedRow
+from companies.models import Company
+from core.jobs import failing_rows
+from core.jobs.failing_rows import TooManyFailures
+from core.models import FailedRow
 from tests import builders as build
 from tickets import jobs
 from tickets.assignment import automatic
@@ -230,7 +231,7 @@ def test_failing_rows_are_shown_to_operators_and_monitoring(
 ) -> None:
     jobs.recalculate_stale()
 
-    html = admin_client.get("/admin/companies/failedrow/").content.decode()
+    html = admin_client.get("/admin/core/failedrow/").content.decode()
     assert f'href="/admin/tickets/ticket/{bad.pk}/change/">ticket {bad.pk}</a>' in html
     assert "ZeroDivisionError: by zero" in html
     check = client.get("/readyz").json()["checks"]["jobs"]

@@ -11,8 +11,8 @@ from PIL import Image
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies.files.examining import Examined
 from companies.models import Company
+from core.files.examining import Examined
 from tests import builders as build
 from tests import files
 from tests.files import as_json, form, form_part, send, send_form

@@ -13,10 +13,10 @@ from django.test import RequestFactory
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies.files import examining, kinds
-from companies.files.refusals import FileRefused
 from companies.models import Company
 from config.door.allowances import body_allowance
+from core.files import examining, kinds
+from core.files.refusals import FileRefused
 from tests import builders as build
 from tests import files
 from tests.files import as_json, send
@@ -165,7 +165,7 @@ def test_the_examiner_s_own_limit_of_processor_time_is_told_from_a_crash(
     folder = str(Path(examining.__file__).parents[2])
     endless.write_text(
         f"import sys\nsys.path.append({folder!r})\n"
-        "from companies.files import examiner\n"
+        "from core.files import examiner\n"
         "examiner.CPU_SECONDS = 1\nexaminer.limit_itself()\nwhile True: pass\n"
     )
     monkeypatch.setattr(examining, "PROGRAM", endless)
@@ -301,7 +301,7 @@ def test_a_scanner_decides_before_anybody_is_shown_a_file(
         (is_away, (503, "scanner_unavailable")),
     ):
         settings.FILE_SCANNER = f"{__name__}.{scanner.__name__}"
-        with caplog.at_level(logging.CRITICAL, "companies.files.scanning"):
+        with caplog.at_level(logging.CRITICAL, "core.files.scanning"):
             assert refused(api, ticket, files.pdf(), "a.pdf") == expected
 
     settings.FILE_SCANNER = f"{__name__}.{finds_nothing.__name__}"

@@ -11,9 +11,10 @@ from PIL import Image
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies.files import storage
-from companies.files.examining import Examined
-from companies.models import Company, FailedRow
+from companies.models import Company
+from core.files import storage
+from core.files.examining import Examined
+from core.models import FailedRow
 from tests import builders as build
 from tests import files
 from tests.files import as_json, send

@@ -14,8 +14,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries import mailing
-from deliveries.models import Mail
+from core import mailing
+from core.models import Mail
 from shipments.models import Shipment
 from tests import builders as build
 from tests.files import as_json, picture

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from companies.ids import LARGEST_ID
 from companies.models import Company
+from core.values.ids import LARGEST_ID
 from tests import builders as build
 from tickets.models import Comment, Document, Rating, Ticket
 

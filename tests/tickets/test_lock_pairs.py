@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from companies import erasing
-from companies.files.refusals import FileRefused
 from companies.models import Company
+from core.files.refusals import FileRefused
 from tests import builders as build
 from tests.locks import (
     MakePair,

@@ -13,8 +13,8 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from companies.files import storage
 from companies.models import Company
+from core.files import storage
 from tests import builders as build
 from tickets.changes import old_files
 from tickets.models import Ticket, TicketFile, UnfinishedFile

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from companies.ids import LARGEST_ID
 from companies.models import Company
+from core.values.ids import LARGEST_ID
 from tests.tickets.catalogue import CATALOGUE
 from tickets.models import HistoryEntry, Ticket, TicketType
 

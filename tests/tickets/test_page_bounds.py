@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from companies.api.answer_sizes import MOST_BYTES
 from companies.models import Company
+from core.api.answer_sizes import MOST_BYTES
 from tests import builders as build
 from tickets.api import page_bounds
 from tickets.models import Comment, Document, HistoryEntry, Rating, Ticket

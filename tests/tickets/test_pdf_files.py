@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 from rest_framework.test import APIClient
 
-from companies.files import examining, kinds
-from companies.files.pdf import has_active_parts, open_pdf
 from companies.models import Company
+from core.files import examining, kinds
+from core.files.pdf import has_active_parts, open_pdf
 from tests import builders as build
 from tests import files, pdfs
 from tests.files import send

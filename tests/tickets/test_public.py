@@ -14,7 +14,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from deliveries.models import Event, Mail
+from core.models import Mail
+from deliveries.models import Event
 from tests import builders as build
 from tests.files import picture
 from tickets import working

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 from rest_framework.test import APIClient
 
-from companies.files import kinds
-from companies.files.refusals import FileRefused
 from companies.models import Company
+from core.files import kinds
+from core.files.refusals import FileRefused
 from tests import builders as build
 from tests import files
 from tests.files import send

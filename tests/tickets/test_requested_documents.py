@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from companies.files.examining import Examined
 from companies.models import Company
+from core.files.examining import Examined
 from deliveries.models import Event
 from tests import builders as build
 from tests import files

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
-from companies import doorbell
 from companies.models import Company
+from core.jobs import doorbell
 from tests import builders as build
 from tickets import jobs
 from tickets.assignment import automatic

@@ -16,10 +16,10 @@ from django.db.migrations.state import ProjectState
 from django.db.models.functions import Now
 from pytest_django import Settings
 
-from companies.migration_steps import LockLast
+from core.data.migration_steps import LockLast
 from tests.upgrades.rules import Reader
 
-APPS = ("companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
 # Nobody has been at work on a database before these.
 FIRST = {"0001_initial", "0002_functions"}
 

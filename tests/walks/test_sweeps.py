@@ -10,11 +10,12 @@ from django.conf import settings
 from django.db import connection
 from kombu import Connection
 
-from companies import doorbell
 from companies.models import Company
+from core.jobs import doorbell
+from core.models import Pulse
 from deliveries import jobs, publishing
 from deliveries.engine.listening import doorbell_queue
-from deliveries.models import Delivery, Pulse
+from deliveries.models import Delivery
 from faults.processes import children_of
 from faults.scenarios import until
 from faults.service import Service
@@ -89,7 +90,7 @@ def test_the_doorbell_is_heard_while_every_process_of_the_pool_waits(service: Se
         queue = doorbell_queue()(channel)
         queue.declare()
         # Whoever begins it again waits for us.
-        holder.execute("SELECT FROM deliveries_pulse FOR UPDATE")
+        holder.execute("SELECT FROM core_pulse FOR UPDATE")
         for _ in range(3):
             doorbell.ring_job("pause_failing")
         service.start("worker")

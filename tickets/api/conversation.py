@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from companies.api.answer_sizes import fitting_rows
-from companies.api.bodies import Cursor
-from companies.ids import ID_PATTERN
 from companies.models import Company
+from core.api.answer_sizes import fitting_rows
+from core.api.bodies import Cursor
+from core.values.ids import ID_PATTERN
 from tickets.api import page_bounds
 from tickets.api.query_fields import QueryInteger
 from tickets.api.serializers import WRONG_CURSOR, Query

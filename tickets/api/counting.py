@@ -16,7 +16,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Count
 
-from companies import doorbell
+from core.jobs import doorbell
 from tickets.models.tickets import TicketQuerySet
 
 logger = logging.getLogger(__name__)

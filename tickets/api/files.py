@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from django.http import Http404
 from rest_framework.response import Response
 
-from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.uploads import Upload, read_upload, take_body
 from companies.api.views import CompanyView, Refusal, first_answer, idempotent
-from companies.files.examining import examine_file
-from companies.files.kinds import media_type_of, shown_name
-from companies.files.refusals import FileRefused
-from companies.files.scanning import scan
+from core.api.bodies import WrongField
+from core.files.examining import examine_file
+from core.files.kinds import media_type_of, shown_name
+from core.files.refusals import FileRefused
+from core.files.scanning import scan
 from tickets.api import files_schema, queries
 from tickets.api.asking import actor, base_of
 from tickets.api.representation import new_file_row

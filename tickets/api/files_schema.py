@@ -2,11 +2,11 @@
 
 from drf_spectacular.utils import extend_schema_view
 
-from companies.api.schema import operation
 from companies.api.uploads import FileBody, FileFormShape
-from companies.files.examining import NO_TIME_LEFT, TOO_LONG, TOO_MANY, UNREADABLE
-from companies.files.kinds import OTHER_TYPE, TOO_LARGE
-from companies.files.scanning import HARMFUL, NOT_SCANNED
+from core.api.schema import operation
+from core.files.examining import NO_TIME_LEFT, TOO_LONG, TOO_MANY, UNREADABLE
+from core.files.kinds import OTHER_TYPE, TOO_LARGE
+from core.files.scanning import HARMFUL, NOT_SCANNED
 from tickets.api.response_schemas import FileCreated, FileList, FilesAttached
 from tickets.api.serializers import AttachFiles
 from tickets.changes.files import CLOSED, MOST_PER_TICKET, MOST_UNATTACHED

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from companies import statements
-from companies.api.answer_sizes import MOST_OF_ROWS
+from core.api.answer_sizes import MOST_OF_ROWS
+from core.data import statements
 from tickets.models import Comment, Ticket
 
 COMMENTS_IN_LIST = 50

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
-from companies.api.answer_sizes import LONGEST_ESCAPE, MOST_OF_ROWS, fitting_rows
-from companies.api.bodies import WrongField
 from companies.models import Company
+from core.api.answer_sizes import LONGEST_ESCAPE, MOST_OF_ROWS, fitting_rows
+from core.api.bodies import WrongField
 from shipments.models import Shipment
 from tickets.api import counting, following, page_bounds, searching
 from tickets.api.representation import Parts, appeal_row, file_row, history_rows, ticket_row

@@ -8,7 +8,7 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from companies.api.bodies import Integer, Text, Word
+from core.api.bodies import Integer, Text, Word
 from tickets import rules
 from tickets.statuses import Status, joined
 

@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from companies.api.shapes import Done, Error, FlagValue, NextCursor, Time, shape
-from companies.files.kinds import KINDS
+from core.api.shapes import Done, Error, FlagValue, NextCursor, Time, shape
+from core.files.kinds import KINDS
 from tickets.models import Appeal, Document
 from tickets.statuses import By, Status
 

@@ -7,11 +7,11 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from companies.api.bodies import Body, Integer, Text
 from companies.api.requests import CompanyRequest
-from companies.api.schema import operation
-from companies.api.shapes import Done
 from companies.api.views import CompanyView, Unprocessable, idempotent
+from core.api.bodies import Body, Integer, Text
+from core.api.schema import operation
+from core.api.shapes import Done
 from tickets import working
 from tickets.api.schema import CHANGED, STATUS_AFTER, TAG
 from tickets.api.text_refusals import TEXT_OF_DAY, stores_text

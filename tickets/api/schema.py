@@ -2,9 +2,9 @@
 
 from drf_spectacular.utils import extend_schema_view
 
-from companies.api.refusals import OwnRefusals
-from companies.api.schema import header, operation
-from companies.api.shapes import Done
+from core.api.refusals import OwnRefusals
+from core.api.schema import header, operation
+from core.api.shapes import Done
 from tickets.api.conversation import CommentsQuery
 from tickets.api.response_schemas import (
     CommentList,

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from companies import statements
-from companies.spellings import text_spellings
+from core.data import statements
+from core.values.spellings import text_spellings
 
 MOST_FOUND = 1_000
 # Block after block from the newest on, until there are enough; of a block only what is the

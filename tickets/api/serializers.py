@@ -7,8 +7,9 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 
-from companies import strict_json
-from companies.api.bodies import (
+from companies.api.uploads import IdOrName
+from core.api import strict_json
+from core.api.bodies import (
     PLACE_CURSOR,
     Body,
     Cursor,
@@ -17,8 +18,7 @@ from companies.api.bodies import (
     Word,
     WrongField,
 )
-from companies.api.uploads import IdOrName
-from companies.ids import ID_PATTERN
+from core.values.ids import ID_PATTERN
 from deliveries.api.serializers import Moment
 from tickets import rules
 from tickets.api import following

@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 
-from companies.files.kinds import KINDS
-from companies.files.storage import FileMissing, read_file
+from core.files.kinds import KINDS
+from core.files.storage import FileMissing, read_file
 from tickets.models import TicketFile
 
 SALT = "tickets.files"

@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from companies.api.schema import operation
-from companies.api.shapes import FlagValue, shape
+from core.api.schema import operation
+from core.api.shapes import FlagValue, shape
 from tickets.api.response_schemas import REFERENCES
 from tickets.api.serializers import TypesQuery
 from tickets.models.types import ELEMENTS

@@ -4,9 +4,9 @@ from django.http import Http404
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from companies.api.bodies import WrongField, errors_of
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
+from core.api.bodies import WrongField, errors_of
 from tickets import opening, updating
 from tickets.api import conversation, queries, schema, type_schema
 from tickets.api.asking import actor, base_of

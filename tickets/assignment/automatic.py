@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
 
-from companies import statements
-from companies.compiled_queries import CompiledQuery, Slot
-from companies.failing_rows import FailingRows
-from companies.measures import catalogue, counting
+from core.data import statements
+from core.data.compiled_queries import CompiledQuery, Slot
+from core.jobs.failing_rows import FailingRows
+from core.measures import catalogue, counting
 from tickets.assignment.loads import sum_up_later
 from tickets.assignment.picking import AgentLoad, loads_for_history, pick
 from tickets.changes.actors import SYSTEM

@@ -5,8 +5,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.texts import is_blank
-from companies.zones import active_zone, minute_text
+from core.values.texts import is_blank
+from core.values.zones import active_zone, minute_text
 from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.assignment.reassigning import NotGiven, assigned_text, lock_and_assign

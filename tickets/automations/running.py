@@ -11,7 +11,7 @@ from functools import partial
 from django.db.models import F, Q
 from django.utils import timezone
 
-from companies.failing_rows import FailingRows
+from core.jobs.failing_rows import FailingRows
 from tickets.automations.acting import act
 from tickets.automations.due import candidates, due, order_of
 from tickets.models import Automation

@@ -6,7 +6,7 @@ from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
-from companies.zones import moment_text
+from core.values.zones import moment_text
 from tickets.automations.waits import after_days
 from tickets.models import Automation
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.utils import translation
 from django.utils.translation import gettext
 
-from companies.files.refusals import FileRefused
+from core.files.refusals import FileRefused
 from tickets.changes.actors import Actor
 from tickets.changes.files import MOST_PER_TICKET, NewFile, keep_file
 from tickets.changes.history import record_history

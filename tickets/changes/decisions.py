@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils.translation import gettext
 
-from companies.money import money_text
+from core.values.money import money_text
 from tickets.changes.actors import Actor, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.news import telling

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.texts import is_blank
+from core.values.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.writes import change_status
 from tickets.models import Comment, RequestedDocument, Ticket

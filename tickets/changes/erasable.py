@@ -99,7 +99,7 @@ UPDATE tickets_requesteddocument SET name = 'erased ' || id WHERE ticket_id = AN
     "notifications": "DELETE FROM tickets_notification WHERE ticket_id = ANY(%(keys)s)",
     **WRITE_SEARCH_ENTRIES,
     "failed rows": """
-DELETE FROM companies_failedrow WHERE kind = 'ticket' AND key = ANY(%(keys)s::text[])
+DELETE FROM core_failedrow WHERE kind = 'ticket' AND key = ANY(%(keys)s::text[])
 """,
 }
 BLANK_FILES = {"files": FILES.format("id")}

@@ -5,7 +5,7 @@ from typing import Any
 
 from companies import erasing
 from companies.exporting import Exported, register_exported
-from companies.files.archive_names import archive_name
+from core.files.archive_names import archive_name
 from tickets.changes.erasable import TICKETS
 from tickets.models import TicketFile
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from companies import doorbell
-from companies.files import storage
-from companies.files.refusals import FileRefused
 from companies.models import Company
+from core.files import storage
+from core.files.refusals import FileRefused
+from core.jobs import doorbell
 from tickets.changes.actors import Actor
 from tickets.changes.documents import find_requested, fulfil
 from tickets.changes.history import record_history

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from companies import request_ids
-from companies.compiled_queries import insert_row
+from core.data.compiled_queries import insert_row
+from core.watch import request_ids
 from tickets.changes import news
 from tickets.changes.actors import Actor
 from tickets.changes.notifications import GIVEN, notify_of_assignment

@@ -6,10 +6,10 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from companies.failing_rows import FailingRows
-from companies.files import storage
-from companies.files.examining import make_thumbnail
-from companies.files.refusals import FileRefused
+from core.files import storage
+from core.files.examining import make_thumbnail
+from core.files.refusals import FileRefused
+from core.jobs.failing_rows import FailingRows
 from tickets.changes.files import remove_unfinished
 from tickets.models import TicketFile, UnfinishedFile
 

@@ -10,9 +10,9 @@ import unicodedata
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from companies.texts import legible, show_controls
-from companies.zones import moment_text
-from deliveries import mailing
+from core import mailing
+from core.values.texts import legible, show_controls
+from core.values.zones import moment_text
 from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
 from tickets.models import Appeal, Automation, Ticket

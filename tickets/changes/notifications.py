@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from companies import statements
-from companies.failing_rows import FailingRows
+from core.data import statements
+from core.jobs.failing_rows import FailingRows
 from tickets.changes.actors import SYSTEM, Actor
 from tickets.history_codes import Kind
 from tickets.models import Notification, Ticket

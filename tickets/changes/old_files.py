@@ -14,7 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from companies.failing_rows import FailingRows
+from core.jobs.failing_rows import FailingRows
 from tickets.changes.files import remove_unfinished
 from tickets.models import TicketFile
 from tickets.models.files import HAS_CONTENT

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.db import connection
 
-from companies.failing_rows import FailingRows
+from core.jobs.failing_rows import FailingRows
 from tickets.models import SearchEntry, Ticket
 
 TASK = "add_known_shipments"

@@ -10,7 +10,7 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from companies.failing_rows import FailingRows
+from core.jobs.failing_rows import FailingRows
 from tickets.changes.actors import SYSTEM, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.notifications import MOST_AT_ONCE, notify

@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from companies import statements
 from companies.models import Company
+from core.data import statements
 from tickets.changes.actors import Actor
 from tickets.models import Ticket
 from tickets.statuses import By

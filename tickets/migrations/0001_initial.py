@@ -12,8 +12,8 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import companies.encryption
-import companies.reading_order
+import core.data.encryption
+import core.data.reading_order
 import tickets.local_time
 import tickets.models.types
 
@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "ordering": [companies.reading_order.ReadingOrder("name")],
+                "ordering": [core.data.reading_order.ReadingOrder("name")],
             },
         ),
         migrations.CreateModel(
@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
                         to="otp_totp.totpdevice",
                     ),
                 ),
-                ("key", companies.encryption.EncryptedTextField(editable=False)),
+                ("key", core.data.encryption.EncryptedTextField(editable=False)),
             ],
             options={
                 "default_permissions": (),
@@ -1007,7 +1007,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "required document",
                 "verbose_name_plural": "required documents",
-                "ordering": ["type", companies.reading_order.ReadingOrder("carrier_name"), "id"],
+                "ordering": ["type", core.data.reading_order.ReadingOrder("carrier_name"), "id"],
             },
         ),
         migrations.CreateModel(
@@ -1102,7 +1102,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "ordering": [companies.reading_order.ReadingOrder("carrier_name"), "type"],
+                "ordering": [core.data.reading_order.ReadingOrder("carrier_name"), "type"],
             },
         ),
         migrations.CreateModel(

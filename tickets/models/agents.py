@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from tickets.local_time import check_zone, instant, time_there, weekday_there
 from tickets.models.clocks import WEEKDAYS, weekday_hours
 from tickets.models.tickets import Ticket, TicketQuerySet

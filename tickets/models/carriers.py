@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from companies.reading_order import reading_key
+from core.data.reading_order import reading_key
 from shipments.carriers import carrier_key
 
 # Looks at one entry of the index for each.

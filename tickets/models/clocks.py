@@ -8,7 +8,7 @@ from django.utils.dates import WEEKDAYS as DAYS
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy, pgettext
 
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from tickets.models.types import TicketType
 
 # Django's, in its translations.

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from companies.money import money_text
+from core.values.money import money_text
 from tickets.models.types import TicketType
 from tickets.money import MOST, PLACES
 from tickets.statuses import ACCEPTING, TERMINAL, Status

@@ -3,7 +3,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
-from companies.reading_order import ReadingOrder
+from core.data.reading_order import ReadingOrder
 from tickets.models.tickets import Ticket
 from tickets.models.types import TicketType
 from tickets.statuses import By

@@ -5,7 +5,7 @@ from binascii import unhexlify
 from django.db import models
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from companies.encryption import EncryptedTextField, UnreadableSecret
+from core.data.encryption import EncryptedTextField, UnreadableSecret
 
 
 class Phone(TOTPDevice):

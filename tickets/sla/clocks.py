@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from companies.times import is_plausible
+from core.values.times import is_plausible
 from tickets.sla.calendars import BusinessHours, add_business_time, business_time_between
 from tickets.statuses import PAUSED, RUNNING, TERMINAL, TOLD, By, Status
 

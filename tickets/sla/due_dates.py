@@ -11,7 +11,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import QuerySet
 
-from companies.compiled_queries import CompiledQuery, Slot
+from core.data.compiled_queries import CompiledQuery, Slot
 from shipments.models import Shipment
 from tickets.models import HistoryEntry, Ticket
 from tickets.sla import clocks, policy

@@ -12,8 +12,8 @@ from functools import partial
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from companies import doorbell
-from companies.failing_rows import MOST_FAILURES, FailingRows
+from core.jobs import doorbell
+from core.jobs.failing_rows import MOST_FAILURES, FailingRows
 from shipments.models import Shipment
 from tickets.models import HistoryEntry, Ticket
 from tickets.sla import policy

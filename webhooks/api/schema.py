@@ -4,9 +4,9 @@ from base64 import b64encode
 
 from drf_spectacular.utils import extend_schema_view
 
-from companies.api.refusals import OwnRefusals
-from companies.api.schema import operation
-from companies.api.shapes import Done
+from core.api.refusals import OwnRefusals
+from core.api.schema import operation
+from core.api.shapes import Done
 from webhooks.api.serializers import (
     ChangeWebhook,
     ListWebhooks,

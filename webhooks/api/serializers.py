@@ -5,8 +5,8 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from companies.api.bodies import Body, Cursor, Flag, Integer, Text
-from companies.ids import ID_PATTERN, LARGEST_ID, read_id
+from core.api.bodies import Body, Cursor, Flag, Integer, Text
+from core.values.ids import ID_PATTERN, LARGEST_ID, read_id
 from webhooks import targets
 from webhooks.event_types import registry
 

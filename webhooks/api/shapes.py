@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from companies.api.shapes import Error, FlagValue, NextCursor, Time, shape
+from core.api.shapes import Error, FlagValue, NextCursor, Time, shape
 from webhooks.event_types import registry
 
 

@@ -6,10 +6,10 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework.response import Response
 
-from companies.api.bodies import WrongField
 from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
-from companies.encryption import SecretText, UnreadableSecret
+from core.api.bodies import WrongField
+from core.data.encryption import SecretText, UnreadableSecret
 from webhooks import services
 from webhooks.api import schema
 from webhooks.api.serializers import (

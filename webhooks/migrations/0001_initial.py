@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import companies.encryption
+import core.data.encryption
 
 
 class Migration(migrations.Migration):
@@ -55,9 +55,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("begins_after", models.BigIntegerField(db_default=0, default=0, editable=False)),
-                ("auth_token", companies.encryption.EncryptedTextField(editable=False, null=True)),
-                ("secret", companies.encryption.EncryptedTextField(editable=False, null=True)),
-                ("next_secret", companies.encryption.EncryptedTextField(editable=False, null=True)),
+                ("auth_token", core.data.encryption.EncryptedTextField(editable=False, null=True)),
+                ("secret", core.data.encryption.EncryptedTextField(editable=False, null=True)),
+                ("next_secret", core.data.encryption.EncryptedTextField(editable=False, null=True)),
                 ("next_secret_at", models.DateTimeField(editable=False, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("updated_at", models.DateTimeField(auto_now=True)),

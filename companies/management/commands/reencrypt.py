@@ -1,7 +1,7 @@
 from typing import Any
 
 from companies.commands import OperatorCommand, Said
-from companies.reencryption import Census, reencrypt_all, take_census
+from core.data.reencryption import Census, reencrypt_all, take_census
 
 
 class Command(OperatorCommand):

@@ -4,11 +4,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies import doctor
 from companies.commands import OperatorCommand, Said
-from companies.doctor import Finding, Grade
-from config import database, first_env_file
+from config import first_env_file
 from config.examining import PATIENCE_SECONDS, all_checks
+from core.data import database
+from core.watch import doctor
+from core.watch.doctor import Finding, Grade
 
 # Of the first file of variables: all on one host, where PostgreSQL knows us by our user.
 LOCAL = {

@@ -14,8 +14,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from psycopg.errors import LockNotAvailable
 
 from companies import restoring
-from companies.doctor import first_line
-from config.database import ENCODING, encoding_of
+from core.data.database import ENCODING, encoding_of
+from core.watch.doctor import first_line
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from companies.times import whole_seconds
+from core.values.times import whole_seconds
 from desk.people.gate import SECOND_FACTOR_GIVEN
 from desk.people.sign_on import attempts, identities, provider
 

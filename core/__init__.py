@@ -1,0 +1,1 @@
+"""What every app stands on: it knows none of them."""

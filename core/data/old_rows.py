@@ -1,0 +1,55 @@
+"""Deleting what is old, in steps: each a short statement that is committed by itself."""
+
+import math
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+STEP = 5_000
+
+
+def delete_in_steps(rows: QuerySet[Any], *, dry_run: bool = False, most: float = math.inf) -> int:
+    """Delete the rows of a queryset that an index finds; returns how many.
+
+    Having deleted `most` or more it leaves the others to the next call.
+    """
+    if dry_run:
+        return rows.count()
+    deleted = 0
+    while deleted < most and (keys := list(rows.values_list("pk", flat=True)[:STEP])):
+        deleted += delete_rows_by_key(rows, keys)
+    return deleted
+
+
+def delete_oldest(
+    rows: QuerySet[Any],
+    time: str,
+    before: datetime,
+    *,
+    dry_run: bool = False,
+    show: Callable[[str], None] = lambda text: None,
+    most: float = math.inf,
+) -> int:
+    """Delete rows whose column `time` is before a time; returns how many.
+
+    For rows that come in the order of their keys and whose time has no index: they are walked in
+    that order, up to the first step with nothing old in it. `show` hears how far it has come.
+    Having deleted `most` or more it leaves the others to the next call.
+    """
+    deleted, last = 0, None
+    while deleted < most:
+        left = rows if last is None else rows.filter(pk__gt=last)
+        found = list(left.order_by("pk").values_list("pk", time)[:STEP])
+        old = [key for key, at in found if at < before]
+        if not old:
+            return deleted
+        last = found[-1][0]
+        deleted += len(old) if dry_run else delete_rows_by_key(rows, old)
+        show(f"{rows.model._meta.verbose_name_plural}: {deleted}")
+    return deleted
+
+
+def delete_rows_by_key(rows: QuerySet[Any], keys: list[Any]) -> int:
+    return int(rows.model._base_manager.filter(pk__in=keys).delete()[0]) if keys else 0

@@ -1,0 +1,122 @@
+"""Waiting for PostgreSQL has an end, and a server that takes no writes is as good as away.
+
+The server's own statement_timeout works as long as the server does. One that hangs, or that a
+network has cut off, would be waited for until the kernel gives up, after a quarter of an hour.
+"""
+
+import math
+import select
+import time
+from contextlib import suppress
+from functools import partial
+from types import ModuleType
+from typing import Any, Protocol
+
+import psycopg
+from django.db.backends.postgresql import base
+from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
+
+from core.data.postgresql.answering import SILENCE
+
+# A server that was there so long ago is taken to be there, unless it has closed the connection.
+TRUSTED_SECONDS = 1.0
+
+
+class Waiter(Protocol):
+    """Who does something else while a connection of its own waits."""
+
+    @property
+    def working(self) -> bool:
+        """Whether it is asked from where it can wait."""
+
+    def wait(self, steps: Any, descriptor: int, seconds: float) -> Any:
+        """As psycopg.waiting.wait; raises TimeoutError when the time is over."""
+
+    def elsewhere(self, make: Any) -> Any:
+        """What `make` returns, which blocks."""
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """Waits for a statement for `patience` seconds at most; None is for ever.
+
+    No transaction of ours is read-only, so a server that refuses a write for that reason is the
+    primary no longer. The connection is closed, and the next one looks for who is.
+    """
+
+    patience: float | None = None
+    waiter: Waiter | None = None
+    used_at = 0.0
+
+    def is_quiet(self) -> bool:
+        """Whether the server has neither said anything nor closed the connection."""
+        poll = select.poll()
+        poll.register(self.pgconn.socket, select.POLLIN)
+        return not poll.poll(0)
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        """As psycopg's own; raises OperationalError when the time is over or where the server
+        takes no writes, and closes.
+        """
+        try:
+            seconds = SILENCE.seconds_left(self.patience if timeout is None else timeout)
+        except psycopg.OperationalError:
+            self.pgconn.finish()
+            raise
+        self.used_at = time.monotonic()
+        try:
+            if self.waiter and self.waiter.working:
+                answer = self.waiter.wait(gen, self.pgconn.socket, seconds or math.inf)
+            else:
+                answer = super().wait(gen, interval, seconds)
+            SILENCE.began = False
+            return answer
+        except (_WaitTimeout, TimeoutError):
+            self.pgconn.finish()
+            SILENCE.began = True
+            raise psycopg.OperationalError(
+                f"the database has not answered for {seconds:g} seconds"
+            ) from None
+        except ReadOnlySqlTransaction as error:
+            self.pgconn.finish()
+            raise psycopg.OperationalError(
+                "the database takes no writes: it is the primary no longer"
+            ) from error
+
+
+def bounded_psycopg() -> ModuleType:
+    """Everything that Django asks of psycopg, with connections of our own."""
+    module = ModuleType(psycopg.__name__)
+    vars(module).update({**vars(psycopg), "connect": BoundedConnection.connect})
+    return module
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Bounded by PATIENCE_SECONDS of the database's settings; its WAITER waits, if it has one."""
+
+    Database = bounded_psycopg()
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> BoundedConnection:
+        seconds = SILENCE.connect_seconds(int(conn_params.get("connect_timeout") or 0))
+        make = partial(super().get_new_connection, {**conn_params, "connect_timeout": seconds})
+        waiter: Waiter | None = self.settings_dict.get("WAITER")
+        # Names are looked up, and servers tried one after the other.
+        try:
+            connection: BoundedConnection = waiter.elsewhere(make) if waiter else make()
+        except psycopg.errors.ConnectionTimeout:
+            SILENCE.began = True
+            raise
+        connection.patience = self.settings_dict.get("PATIENCE_SECONDS")
+        connection.waiter = waiter
+        return connection
+
+    def is_usable(self) -> bool:
+        """Asked before the first statement of each request on a kept connection.
+
+        One that was used a moment ago and has not been closed since is not asked for a sign of life
+        (decision page web-threads-keep-their-connection).
+        """
+        kept: BoundedConnection | None = self.connection
+        if kept is not None and time.monotonic() - kept.used_at < TRUSTED_SECONDS:
+            with suppress(psycopg.Error, OSError):
+                return kept.is_quiet() or super().is_usable()
+        return super().is_usable()

@@ -1,0 +1,135 @@
+"""Which key of FIELD_KEYS opens each stored secret, and all of them encrypted with the newest.
+
+Every field of the class EncryptedTextField takes part, whichever app it is of.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Model
+
+from core.data.encryption import (
+    NEWEST,
+    Ciphertext,
+    EncryptedTextField,
+    UnreadableSecret,
+    open_with_keys,
+)
+
+# Rows that are locked at a time: whoever wants one of them waits for some tens of milliseconds.
+BATCH = 200
+MOST_NAMED = 20
+
+Show = Callable[[str], None]
+Row = tuple[Any, dict[str, Ciphertext | None]]
+
+
+@dataclass
+class Census:
+    """How many secrets each key opens, newest first, and what else there is."""
+
+    by_key: list[int]
+    unreadable: int = 0
+    # Some of the rows that hold an unreadable one, such as "webhook 7".
+    unreadable_rows: list[str] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """Secrets that are not encrypted with the newest key."""
+        return sum(self.by_key[NEWEST + 1 :]) + self.unreadable
+
+    def add(self, model: type[Model], row: Row) -> None:
+        key, secrets = row
+        for secret in filter(None, secrets.values()):
+            try:
+                self.by_key[position_of_key(secret)] += 1
+            except UnreadableSecret:
+                self.unreadable += 1
+                name = f"{model._meta.verbose_name} {key}"
+                if len(self.unreadable_rows) < MOST_NAMED and name not in self.unreadable_rows:
+                    self.unreadable_rows.append(name)
+
+
+def take_census(show: Show, is_over: Callable[[], bool] = lambda: False) -> Census:
+    """Look at every secret, or at those there is time for: until `is_over` says so."""
+    census = Census([0] * len(settings.FIELD_KEYS))
+    for model, names in encrypted_fields():
+        for batch in batches(model, names):
+            for row in batch:
+                census.add(model, row)
+            show(f"{model._meta.verbose_name_plural}: up to {batch[-1][0]}")
+            if is_over():
+                return census
+    return census
+
+
+def reencrypt_all(show: Show) -> int:
+    """Encrypt with the newest key whatever is not; returns how many secrets that were.
+
+    Each batch is committed by itself. Stopped and begun again it goes on: what is done is left.
+    """
+    rewritten = 0
+    for model, names in encrypted_fields():
+        for batch in batches(model, names):
+            old = [key for key, secrets in batch if any(map(is_old, secrets.values()))]
+            rewritten += rewrite(model, names, old) if old else 0
+            show(f"{model._meta.verbose_name_plural}: {rewritten} rewritten")
+    return rewritten
+
+
+@transaction.atomic
+def rewrite(model: type[Model], names: list[str], keys: list[Any]) -> int:
+    """Lock these rows, look at them again, and encrypt anew what an older key opens."""
+    rewritten = 0
+    locked = model._base_manager.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    for row in locked.filter(pk__in=keys).only("pk", *names):
+        old = {name: row.__dict__[name] for name in names if is_old(row.__dict__[name])}
+        if old:
+            changes = {name: open_with_keys(each.stored)[1] for name, each in old.items()}
+            model._base_manager.filter(pk=row.pk).update(**changes)
+            rewritten += len(changes)
+    return rewritten
+
+
+def batches(model: type[Model], names: list[str]) -> Iterator[list[Row]]:
+    """All rows in the order of their keys: each key, and its secrets by name."""
+    rows, last = model._base_manager.order_by("pk"), None
+    while True:
+        ahead = rows if last is None else rows.filter(pk__gt=last)
+        found = [
+            (key, dict(zip(names, secrets, strict=True)))
+            for key, *secrets in ahead.values_list("pk", *names)[:BATCH]
+        ]
+        if not found:
+            return
+        yield found
+        last = found[-1][0]
+
+
+def encrypted_fields() -> Iterator[tuple[type[Model], list[str]]]:
+    """Every table that holds secrets, and the names of its columns that do."""
+    for model in apps.get_models():
+        names = [each.attname for each in model._meta.concrete_fields if is_encrypted_field(each)]
+        if names and not model._meta.proxy:
+            yield model, names
+
+
+def is_encrypted_field(each: object) -> bool:
+    return isinstance(each, EncryptedTextField)
+
+
+def position_of_key(secret: Ciphertext) -> int:
+    """The position of the key that opens it. Raises UnreadableSecret."""
+    return open_with_keys(secret.stored)[0]
+
+
+def is_old(secret: Ciphertext | None) -> bool:
+    """Whether another key than the newest opens it."""
+    try:
+        return secret is not None and position_of_key(secret) != NEWEST
+    except UnreadableSecret:
+        return False

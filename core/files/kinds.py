@@ -1,0 +1,84 @@
+"""Kinds of files that are accepted, known by their content, and names to show them by."""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+import puremagic
+
+from core.files.refusals import FileRefused
+from core.files.refused_kinds import BURIED_PDF, TEXT, is_text, refused_kind
+from core.values.texts import is_blank
+
+MOST_BYTES = 10 * 1024 * 1024
+TOO_LARGE = f"A file has at most {MOST_BYTES // 1024**2} MiB; send a smaller one."
+OTHER_TYPE = "Send a JPEG, PNG, WebP or PDF file."
+# Viewers look for it so far: printers, mail gateways and scripts write lines before it.
+BEGIN_OF_PDF, SEARCHED_FOR_PDF = b"%PDF-", 1024
+END_OF_PDF = b"%%EOF"
+LONGEST_NAME = 150
+# What is looked at of a name, however long it is.
+READ_OF_NAME = 1000
+# Control, format (zero-width and bidirectional), unassigned and private characters, half pairs.
+NEVER_IN_A_NAME = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+SPECIAL = re.compile(r'[<>:"|?*%]')
+
+
+class FileKind(NamedTuple):
+    """A kind that is taken: its word for people, and how names of it may end, the usual first."""
+
+    label: str
+    extensions: tuple[str, ...]
+    # May a browser show it, or only save it? Nothing runs in a picture.
+    inline: bool
+
+
+KINDS = {
+    "image/jpeg": FileKind("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), True),
+    "image/png": FileKind("PNG", (".png",), True),
+    "image/webp": FileKind("WebP", (".webp",), True),
+    "application/pdf": FileKind("PDF", (".pdf",), False),
+}
+
+
+def media_type_of(content: bytes) -> str:
+    """The type of a file by its first bytes; its name has no say. Raises FileRefused."""
+    if not content:
+        raise FileRefused("The file is empty.", code="file_empty")
+    if len(content) > MOST_BYTES:
+        raise FileRefused(TOO_LARGE, code="file_too_large")
+    try:
+        found: str = puremagic.magic_string(content)[0].mime_type
+    except puremagic.PureError:
+        found = ""
+    if found in KINDS:
+        return found
+    other = refused_kind(content)
+    if other is None and BEGIN_OF_PDF in content[:SEARCHED_FOR_PDF]:
+        return "application/pdf"
+    if other is None and BEGIN_OF_PDF in content and END_OF_PDF in content:
+        other = BURIED_PDF
+    if other is None and is_text(content):
+        other = TEXT
+    text = OTHER_TYPE if other is None else f"This is {other.name}. {OTHER_TYPE} {other.advice}"
+    raise FileRefused(text.rstrip(), code="file_type_not_allowed")
+
+
+def shown_name(name: str, media_type: str) -> str:
+    """The name as people are shown it and may save it: no folders, nothing invisible, short, and
+    with an ending that tells the truth.
+    """
+    last = re.split(r"[/\\]", name[:READ_OF_NAME])[-1]
+    visible = (
+        " " if one.isspace() else one
+        for one in unicodedata.normalize("NFC", last)
+        if one.isspace() or unicodedata.category(one) not in NEVER_IN_A_NAME
+    )
+    text = " ".join(SPECIAL.sub("_", "".join(visible)).split()).rstrip(". ")
+    extensions = KINDS[media_type].extensions
+    ending = next((one for one in extensions if text.lower().endswith(one)), "")
+    stem = text[: len(text) - len(ending)].strip(". ")
+    if is_blank(stem):
+        stem = "file"
+    ending = text[len(text) - len(ending) :] if ending else extensions[0]
+    return stem[: LONGEST_NAME - len(ending)].rstrip(". ") + ending

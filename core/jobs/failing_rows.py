@@ -1,0 +1,179 @@
+"""One bad row harms only itself: whoever works through many goes on without it, and says so.
+
+A row that fails is noted in a table, logged once, and shown at the desk and by /readyz, until it is
+done after all, or a day after it failed last.
+Why: decision page config-one-bad-row-harms-only-itself.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Count, F, Model, QuerySet
+from django.utils import timezone
+
+from core.models import FailedRow
+
+logger = logging.getLogger(__name__)
+K = TypeVar("K")
+M = TypeVar("M", bound=Model)
+
+# No row's fault: the database is away, waits for a lock, or is full. The whole run is repeated.
+NOBODY_S_FAULT = (OperationalError, InterfaceError)
+# Where so many fail in one run it is not the rows that are bad.
+MOST_FAILURES = 100
+REMEMBERED = timedelta(days=1)
+LONGEST_KEY, LONGEST_ERROR = 100, 300
+# What people are told of an error that nobody foresaw; the log has the rest.
+UNFORESEEN = "An unexpected error. Nothing was changed."
+
+
+class TooManyFailures(RuntimeError):
+    """It is not the rows that are bad; the message has the last of them."""
+
+
+class Outcome(NamedTuple, Generic[K]):
+    """How many were done, and why the others were not."""
+
+    done: int
+    refused: dict[K, str]
+
+
+def do_each(
+    keys: Iterable[K],
+    act: Callable[[K], object],
+    *,
+    refusals: tuple[type[Exception], ...] = (),
+    stops: tuple[type[Exception], ...] = (),
+) -> Outcome[K]:
+    """Do something for each, in a transaction of its own; none that fails keeps the others.
+
+    The words of `refusals` are for people; other errors are logged. Raises those of `stops`, and
+    what the database says when it is away.
+    """
+    done, refused = 0, {}
+    for key in keys:
+        try:
+            with transaction.atomic():
+                act(key)
+        except stops:
+            raise
+        except refusals as refusal:
+            refused[key] = str(refusal)
+        except Exception as error:
+            if isinstance(error, NOBODY_S_FAULT) and not connection_lives():
+                raise
+            logger.exception("%s failed for %s", act.__qualname__, key)
+            refused[key] = UNFORESEEN
+        else:
+            done += 1
+    return Outcome(done, refused)
+
+
+def count_failed_rows() -> dict[str, int]:
+    """Return how many rows each job has failed on lately."""
+    lately = FailedRow.objects.filter(last_at__gte=timezone.now() - REMEMBERED).order_by()
+    return dict(lately.values_list("job").annotate(number=Count("*")))
+
+
+def note_failed_row(job: str, kind: str, key: str, error: str) -> bool:
+    """Record that a job failed on a row; True if that is new."""
+    row, made = FailedRow.objects.get_or_create(
+        job=job,
+        kind=kind,
+        key=key[:LONGEST_KEY],
+        defaults={"error": error[:LONGEST_ERROR]},
+    )
+    if not made:
+        again = {"last_at": timezone.now(), "times": F("times") + 1}
+        FailedRow.objects.filter(pk=row.pk).update(error=error[:LONGEST_ERROR], **again)
+    return made
+
+
+def lately_failed_keys(job: str, kind: str) -> list[str]:
+    rows = FailedRow.objects.filter(job=job, kind=kind)
+    return list(rows.filter(last_at__gte=timezone.now() - REMEMBERED).values_list("key", flat=True))
+
+
+def forget_failed_rows(job: str, kind: str, keys: Iterable[object]) -> None:
+    FailedRow.objects.filter(job=job, kind=kind, key__in=list(map(str, keys))).delete()
+
+
+def forget_old_rows() -> None:
+    """Delete the rows of all tasks that last failed more than REMEMBERED ago."""
+    FailedRow.objects.filter(last_at__lt=timezone.now() - REMEMBERED).delete()
+
+
+def connection_lives() -> bool:
+    return connection.connection is not None and connection.is_usable()
+
+
+class FailingRows:
+    """Failures of one run of a job, which is named as its pulse is."""
+
+    def __init__(self, job: str) -> None:
+        self.job = job
+        self.failed: dict[tuple[str, str], str] = {}
+        # Those that failed in earlier runs.
+        self.known: set[tuple[str, str]] = set()
+        for row in FailedRow.objects.filter(job=job):
+            if row.last_at < timezone.now() - REMEMBERED:
+                row.delete()
+            else:
+                self.known.add((row.kind, row.key))
+
+    def first(self, found: QuerySet[M], most: int, key: str = "pk") -> list[M]:
+        """The first `most` of these, and only then those that failed in earlier runs."""
+        failed = {f"{key}__in": [known for _, known in self.known]}
+        rows = list(found.exclude(**failed)[:most])
+        return rows + list(found.filter(**failed)[: most - len(rows)])
+
+    def do(
+        self,
+        kind: str,
+        keys: Sequence[K],
+        work: Callable[[Sequence[K]], object],
+        *,
+        not_theirs: tuple[type[Exception], ...] = (),
+    ) -> int:
+        """Do `work` for all keys in a transaction; where it fails, for each half of them.
+
+        So only what fails by itself is left out and noted. Returns how many were done. Raises
+        TooManyFailures, the errors that no row is to blame for, and those of `not_theirs`.
+        """
+        blameless: tuple[type[Exception], ...] = (*NOBODY_S_FAULT, *not_theirs)
+        try:
+            with transaction.atomic():
+                work(keys)
+        except blameless:
+            raise
+        except Exception as error:
+            if len(keys) > 1:
+                middle = len(keys) // 2
+                halves = keys[:middle], keys[middle:]
+                return sum(self.do(kind, half, work, not_theirs=not_theirs) for half in halves)
+            self.note(kind, keys[0], error)
+            return 0
+        self.forget(kind, keys)
+        return len(keys)
+
+    def note(self, kind: str, key: object, error: Exception) -> None:
+        """Keep that a row failed; log it the first time. Raises TooManyFailures."""
+        text = f"{type(error).__name__}: {error}".replace("\x00", "").partition("\n")[0]
+        row = kind, str(key)[:LONGEST_KEY]
+        self.failed[row] = text
+        if note_failed_row(self.job, *row, text):
+            about = {"job": self.job}
+            without = "%s goes on without %s %s"
+            logger.error(without, self.job, *row, exc_info=error, extra=about)
+        if len(self.failed) >= MOST_FAILURES:
+            raise TooManyFailures(f"{len(self.failed)} rows failed, the last with {text}")
+
+    def forget(self, kind: str, keys: Sequence[Any]) -> None:
+        """These have been done after all."""
+        done = self.known & {(kind, str(key)[:LONGEST_KEY]) for key in keys} if self.known else ()
+        for _, key in done:
+            FailedRow.objects.filter(job=self.job, kind=kind, key=key).delete()
+        self.known.difference_update(done)

@@ -1,0 +1,1 @@
+"""Values that are read and written everywhere: ids, times, texts, money."""

@@ -1,0 +1,1 @@
+"""What says how the service does: checks, hosts, traces, processes."""

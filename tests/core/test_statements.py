@@ -1,0 +1,27 @@
+"""Our own way to PostgreSQL."""
+
+import pytest
+from django.db import connection
+
+from core.data import statements
+
+
+@pytest.mark.parametrize(("pooled", "prepared"), [(False, 1), (True, 0)])
+def test_prepares_statements_unless_a_pooler_stands_between(
+    rows_to_keep: None, pooled: bool, prepared: int
+) -> None:
+    connection.close()
+    connection.settings_dict["POOLED"] = pooled
+    try:
+        for number in range(3):
+            with statements.cursor() as cursor:
+                cursor.execute("SELECT %s::integer + 40002", [number])
+                assert cursor.fetchone() == (number + 40002,)
+    finally:
+        del connection.settings_dict["POOLED"]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%40002%'")
+        found = cursor.fetchone()[0]
+    connection.close()
+
+    assert found == prepared
