@@ -20,7 +20,7 @@ from config import (
     env_files,
     health,
 )
-from config.examining import hosts_are_alike
+from config.host_traits import hosts_are_alike
 from config.startup import load_checks, problem_line
 from core.data.database import ENCODING, encoding_of
 from core.watch.checks import SETTINGS

@@ -9,7 +9,7 @@ import json
 import random
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.db import Error, transaction
@@ -26,14 +26,11 @@ from deliveries.upkeep import deleted_webhooks, partitions
 from deliveries.upkeep.partitions import PartitionsNotMade
 from faults.simulation.plan import SUBJECTS, Thing
 from faults.simulation.scheduler import Actor
+from faults.simulation.stage import Stage
 from faults.simulation.world import HOSTS, TYPES
 from webhooks import services
 from webhooks.models import Webhook
 from webhooks.services import UnknownWebhook
-
-if TYPE_CHECKING:
-    from faults.simulation.run import Run
-
 
 ACTS_WITH_END = ("pause", "company off", "hold", "drain")
 
@@ -45,7 +42,7 @@ class RolledBack(Exception):
 class Acts:
     """By name; each gets the thing that is planned and does it, as the actor that runs."""
 
-    def __init__(self, run: "Run") -> None:
+    def __init__(self, run: Stage) -> None:
         self.run, self.world = run, run.world
         self.number = 0
 

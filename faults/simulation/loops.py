@@ -1,20 +1,16 @@
 """The places of workers, each with an engine loop, and with another one after it has ended."""
 
-from typing import TYPE_CHECKING
-
 from deliveries.engine.loop import Engine
 from faults.simulation.database import Beside
 from faults.simulation.network import Bell, Transport
 from faults.simulation.scheduler import Actor
-
-if TYPE_CHECKING:
-    from faults.simulation.run import Run
+from faults.simulation.stage import Stage
 
 
 class Loop:
     """A place of a worker: an engine loop, and another one after it has ended."""
 
-    def __init__(self, run: "Run", number: int) -> None:
+    def __init__(self, run: Stage, number: int) -> None:
         self.run, self.number = run, number
         self.host = f"host-{number % 2}"
         self.stopping = False

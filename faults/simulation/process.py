@@ -3,10 +3,10 @@
 import logging
 import random
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -15,9 +15,7 @@ from django.test import override_settings
 from core.data.statements import PreparingCursor
 from faults.simulation.plan import LADDER
 from faults.simulation.scheduler import Scheduler
-
-if TYPE_CHECKING:
-    from faults.simulation.run import Run
+from faults.simulation.stage import Stage
 
 
 def noting(scheduler: Scheduler) -> Any:
@@ -33,7 +31,7 @@ def noting(scheduler: Scheduler) -> Any:
 
 
 @contextmanager
-def in_simulated_time(run: "Run") -> Iterator[None]:
+def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
     """Put the clock of the run, its ids and its doorbell in the place of those of the process."""
     kept = connections[DEFAULT_DB_ALIAS]
     ids = random.Random(run.plan.seed)  # noqa: S311 - a simulation
@@ -56,8 +54,8 @@ def in_simulated_time(run: "Run") -> Iterator[None]:
                 getppid=lambda: 1, getpid=lambda: len(run.ledger)
             ),
             "deliveries.engine.leases.socket": SimpleNamespace(gethostname=host),
-            "core.jobs.doorbell.ring": run.ring,
-            "deliveries.doorbell.ring_engine": run.ring,
+            "core.jobs.doorbell.ring": ring,
+            "deliveries.doorbell.ring_engine": ring,
             "core.measures.sums.are_due": lambda: False,
             "core.measures.sums.write_sums": lambda: True,
         }.items():

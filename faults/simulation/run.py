@@ -1,16 +1,14 @@
 """A run: loops, receivers and people on one thread, from a plan to a ledger."""
 
-import random
 from contextlib import closing
-from typing import Any
 
 from faults.simulation.acts import ACTS_WITH_END, Acts
-from faults.simulation.database import Line, Lines
+from faults.simulation.database import Line
 from faults.simulation.loops import Loop
-from faults.simulation.network import Network
 from faults.simulation.plan import LADDER, Plan, Thing
 from faults.simulation.process import in_simulated_time
-from faults.simulation.scheduler import Actor, Scheduler
+from faults.simulation.scheduler import Actor
+from faults.simulation.stage import Entry, Stage
 from faults.simulation.troubles import Troubles
 from faults.simulation.world import World, secret_of
 
@@ -18,38 +16,26 @@ from faults.simulation.world import World, secret_of
 SETTLE_SECONDS = 150.0
 # Each place has its loop again by then: a statement may hang for ten seconds.
 JOINED_SECONDS = 20.0
-Entry = dict[str, Any]
 
 
-class Run:
-    """Plays a plan on a world. The ledger is what happened, with `story` every statement too."""
+class Run(Stage):
+    """Plays a plan on its world, to the ledger."""
 
     def __init__(self, plan: Plan, world: World, *, story: bool = False) -> None:
-        self.plan, self.world = plan, world
-        self.dice = random.Random(plan.seed)  # noqa: S311 - a simulation
-        self.scheduler = Scheduler(self.dice)
-        self.ledger: list[Entry] = []
-        self.lines = Lines(self.scheduler, world.observer, world.clock)
-        self.network = Network(self.scheduler, self.dice, self.tell)
-        self.troubles, self.acts = Troubles(self), Acts(self)
-        self.lines.tell, self.lines.trouble_of = self.tell, self.troubles.of_statement
-        self.lines.is_away = self.troubles.database_is_away
-        self.network.mood_of, self.network.comes = self.troubles.mood_of, self.troubles.comes
-        self.scheduler.between = self.lines.look_at_blocked
-        if story:
-            self.lines.note = lambda who, asks: self.tell("asks", who=who, asks=asks)
+        super().__init__(plan, world, story=story)
         self.loops: list[Loop] = []
         self.people: list[Actor] = []
-
-    def tell(self, what: str, **facts: Any) -> None:
-        self.ledger.append({"at": round(self.scheduler.now, 6), "what": what, **facts})
+        self.troubles, self.acts = Troubles(self, self.loops), Acts(self)
+        self.lines.trouble_of = self.troubles.of_statement
+        self.lines.is_away = self.troubles.database_is_away
+        self.network.mood_of, self.network.comes = self.troubles.mood_of, self.troubles.comes
 
     def play(self) -> list[Entry]:
         """Let it all happen; returns the ledger."""
-        with in_simulated_time(self), closing(self.lines):
+        with in_simulated_time(self, self.ring), closing(self.lines):
             self.world.begin()
             self.tell("world", webhooks=self._webhooks(), ladder=LADDER, loops=self.plan.loops)
-            self.loops = [Loop(self, number) for number in range(self.plan.loops)]
+            self.loops += [Loop(self, number) for number in range(self.plan.loops)]
             for number, thing in enumerate(self.plan.things):
                 self.scheduler.at(thing.at, lambda n=number, each=thing: self._begin(n, each))
             self.scheduler.run(self.plan.calm_at)

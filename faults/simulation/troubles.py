@@ -1,17 +1,14 @@
 """Faults of a run. Each is named as the plan names it."""
 
 import math
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from faults.simulation.loops import Loop
 from faults.simulation.network import WELL, Mood
 from faults.simulation.plan import BREAKS, MOODS, STATEMENTS, Thing
 from faults.simulation.scheduler import Actor
+from faults.simulation.stage import Stage
 from faults.simulation.world import HOSTS
-
-if TYPE_CHECKING:
-    from faults.simulation.run import Run
 
 # The part of statements that are lost while lines break.
 BREAK_PART = 0.15
@@ -23,8 +20,8 @@ RESTART_SECONDS, STOPS_WITHIN = 0.2, 12.0
 class Troubles:
     """The faults of a run, and what they make of each statement and each request."""
 
-    def __init__(self, run: "Run") -> None:
-        self.run, self.scheduler = run, run.scheduler
+    def __init__(self, run: Stage, loops: Sequence[Loop]) -> None:
+        self.run, self.loops, self.scheduler = run, loops, run.scheduler
         self.database_away_until = self.broker_away_until = -math.inf
         self.windows: list[tuple[float, Thing]] = []
         # Troubles that wait for a moment of their loop.
@@ -44,7 +41,7 @@ class Troubles:
         self.windows.clear()
         self.armed.clear()
         self.database_away_until = self.broker_away_until = -math.inf
-        for loop in self.run.loops:
+        for loop in self.loops:
             loop.actor.frozen_until = -math.inf
             if loop.actor.over or loop.stopping:
                 self.scheduler.at(self.scheduler.now + 1.0, loop.start_again)
@@ -54,7 +51,7 @@ class Troubles:
         self._at_its_moment(loop, thing.how, lambda: self._lose(loop, thing.seconds))
 
     def make_kill_host(self, thing: Thing) -> None:
-        for loop in self.run.loops:
+        for loop in self.loops:
             if loop.number % 2 == thing.which % 2:
                 loop.actor.host_is_gone = True
                 self._lose(loop, thing.seconds)
@@ -124,7 +121,7 @@ class Troubles:
         return (each for until, each in self.windows if each.what == what and now < until)
 
     def _loop(self, thing: Thing) -> Loop:
-        return self.run.loops[thing.which % len(self.run.loops)]
+        return self.loops[thing.which % len(self.loops)]
 
     def comes(self, moment: str, actor: Actor, within: float = 0.0) -> None:
         """Have happen, so many seconds later, what waits for this moment of a loop."""

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from config import examining
+from config import examining, host_traits
 from config.jobs import examine_host
 from core.data import database
 from core.files import storage
@@ -130,31 +130,31 @@ def test_says_for_how_long_nobody_has_run_them(client: Client) -> None:
 
 
 def own() -> dict[str, str]:
-    return examining.own_traits()
+    return host_traits.own_traits()
 
 
 def test_hosts_with_the_same_variables_are_alike() -> None:
     report("b", traits=own(), clock=OK)
 
-    assert examining.hosts_are_alike() == "2, alike"
-    assert set(own()) == set(examining.TRAITS)
+    assert host_traits.hosts_are_alike() == "2, alike"
+    assert set(own()) == set(host_traits.TRAITS)
     # No secret can be read from it.
     assert settings.SECRET_KEY not in str(HostReport.objects.get().traits)
 
 
-@pytest.mark.parametrize("trait", [name for name in examining.TRAITS if name != "version"])
+@pytest.mark.parametrize("trait", [name for name in host_traits.TRAITS if name != "version"])
 def test_hosts_that_differ_are_named(trait: str) -> None:
     report("b", traits=own() | {trait: "another"}, clock=OK)
 
     with pytest.raises(RuntimeError, match=f"^{trait} differs: .*b has another"):
-        examining.hosts_are_alike()
+        host_traits.hosts_are_alike()
 
 
 def test_another_version_is_an_upgrade_under_way() -> None:
     report("b", traits=own() | {"version": "0.9"}, clock=OK)
 
     with pytest.raises(Concern, match=r"^version differs: .*b has 0\.9"):
-        examining.hosts_are_alike()
+        host_traits.hosts_are_alike()
 
 
 def test_a_host_that_sends_and_reports_nothing_is_named() -> None:
@@ -162,7 +162,7 @@ def test_a_host_that_sends_and_reports_nothing_is_named() -> None:
     Loop.objects.update(host="b", started_at=timezone.now() - timedelta(minutes=5))
 
     with pytest.raises(Concern, match=r"no report has come for .* from b"):
-        examining.hosts_are_alike()
+        host_traits.hosts_are_alike()
 
 
 def test_folders_that_are_not_the_same_differ(
@@ -172,7 +172,7 @@ def test_folders_that_are_not_the_same_differ(
     for folder in ("a", "b", "a"):
         found = FileSystemStorage(location=tmp_path / folder)
         monkeypatch.setattr(storage, "default_storage", found)
-        marks.add(examining.storage_mark())
+        marks.add(host_traits.storage_mark())
 
     assert len(marks) == 2
 
