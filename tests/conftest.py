@@ -34,14 +34,14 @@ from config.memory import settle
 from core.jobs import deployments
 from core.models import Deployment
 from core.watch import request_ids
-from devtools import pytest_servers
-from devtools.locks import exclusively
 from tests import builders as build
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed, Line
 from tests.waiting import time_limit
 from tickets.models import Agent
 from tickets.sla import policy
+from tools.dev import pytest_servers
+from tools.dev.locks import exclusively
 from webhooks import target_policy
 from webhooks.targets import Policy
 

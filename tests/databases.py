@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from django.db import connection
 
-from devtools.postgres import BRANCH, WHEEL
+from tools.dev.postgres import BRANCH, WHEEL
 
 
 class Database:

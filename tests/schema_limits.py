@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from devtools.bootstrap import ROOT
+from tools.dev.bootstrap import ROOT
 
 PAGE = ROOT / "docs" / "schema-limits.md"
 EVERY = "every"

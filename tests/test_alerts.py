@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from faults.incidents.following import runbooks
 from tests import programs
+from tools.faults.incidents.following import runbooks
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = ROOT / "docs" / "operations" / "alerts.yaml"

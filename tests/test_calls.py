@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_architecture import LINE, ROOT
 
-FOLDERS = [*LINE, "bench", "clients", "devtools", "faults", "tests"]
+FOLDERS = [*LINE, "clients", "tools", "tests"]
 
 
 def splats(tree: ast.AST) -> Iterator[int]:

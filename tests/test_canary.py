@@ -30,12 +30,12 @@ from core.data import encryption
 from deliveries import publishing
 from deliveries.models import Delivery
 from desk.people import second_factor
-from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests.canary import Canaries, secrets_in
 from tests.described import Operation, operations
 from tests.sending import deliver
 from tests.test_openapi import Stock, owned
+from tools.faults.receiver import Answer, Receiver
 from webhooks import services as webhook_services
 from webhooks.models import Webhook
 from webhooks.targets import Policy

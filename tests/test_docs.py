@@ -9,7 +9,7 @@ from django.core.management import call_command, get_commands, load_command_clas
 from django.urls import Resolver404, get_resolver, resolve
 
 from companies.api.views import CompanyView
-from devtools.bootstrap import COMMANDS as LAUNCHER
+from tools.dev.bootstrap import COMMANDS as LAUNCHER
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
@@ -17,7 +17,7 @@ DOCUMENTS = sorted(
 )
 APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
 # Where a setting that a document names may be read or set.
-CODE = (*APPS, "config", "devtools", "bench", "clients")
+CODE = (*APPS, "config", "tools", "clients")
 OURS = sorted(name for name, app in get_commands().items() if app in (*APPS, "config"))
 
 
@@ -63,7 +63,7 @@ def test_documents_that_code_names_exist() -> None:
     """What `doctor` tells to read, above all."""
     named = {
         found
-        for top in (*CODE, "deploy", "faults")
+        for top in (*CODE, "deploy")
         for path in (ROOT / top).rglob("*.py")
         for found in re.findall(r"\b(docs/[\w/-]+\.md)(?:#([\w-]+))?", path.read_text())
     }

@@ -1,4 +1,4 @@
-"""`faults/run all`: what its catalogue holds, and how it judges what was played."""
+"""`tools/faults/run all`: what its catalogue holds, and how it judges what was played."""
 
 import ast
 import json
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from faults import playing
-from faults.book import BOOK
-from faults.book.fault import Fault
-from faults.catalogue import SCENARIOS
-from faults.environment import environment
-from faults.hostile.names import COMPANY_ATTACKS, STRANGER_ATTACKS
-from faults.plays import SEEDED, SIZES, TESTS, Played, read_report
 from tests.test_architecture import LINE, ROOT, sources
+from tools.faults import playing
+from tools.faults.book import BOOK
+from tools.faults.book.fault import Fault
+from tools.faults.catalogue import SCENARIOS
+from tools.faults.environment import environment
+from tools.faults.hostile.names import COMPANY_ATTACKS, STRANGER_ATTACKS
+from tools.faults.plays import SEEDED, SIZES, TESTS, Played, read_report
 
 SIZE = {"A": 19, "B": 10, "C": 12, "D": 6, "E": 8, "F": 48, "G": 12, "H": 5}
 

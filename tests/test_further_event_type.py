@@ -20,10 +20,10 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.models import Delivery
 from deliveries.publishing import News, encode
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.described import Schema, conforms
 from tests.sending import deliver
+from tools.faults.receiver import Receiver
 from webhooks.envelope import TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload, registry
 from webhooks.targets import Policy

@@ -15,11 +15,11 @@ from companies import services
 from companies.models import Company
 from config import logs
 from deliveries.models import Delivery
-from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests.config.collecting import Collector, collecting, facts
 from tests.sending import deliver
 from tickets.changes.ticket_updated import TICKET_UPDATED
+from tools.faults.receiver import Answer, Receiver
 from webhooks.targets import Policy
 
 pytest.importorskip("opentelemetry.sdk", reason="requirements-tracing.txt is not installed")

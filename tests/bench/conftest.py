@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 import trustme
 
-from bench.outcome import Outcome
-from bench.rig import Rig
-from bench.running import SCENARIOS, options
 from tests.walks.conftest import SHORT_LEASE, service_environment
+from tools.bench.outcome import Outcome
+from tools.bench.rig import Rig
+from tools.bench.running import SCENARIOS, options
 
 
 @pytest.fixture

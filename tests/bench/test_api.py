@@ -8,17 +8,17 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from bench.api_rows import TICKETS, World, make_world
-from bench.callers import Question
-from bench.outcome import aligned
-from bench.plain_api.models import PlainTicket
-from bench.scenarios import api
 from tickets.models import Ticket
+from tools.bench.api_rows import TICKETS, World, make_world
+from tools.bench.callers import Question
+from tools.bench.outcome import aligned
+from tools.bench.plain_api.models import PlainTicket
+from tools.bench.scenarios import api
 
 
 @pytest.fixture
 def world(db: None, settings: Settings) -> World:
-    settings.ROOT_URLCONF = "bench.plain_api.urls"
+    settings.ROOT_URLCONF = "tools.bench.plain_api.urls"
     return make_world(shipments=20)
 
 

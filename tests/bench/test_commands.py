@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.running import SCENARIOS
-from devtools.bootstrap import ROOT
 from tests.programs import without_set_up
+from tools.bench.running import SCENARIOS
+from tools.dev.bootstrap import ROOT
 
 
 def bench(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    script = ROOT / "bench" / command[0]
+    script = ROOT / "tools" / "bench" / command[0]
     done = subprocess.run(
         [script, *command[1:]],
         env={**os.environ, **environment},
@@ -56,7 +56,8 @@ def test_help_starts_nothing() -> None:
 
 def test_every_script_explains_itself_and_is_in_the_manual() -> None:
     manual = (ROOT / "docs" / "performance.md").read_text()
-    scripts = [path for path in (ROOT / "bench").iterdir() if path.is_file() and not path.suffix]
+    folder = ROOT / "tools" / "bench"
+    scripts = [path for path in folder.iterdir() if path.is_file() and not path.suffix]
 
     assert {path.name for path in scripts} == {*SCENARIOS}
-    assert [path.name for path in scripts if f"`bench/{path.name}`" not in manual] == []
+    assert [path.name for path in scripts if f"`tools/bench/{path.name}`" not in manual] == []

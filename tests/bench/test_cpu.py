@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 
-from bench.cpu import TICKS_PER_SECOND, Meter
+from tools.bench.cpu import TICKS_PER_SECOND, Meter
 
 BURN = "import time\nwhile time.process_time() < 0.2: pass"
 

@@ -5,15 +5,15 @@ import math
 
 import pytest
 
-from bench.healthy import Healthy
-from bench.memory import Memory
-from bench.outcome import Outcome
-from bench.pace import Pace
-from bench.scenarios import latency
-from bench.scenarios.idle import Idle
-from bench.scenarios.lanes import Size, finite_ms
-from bench.scenarios.neighbours import Beside
-from bench.small_receivers import Spared
+from tools.bench.healthy import Healthy
+from tools.bench.memory import Memory
+from tools.bench.outcome import Outcome
+from tools.bench.pace import Pace
+from tools.bench.scenarios import latency
+from tools.bench.scenarios.idle import Idle
+from tools.bench.scenarios.lanes import Size, finite_ms
+from tools.bench.scenarios.neighbours import Beside
+from tools.bench.small_receivers import Spared
 
 
 def healthy(ms: float, late: int = 0) -> Healthy:

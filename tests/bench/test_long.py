@@ -1,9 +1,9 @@
-"""bench/hour and bench/snapshot in small: what they put together, not how long it takes."""
+"""The hour and the snapshot in small: what they put together, not how long it takes."""
 
 import pytest
 
-from bench.rig import Rig
 from tests.bench.conftest import measured
+from tools.bench.rig import Rig
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

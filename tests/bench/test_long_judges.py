@@ -1,4 +1,4 @@
-"""What bench/hour and bench/snapshot judge: each limit holds, and is broken just beyond it."""
+"""What the hour and the snapshot judge: each limit holds, and is broken just beyond it."""
 
 import json
 import math
@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from bench.books import Books
-from bench.healthy import Healthy
-from bench.minutes import KILLED, Minute, words
-from bench.readings import Mark
-from bench.scenarios import hour, snapshot
-from bench.scenarios.hour import Hour
+from tools.bench.books import Books
+from tools.bench.healthy import Healthy
+from tools.bench.minutes import KILLED, Minute, words
+from tools.bench.readings import Mark
+from tools.bench.scenarios import hour, snapshot
+from tools.bench.scenarios.hour import Hour
 
 BOOKS = Books(1000, delivered=1000, waiting=0, given_up=0, received=1000, repeats=0)
 KILL = Mark(100.0, KILLED, 105.0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.machine import is_busy
+from tools.bench.machine import is_busy
 
 
 @pytest.mark.parametrize(("load", "busy"), [(0.9, False), (1.0, True), (8.0, True)])

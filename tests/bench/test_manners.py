@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.manners import ELSEWHERE, OK, RESET, Manners, Reaction
-from bench.progress import until
-from bench.receiver import EVERYWHERE, Receiver
-from devtools.trouble import UsageError
+from tools.bench.manners import ELSEWHERE, OK, RESET, Manners, Reaction
+from tools.bench.progress import until
+from tools.bench.receiver import EVERYWHERE, Receiver
+from tools.dev.trouble import UsageError
 
 
 def reaction(manners: Manners, path: str, now: float = 100.0) -> Reaction:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from bench import memory
+from tools.bench import memory
 
 MAPS = """\
 55d0-55d1 r-xp 00000000 08:01 12 /usr/bin/python3.11

@@ -2,8 +2,8 @@
 
 import struct
 
-from bench.name_server import reply
-from bench.names import why_not
+from tools.bench.name_server import reply
+from tools.bench.names import why_not
 
 A, AAAA = 1, 28
 

@@ -1,4 +1,4 @@
-"""What bench/neighbours, bench/latency and bench/lanes judge, in small: counts and ratios."""
+"""What neighbours, latency and lanes of tools/bench judge, in small: counts and ratios."""
 
 import re
 
@@ -6,12 +6,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from bench import waiting_webhooks
-from bench.explain import plan
-from bench.rig import Rig
 from deliveries.monitoring import backlog
 from tests.bench.conftest import measured
 from tests.walks.conftest import SHORT_LEASE
+from tools.bench import waiting_webhooks
+from tools.bench.explain import plan
+from tools.bench.rig import Rig
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -3,8 +3,8 @@
 import pytest
 from django.db import connection
 
-from bench import rows, waiting_webhooks
 from deliveries.models import Delivery, State
+from tools.bench import rows, waiting_webhooks
 from webhooks.models import Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)

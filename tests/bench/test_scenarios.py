@@ -2,9 +2,9 @@
 
 import pytest
 
-from bench.peers import venv
-from bench.rig import Rig
 from tests.bench.conftest import measured
+from tools.bench.peers import venv
+from tools.bench.rig import Rig
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

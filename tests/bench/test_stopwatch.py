@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.stopwatch import ARRIVED, PUBLISHED, Stopwatch, Way
+from tools.bench.stopwatch import ARRIVED, PUBLISHED, Stopwatch, Way
 
 
 class Desk:

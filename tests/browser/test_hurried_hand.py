@@ -1,4 +1,4 @@
-"""The hand of `faults/run hurry` at a desk in small, and the judge, which must be able to fail."""
+"""The hand of `tools/faults/run hurry` at a desk in small, and the judge, which can fail."""
 
 import json
 from random import Random
@@ -11,12 +11,12 @@ from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from companies.models import Company
-from faults import hurry
-from faults.hurried_hand import Desk, Hand
 from tests import builders as build
 from tests.browser.chromium import Chromium
 from tickets.models import Agent, Comment, PendingAnswer
 from tickets.statuses import Status
+from tools.faults import hurry
+from tools.faults.hurried_hand import Desk, Hand
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ LOADED = """["navigation", "resource"].flatMap(kind => performance.getEntriesByT
   .filter(one => !one.name.endsWith("/presence/") && !one.name.includes("/admin/live/"))
   .map(one => [new URL(one.name).pathname, one.encodedBodySize])"""
 FOR_CHARTS = re.compile("chart|plot|d3|highcharts|xregexp|select2")
-# An icon that its font does not have is written out: devtools/fonts.md.
+# An icon that its font does not have is written out: tools/dev/fonts.md.
 MISSING_ICONS = """[...document.querySelectorAll(".material-symbols-outlined")].filter(icon =>
   icon.checkVisibility() && icon.clientWidth > 1.5 * parseFloat(getComputedStyle(icon).fontSize)
   ).map(icon => icon.textContent.trim())"""

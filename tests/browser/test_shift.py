@@ -9,12 +9,12 @@ from pytest_django.live_server_helper import LiveServer
 
 from companies import services
 from companies.models import Company
-from devtools.demo import ask
 from tests import builders as build
 from tests.browser.chromium import Tab
 from tickets import working
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
 from tickets.statuses import Status
+from tools.dev.demo import ask
 
 LIST = "/admin/tickets/ticket/"
 ASKING = "Hello {company}, we need more about {tracking}."

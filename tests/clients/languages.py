@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from devtools.bootstrap import ROOT
 from tests.programs import program
+from tools.dev.bootstrap import ROOT
 
 CLIENTS = ROOT / "clients"
 

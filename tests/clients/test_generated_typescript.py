@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from devtools.pytest_skips import NO_REGISTRY, NO_REGISTRY_SAYS
 from tests.clients.tomorrow import NEW_MEMBER, NEW_NUMBER, NEW_TEXT, answers, closed
 from tests.described import Operation, description
 from tests.programs import program
+from tools.dev.pytest_skips import NO_REGISTRY, NO_REGISTRY_SAYS
 
 pytestmark = pytest.mark.whole
 NPM = Path(__file__).with_name("npm")

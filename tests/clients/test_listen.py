@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from faults.ports import free_port
-from faults.receiver import Answer, Received, Receiver
 from tests.clients.languages import CLIENTS
 from tests.clients.platform import Platform
 from tests.clients.stand_in import Told, load
+from tools.faults.ports import free_port
+from tools.faults.receiver import Answer, Received, Receiver
 
 listen = load("listen.py")
 TOKEN = "test_0123456789"

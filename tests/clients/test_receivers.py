@@ -17,12 +17,12 @@ import pytest
 import requests
 
 from companies.models import Company
-from faults.receiver import Answer, Received
-from faults.receiver import Receiver as FakeReceiver
 from tests import builders as build
 from tests.clients.languages import CLIENTS
 from tests.programs import program
 from tests.sending import deliver, make_due
+from tools.faults.receiver import Answer, Received
+from tools.faults.receiver import Receiver as FakeReceiver
 from webhooks import services
 from webhooks.targets import Policy
 

@@ -10,9 +10,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from companies import services
 from deliveries import publishing
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.clients.stand_in import load
+from tools.faults.receiver import Receiver
 from webhooks.models import Webhook
 
 listen, client, verifier = map(load, ("listen.py", "python/parceldesk.py", "python/verify.py"))

@@ -7,7 +7,6 @@ import pytest
 
 from companies.models import Company
 from deliveries import publishing
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.clients.languages import (
     BODY,
@@ -21,6 +20,7 @@ from tests.clients.languages import (
 )
 from tests.clients.stand_in import load
 from tests.sending import deliver
+from tools.faults.receiver import Receiver
 from webhooks.targets import Policy
 
 A_MINUTE = 60_000

@@ -19,7 +19,7 @@ from gunicorn.glogging import Logger
 from config.door.connections import Stage
 from config.door.front import FrontDoor
 from config.server import Worker
-from faults.service import PROCFILE
+from tools.faults.service import PROCFILE
 
 GET = b"GET /quick HTTP/1.1\r\nHost: x\r\n\r\n"
 LIMIT = 1024 * 1024

@@ -11,8 +11,8 @@ from kombu import Connection
 from kombu.simple import SimpleQueue
 
 from config import celery
-from devtools.places import throwaway_place
-from devtools.valkey import Valkey
+from tools.dev.places import throwaway_place
+from tools.dev.valkey import Valkey
 
 
 def test_a_process_of_the_pool_waits_for_two_seconds_until_its_results_are_read(

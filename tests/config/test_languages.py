@@ -30,11 +30,11 @@ from deliveries.engine.signature_check import SecretStatus, Verdict
 from deliveries.models import State
 from desk.common import model_names
 from desk.common.words import STATES
-from devtools import strings, translations
 from tests import builders as build
 from tickets.labels import MOVE_SELECTED
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, Status
+from tools.dev import strings, translations
 
 SPANISH = {"Accept-Language": "es-MX,es;q=0.9"}
 CATALOGUES = translations.catalogues()

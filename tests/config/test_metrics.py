@@ -33,7 +33,6 @@ from deliveries import jobs, publishing
 from deliveries.engine import holding
 from deliveries.models import Drain, Health, HeldHost, Replay, State
 from deliveries.on_demand import sample_delivery
-from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests import programs
 from tests.config.door import Door, Recorder, opened
@@ -42,6 +41,7 @@ from tests.shipments.feeding import Fed
 from tests.waiting import wait_until
 from tickets.assignment import automatic
 from tickets.statuses import Status
+from tools.faults.receiver import Answer, Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

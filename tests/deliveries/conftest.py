@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from deliveries.models import Delivery
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.deliveries import worlds
 from tests.deliveries.worlds import World
+from tools.faults.receiver import Receiver
 
 WITH_ROWS = {"db", "transactional_db"}
 

@@ -12,9 +12,9 @@ from companies.models import Company
 from deliveries import publishing, redelivery
 from deliveries.models import Attempt, Delivery, State
 from deliveries.redelivery import MOST_A_DAY
-from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests.sending import claim, deliver
+from tools.faults.receiver import Answer, Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

@@ -13,9 +13,9 @@ from core.watch import log_bound, request_ids
 from deliveries import publishing
 from deliveries.engine.recording import FAILURES_BEFORE_REST
 from deliveries.models import Delivery, Event
-from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests.sending import deliver, make_due
+from tools.faults.receiver import Answer, Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

@@ -12,9 +12,9 @@ from companies.models import Company
 from deliveries import publishing, redelivery
 from deliveries.models import Delivery, Health, State, Wakeup
 from deliveries.redelivery import BEGINNING, Walks
-from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, pass_time
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks import services
 from webhooks.models import Webhook
 from webhooks.targets import Policy

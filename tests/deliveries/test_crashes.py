@@ -23,9 +23,9 @@ from deliveries.engine.turn import ClaimBatch
 from deliveries.http.transport import Request, Transport
 from deliveries.models import Attempt, Delivery, Health, Loop, Quarantine, State
 from deliveries.monitoring import queue_picture
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.sending import claim, deliver, engine, loop_id
+from tools.faults.receiver import Receiver
 from webhooks import services
 from webhooks.targets import Policy
 
@@ -195,7 +195,7 @@ def test_a_suspect_waits_for_the_quarantine_and_its_webhook_with_it(company: Com
 
 
 def test_a_first_crash_holds_up_nobody(company: Company) -> None:
-    """Found by bench/hour: behind a kill a healthy webhook waited for hundreds that hang."""
+    """Found by tools/bench/hour: behind a kill a healthy webhook waited for hundreds that hang."""
     webhook = build.webhook(company)
     publishing.publish([build.news(company, number) for number in range(5)])
     claim(room=3)

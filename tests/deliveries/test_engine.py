@@ -23,9 +23,9 @@ from deliveries.engine.recording import AttemptResult
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.http.transport import Request, Transport
 from deliveries.models import Attempt, Delivery, Health, State
-from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, engine, make_due, wake_all
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks.targets import Policy
 
 

@@ -10,9 +10,9 @@ from django.db import connection
 from companies.models import Company
 from deliveries import publishing
 from deliveries.models import Delivery, Event
-from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, make_due
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks.targets import Policy
 
 ORDER = {"shop_id": 7, "order_identifier": "5", "order_number": "5", "order_name": "#5"}

@@ -18,9 +18,9 @@ from deliveries.engine.lending import may_be_sent_to
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
 from deliveries.upkeep import choosing
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.sending import deliver, pass_time
+from tools.faults.receiver import Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

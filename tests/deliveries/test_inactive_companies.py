@@ -12,9 +12,9 @@ from deliveries import jobs, publishing
 from deliveries.engine import lanes, rendering
 from deliveries.models import Delivery, Health, State
 from deliveries.monitoring import backlog
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.sending import deliver, make_due, wake_all
+from tools.faults.receiver import Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

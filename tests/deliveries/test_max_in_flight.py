@@ -16,9 +16,9 @@ from deliveries.engine.loop import Engine
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Loop, State, TakenLane
-from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

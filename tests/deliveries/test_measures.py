@@ -14,10 +14,10 @@ from core.models import Sum
 from deliveries import publishing
 from deliveries.engine.rooms import SLOTS
 from deliveries.models import Delivery, Health, Loop
-from faults.receiver import Answer, Receiver
 from tests import builders as build
 from tests.config.test_metrics import figures, of
 from tests.sending import deliver, make_due
+from tools.faults.receiver import Answer, Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

@@ -15,7 +15,7 @@ from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from deliveries.engine import processes
 from deliveries.engine.beside import Beside
-from faults.processes import wait_until_gone
+from tools.faults.processes import wait_until_gone
 
 # A busy machine takes its time; what goes wrong takes for ever.
 SECONDS = 60

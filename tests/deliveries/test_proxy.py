@@ -20,13 +20,13 @@ from deliveries.http.answers import Failure, Reply
 from deliveries.http.transport import Request, Transport, send_one
 from deliveries.models import Attempt, Delivery, Health, State
 from deliveries.on_demand.sample_delivery import send_sample
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.config.test_doctor import examined
 from tests.deliveries.hostile import HEADERS, LOOPBACK, good, receiver, send
 from tests.deliveries.name_server import name_server
 from tests.deliveries.proxy_server import proxy_server
 from tests.sending import deliver, engine
+from tools.faults.receiver import Receiver
 from webhooks.outgoing import BadProxy, parse_proxy
 from webhooks.targets import Policy
 

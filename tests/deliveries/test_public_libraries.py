@@ -10,8 +10,8 @@ import svix.webhooks
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from faults.receiver import Answer, Received, Receiver
 from tests.sending import deliver
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks.event_types import registry
 from webhooks.targets import Policy
 

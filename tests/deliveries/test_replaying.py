@@ -20,11 +20,11 @@ from deliveries import publishing, redelivery
 from deliveries.engine import holding
 from deliveries.models import Delivery, Replay, State
 from deliveries.upkeep import choosing, replaying
-from faults.receiver import Answer, Receiver
 from shipments.event_types.surcharge import SURCHARGE
 from tests import builders as build
 from tests.sending import deliver
 from tests.tickets.racing import in_order
+from tools.faults.receiver import Answer, Receiver
 from webhooks import services
 from webhooks.models import Webhook
 from webhooks.targets import Policy

@@ -18,9 +18,9 @@ from deliveries.engine.signing import sign
 from deliveries.http.answers import Failure
 from deliveries.models import Attempt, Delivery, Event, SampleSend
 from deliveries.on_demand import advice, sample_delivery, signed_test
-from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.deliveries import hostile
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks import services
 from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook

@@ -9,10 +9,10 @@ from types import ModuleType
 import pytest
 
 from deliveries.engine import claiming, recording
-from faults.simulation.plan import Plan, Thing, drawn
-from faults.simulation.run import Run
-from faults.simulation.running import play, shrunk
-from faults.simulation.world import World
+from tools.faults.simulation.plan import Plan, Thing, drawn
+from tools.faults.simulation.run import Run
+from tools.faults.simulation.running import play, shrunk
+from tools.faults.simulation.world import World
 
 SEEDS, AT_ONCE = 100, 10
 # Plans that broke a promise once, each with what it was.

@@ -12,9 +12,9 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from companies.models import Company
 from deliveries import publishing
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.sending import deliver
+from tools.faults.receiver import Receiver
 from webhooks.api.views import standard_secret
 from webhooks.models import Webhook
 from webhooks.targets import Policy

@@ -9,10 +9,10 @@ from companies.models import Company
 from deliveries import publishing
 from deliveries.engine.signing import sign
 from deliveries.models import Delivery, State
-from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, make_due
 from tickets.changes.ticket_updated import TICKET_UPDATED
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

@@ -17,10 +17,10 @@ from deliveries.engine import leases, loop
 from deliveries.engine.rooms import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Event, Health, Loop, State, TakenLane
-from faults.receiver import Answer, Received
 from tests.deliveries import worlds
 from tests.deliveries.worlds import World
 from tests.sending import claim, deliver, engine, loop_id, make_due
+from tools.faults.receiver import Answer, Received
 from webhooks import services
 from webhooks.models import Webhook
 from webhooks.targets import Policy

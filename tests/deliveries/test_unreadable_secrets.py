@@ -10,10 +10,10 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from deliveries import publishing
 from deliveries.models import Attempt, Delivery, Health, State
-from faults.receiver import Receiver
 from tests import builders as build
 from tests.keys import lose_keys
 from tests.sending import deliver, pass_time
+from tools.faults.receiver import Receiver
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 

@@ -11,9 +11,9 @@ from deliveries import publishing
 from deliveries.engine.signing import sign
 from deliveries.models import Attempt, Delivery, Event
 from deliveries.publishing import News
-from faults.receiver import Received, Receiver
 from shipments.event_types.status import ECOMMERCE_TRACKING, TRACKING_SIMPLE
 from tests import builders as build
+from tools.faults.receiver import Received, Receiver
 from webhooks.models import Webhook
 
 TYPES = (TRACKING_SIMPLE.id, ECOMMERCE_TRACKING.id)

@@ -16,11 +16,11 @@ from django.utils import translation
 from pytest_django import Settings
 
 from desk.models import Macro
-from devtools import translations
 from tests import builders as build
 from tests.browser.world import DAY, World
 from tests.desk.crawling import Page, crawl
 from tickets.models import Calendar, RequestedDocument, TicketType
+from tools.dev import translations
 from webhooks.event_types import registry
 
 pytestmark = pytest.mark.django_db

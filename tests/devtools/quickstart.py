@@ -6,10 +6,10 @@ import signal
 import subprocess
 from pathlib import Path
 
-from devtools.bootstrap import ROOT
-from faults.ports import free_port
 from tests.devtools.test_supervisor import wait_until
 from tests.programs import program
+from tools.dev.bootstrap import ROOT
+from tools.faults.ports import free_port
 
 PAGE = ROOT / "docs" / "quickstart.md"
 

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from devtools.bootstrap import COMMANDS, ROOT
 from tests.programs import without_set_up
+from tools.dev.bootstrap import COMMANDS, ROOT
 
 
 def dev(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from devtools import demo
-from devtools.bootstrap import ROOT
-from devtools.demo_hints import Hints
-from devtools.environment import read_private
+from tools.dev import demo
+from tools.dev.bootstrap import ROOT
+from tools.dev.demo_hints import Hints
+from tools.dev.environment import read_private
 
 RECEIVER = "http://127.0.0.1:8100"
 

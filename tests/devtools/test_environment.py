@@ -3,7 +3,7 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
-from devtools.environment import DEFAULTS, service_environment
+from tools.dev.environment import DEFAULTS, service_environment
 
 VENV = Path("/checkout/.venv")
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from devtools import guard
-from devtools.bootstrap import ROOT
 from tests.devtools.test_supervisor import WAIT_SECONDS, is_running, wait_until
+from tools.dev import guard
+from tools.dev.bootstrap import ROOT
 
 # A launcher in small: it works behind the guard, with a child that has a child of its own which
 # is deaf to everything. The three write down their ids.
 LAUNCHER = """
 import subprocess, sys, os, signal, time
 from pathlib import Path
-from devtools import guard
-from devtools.processes import tether
+from tools.dev import guard
+from tools.dev.processes import tether
 
 CHILD = '''
 import os, subprocess, sys, time
@@ -120,7 +120,7 @@ def test_with_its_other_half_killed_it_removes_what_that_has_left(
 # Told to stop while an object is finalized, where Python lets no exception through.
 FINALIZING = """
 import os, signal, sys, time
-from devtools import guard
+from tools.dev import guard
 
 class Finalized:
     def __del__(self):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from devtools.bootstrap import ROOT
-from devtools.run import procfile
+from tools.dev.bootstrap import ROOT
+from tools.dev.run import procfile
 
 
 def load(name: str) -> Any:

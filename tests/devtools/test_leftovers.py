@@ -1,8 +1,8 @@
 import os
 from pathlib import Path
 
-from devtools.locks import try_lock
-from devtools.pytest_servers import PREFIX, remove_leftovers
+from tools.dev.locks import try_lock
+from tools.dev.pytest_servers import PREFIX, remove_leftovers
 
 
 def test_removes_what_dead_runs_left_and_nothing_else(tmp_path: Path) -> None:

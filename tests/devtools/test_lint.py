@@ -1,7 +1,7 @@
 import os
 import subprocess
 
-from devtools.bootstrap import PYTHON, ROOT
+from tools.dev.bootstrap import PYTHON, ROOT
 
 
 def test_finds_nothing_to_say_about_style_formatting_and_templates() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from devtools.bootstrap import ROOT
-from devtools.environment import NEVER_EMPTY
-from devtools.owner import own
-from devtools.trouble import UsageError
+from tools.dev.bootstrap import ROOT
+from tools.dev.environment import NEVER_EMPTY
+from tools.dev.owner import own
+from tools.dev.trouble import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -81,5 +81,5 @@ def test_a_second_run_is_told_about_the_first(data: Path) -> None:
 
 def own_impatiently(data: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("devtools.owner.PATIENCE_SECONDS", 0.2)
+        patch.setattr("tools.dev.owner.PATIENCE_SECONDS", 0.2)
         own(data)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from devtools.places import data_folder, lasting_place, own, socket_folder
-from devtools.trouble import UsageError
+from tools.dev.places import data_folder, lasting_place, own, socket_folder
+from tools.dev.trouble import UsageError
 
 
 def test_sockets_lie_beside_the_data_where_the_path_is_short() -> None:

@@ -3,9 +3,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from devtools.ports import choose_port, reachable
-from devtools.trouble import UsageError
-from faults.ports import free_port
+from tools.dev.ports import choose_port, reachable
+from tools.dev.trouble import UsageError
+from tools.faults.ports import free_port
 
 
 @pytest.fixture

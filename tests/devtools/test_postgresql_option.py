@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from bench import running
-from bench.running import options
-from devtools import main as launcher
-from devtools.bootstrap import ROOT
-from devtools.places import Place
-from devtools.postgres import PROGRAMS, programs, use_programs
-from devtools.trouble import UsageError
+from tools.bench import running
+from tools.bench.running import options
+from tools.dev import main as launcher
+from tools.dev.bootstrap import ROOT
+from tools.dev.places import Place
+from tools.dev.postgres import PROGRAMS, programs, use_programs
+from tools.dev.trouble import UsageError
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def as_ourselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("devtools.postgres.server_account", lambda: None)
+    monkeypatch.setattr("tools.dev.postgres.server_account", lambda: None)
 
 
 @pytest.mark.usefixtures("no_database", "as_ourselves")

@@ -7,8 +7,8 @@ from threading import Thread
 import pytest
 import requests
 
-from devtools.environment import write_private
-from devtools.receiver import Receiver
+from tools.dev.environment import write_private
+from tools.dev.receiver import Receiver
 
 # The known answer of decision W10 and its neighbours.
 SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"

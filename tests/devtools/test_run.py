@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import requests
 
-from devtools.bootstrap import ROOT
-from devtools.environment import DEFAULTS, NEVER_EMPTY
-from faults.ports import free_port
 from tests.devtools import quickstart
 from tests.devtools.test_supervisor import is_running, wait_until
+from tools.dev.bootstrap import ROOT
+from tools.dev.environment import DEFAULTS, NEVER_EMPTY
+from tools.faults.ports import free_port
 
 # On a machine of two cores that others keep busy it has taken one minute.
 READY_WITHIN_SECONDS = 180

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from devtools.bootstrap import ROOT
-from devtools.pytest_skips import NO_REGISTRY, ONLY_WHOLE
 from tests.programs import packages, program
+from tools.dev.bootstrap import ROOT
+from tools.dev.pytest_skips import NO_REGISTRY, ONLY_WHOLE
 
 SKIPS = """
 import pytest
@@ -25,7 +25,7 @@ def test_b():
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_it.py").write_text(SKIPS)
     (folder / "pytest.ini").write_text("[pytest]\n")
-    command = [sys.executable, "-m", "pytest", "-p", "devtools.pytest_skips", "-p", "no:valkey"]
+    command = [sys.executable, "-m", "pytest", "-p", "tools.dev.pytest_skips", "-p", "no:valkey"]
     plain = [*command, "-p", "no:django", "--rootdir", str(folder), str(folder)]
     return subprocess.run([*plain, *arguments], cwd=ROOT, capture_output=True, text=True)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from devtools import strings
+from tools.dev import strings
 
 CODE = '''
 """A docstring."""

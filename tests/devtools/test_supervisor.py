@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from devtools.output import Output
-from devtools.supervisor import Program, Supervisor
+from tools.dev.output import Output
+from tools.dev.supervisor import Program, Supervisor
 
 WAIT_SECONDS = 180
 
@@ -110,7 +110,7 @@ def test_a_killed_program_takes_its_children_along_before_it_is_started_again(
 def test_stops_the_patient_and_the_deaf_and_what_they_have_started(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("devtools.supervisor.PROGRAMS_STOP_WITHIN_SECONDS", 1)
+    monkeypatch.setattr("tools.dev.supervisor.PROGRAMS_STOP_WITHIN_SECONDS", 1)
     polite = "sh -c 'trap \"echo bye > bye; exit 0\" TERM; echo > polite; sleep 60 & wait'"
     deaf = "sh -c 'trap \"\" TERM; sleep 60 & echo $! > deaf; while :; do wait; done'"
     supervisor.start(program("polite", polite, tmp_path))
@@ -132,7 +132,7 @@ def test_stops_the_patient_and_the_deaf_and_what_they_have_started(
 def test_a_reader_who_has_gone_to_sleep_does_not_stop_the_service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("devtools.output.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("tools.dev.output.PATIENCE_SECONDS", 0.1)
     reading, writing = os.pipe()
     output = Output()
     output.descriptor = writing

@@ -11,13 +11,13 @@ from django.conf import settings
 from django.db import connection
 
 from companies.models import Company
-from devtools.places import throwaway_place
-from devtools.valkey import Valkey
-from faults.environment import environment
-from faults.ports import free_port
-from faults.receiver import Receiver
-from faults.service import Service
 from tests import builders as build
+from tools.dev.places import throwaway_place
+from tools.dev.valkey import Valkey
+from tools.faults.environment import environment
+from tools.faults.ports import free_port
+from tools.faults.receiver import Receiver
+from tools.faults.service import Service
 
 # A lease is six times this, and a test need not wait half a minute for a dead worker's rows. On a
 # busy machine an attempt may take longer and be repeated: only for who expects repeats.

@@ -14,10 +14,10 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from deliveries import publishing
 from deliveries.models import Delivery, State
-from faults import ledger
-from faults.receiver import Answer, Received, Receiver
 from tests import builders as build
 from tests.sending import deliver, pass_time
+from tools.faults import ledger
+from tools.faults.receiver import Answer, Received, Receiver
 from webhooks.targets import Policy
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "receiving.md").read_text()

@@ -1,4 +1,4 @@
-"""What breaks heals by itself and loses nothing: small versions of the commands in faults/."""
+"""What breaks heals by itself and loses nothing: small versions of tools/faults/."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ from django.db import connection
 from kombu import Connection
 
 from companies.models import Company
-from devtools.valkey import Valkey
-from faults import crash_loop, kills, outages, scenarios, storms, tickets
-from faults.feeding import Feed
-from faults.receiver import Receiver
-from faults.service import Service
-from faults.verdict import broken
 from tests.walks.conftest import SHORT_LEASE
+from tools.dev.valkey import Valkey
+from tools.faults import crash_loop, kills, outages, scenarios, storms, tickets
+from tools.faults.feeding import Feed
+from tools.faults.receiver import Receiver
+from tools.faults.service import Service
+from tools.faults.verdict import broken
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from companies.models import Company
-from faults import scenarios
-from faults.feeding import Feed
-from faults.receiver import Receiver
-from faults.service import Service
+from tools.faults import scenarios
+from tools.faults.feeding import Feed
+from tools.faults.receiver import Receiver
+from tools.faults.service import Service
 from webhooks.event_types import registry
 
 

@@ -1,17 +1,17 @@
-"""One company attacks and another goes on: a small version of `faults/run hostile`."""
+"""One company attacks and another goes on: a small version of `tools/faults/run hostile`."""
 
 from argparse import Namespace
 
 import pytest
 
 from companies.models import Company
-from faults.asking import answers
-from faults.hostile.bystander import Bystander
-from faults.hostile.scenario import judged, play_attacks
-from faults.receiver import Receiver
-from faults.scenarios import until
-from faults.service import Service
 from shipments.event_types.status import TRACKING_SIMPLE
+from tools.faults.asking import answers
+from tools.faults.hostile.bystander import Bystander
+from tools.faults.hostile.scenario import judged, play_attacks
+from tools.faults.receiver import Receiver
+from tools.faults.scenarios import until
+from tools.faults.service import Service
 from webhooks import services
 
 

@@ -1,4 +1,4 @@
-"""The incidents of `faults/run incidents`, in small: one that no machine can tell of."""
+"""The incidents of `tools/faults/run incidents`, in small: one that no machine can tell of."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,14 +7,14 @@ from typing import Any, cast
 import pytest
 
 from companies.models import Company
-from faults.asking import answers
-from faults.incidents.catalogue import INCIDENTS
-from faults.incidents.following import page_of
-from faults.incidents.plays import Scene
-from faults.incidents.scenario import play
-from faults.rig import Rig
-from faults.scenarios import until
-from faults.service import Service
+from tools.faults.asking import answers
+from tools.faults.incidents.catalogue import INCIDENTS
+from tools.faults.incidents.following import page_of
+from tools.faults.incidents.plays import Scene
+from tools.faults.incidents.scenario import play
+from tools.faults.rig import Rig
+from tools.faults.scenarios import until
+from tools.faults.service import Service
 
 LEAKED_TOKEN = next(each for each in INCIDENTS if each.name == "leaked-token")
 

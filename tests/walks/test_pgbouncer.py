@@ -17,14 +17,14 @@ from django.db import connection
 
 from companies.models import Company
 from companies.services import issue_token
-from devtools.processes import stop
-from faults import asking, ledger, scenarios
-from faults.feeding import Feed
-from faults.ports import free_port
-from faults.receiver import Receiver
-from faults.service import Service
 from shipments.event_types.status import TRACKING_SIMPLE
 from tests.programs import program
+from tools.dev.processes import stop
+from tools.faults import asking, ledger, scenarios
+from tools.faults.feeding import Feed
+from tools.faults.ports import free_port
+from tools.faults.receiver import Receiver
+from tools.faults.service import Service
 from webhooks import services
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "operating.md"

@@ -15,11 +15,11 @@ from companies import services
 from companies.models import Company, Erasure
 from deliveries.http.answers import Failure
 from deliveries.models import Replay
-from faults.asking import answers
-from faults.incidents.following import runbooks
-from faults.scenarios import until
-from faults.service import ROOT, Service
 from tests import builders as build
+from tools.faults.asking import answers
+from tools.faults.incidents.following import runbooks
+from tools.faults.scenarios import until
+from tools.faults.service import ROOT, Service
 
 MANUAL = ROOT / "docs" / "operating.md"
 RUNBOOKS = runbooks()

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from faults.asking import answers
-from faults.scenarios import until
-from faults.service import Service
+from tools.faults.asking import answers
+from tools.faults.scenarios import until
+from tools.faults.service import Service
 
 
 def test_what_has_ended_before_is_stopped_without_a_word(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What stands still, is cut off or refuses its work: small versions of the commands in faults/."""
+"""What stands still, is cut off or refuses its work: small versions of tools/faults/."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +8,12 @@ import pytest
 from django.db import connection
 
 from companies.models import Company
-from devtools.valkey import Valkey
-from faults import absences, database_outages, helpers
-from faults.proxy import Proxy
-from faults.receiver import Receiver
-from faults.service import Service
-from faults.verdict import broken
+from tools.dev.valkey import Valkey
+from tools.faults import absences, database_outages, helpers
+from tools.faults.proxy import Proxy
+from tools.faults.receiver import Receiver
+from tools.faults.service import Service
+from tools.faults.verdict import broken
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

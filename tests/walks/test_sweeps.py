@@ -16,10 +16,10 @@ from core.models import Pulse
 from deliveries import jobs, publishing
 from deliveries.engine.listening import doorbell_queue
 from deliveries.models import Delivery
-from faults.processes import children_of
-from faults.scenarios import until
-from faults.service import Service
 from tests import builders as build
+from tools.faults.processes import children_of
+from tools.faults.scenarios import until
+from tools.faults.service import Service
 from webhooks import services
 
 pytestmark = pytest.mark.django_db(transaction=True)

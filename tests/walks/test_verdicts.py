@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from devtools.bootstrap import ROOT
-from faults import ledger
-from faults.receiver import Received
-from faults.verdict import broken
 from tests.devtools.test_supervisor import WAIT_SECONDS, wait_until
+from tools.dev.bootstrap import ROOT
+from tools.faults import ledger
+from tools.faults.receiver import Received
+from tools.faults.verdict import broken
 
 EXPECTED = [(1, 0), (1, 1), (2, 0)]
 
@@ -89,7 +89,7 @@ def environments(mark: str) -> list[dict[str, str]]:
 def test_told_to_stop_it_leaves_nothing() -> None:
     mark = f"FAULTS_{uuid.uuid4().hex}"
     started = subprocess.Popen(
-        [sys.executable, "-m", "faults", "restarts"],
+        [sys.executable, "-m", "tools.faults", "restarts"],
         cwd=ROOT,
         env=os.environ | {mark: ""},
         stdout=subprocess.DEVNULL,

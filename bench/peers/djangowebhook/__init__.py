@@ -1,5 +1,0 @@
-"""django-webhook as its README sets it up: saving a parcel sends it to who listens."""
-
-from bench.peers.djangowebhook.app import app
-
-__all__ = ["app"]

@@ -1,4 +1,0 @@
-from bench.peers.base import *  # noqa: F403
-
-INSTALLED_APPS = ["django_webhook", "bench.peers.djangowebhook"]
-DJANGO_WEBHOOK = {"MODELS": ["djangowebhook.Parcel"]}

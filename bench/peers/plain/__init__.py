@@ -1,5 +1,0 @@
-"""What most Django projects write: a Celery task for each delivery, requests, the ORM."""
-
-from bench.peers.plain.app import app
-
-__all__ = ["app"]

@@ -1,3 +1,0 @@
-from bench.peers.base import *  # noqa: F403
-
-INSTALLED_APPS = ["bench.peers.plain"]

@@ -1,0 +1,1 @@
+"""What runs, measures and breaks the service; nothing of it runs in production."""

@@ -1,0 +1,58 @@
+"""Companies, webhooks and events to measure with."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from companies.models import Company
+from deliveries import publishing
+from deliveries.publishing import News
+from shipments.event_types.status import TRACKING_SIMPLE
+from tools.bench.bodies import body
+from webhooks import services
+from webhooks.models import Webhook
+
+PUBLISH_AT_ONCE = 500
+
+
+@transaction.atomic
+def webhooks(urls: Sequence[str], companies: int | None = None) -> list[Webhook]:
+    """A webhook for each URL, shared out among so many companies.
+
+    Without `companies` each has one of its own, so that an event is one delivery.
+    """
+    made = [
+        Company.objects.create(name=f"Company {number}") for number in range(companies or len(urls))
+    ]
+    # Rows: a company to measure with has more webhooks, of fewer receivers, than one may register.
+    return [
+        Webhook.objects.create(
+            company=made[number % len(made)],
+            type_id=TRACKING_SIMPLE.id,
+            url=url,
+            secret=services.make_secret(),
+        )
+        for number, url in enumerate(urls)
+    ]
+
+
+def news(company_id: int, number: int) -> News:
+    """An event of a shipment of its own."""
+    return News(
+        company_id=company_id,
+        type=TRACKING_SIMPLE.id,
+        shipment_id=number + 1,
+        tracking_number=f"TRACK{number + 1:08}",
+        body=body(number),
+    )
+
+
+def publish(company_ids: Sequence[int], size: int) -> int:
+    """Publish `size` events, the companies in turn; returns how many deliveries they make."""
+    made = 0
+    for start in range(0, size, PUBLISH_AT_ONCE):
+        numbers = range(start, min(start + PUBLISH_AT_ONCE, size))
+        made += publishing.publish(
+            [news(company_ids[number % len(company_ids)], number) for number in numbers]
+        )
+    return made

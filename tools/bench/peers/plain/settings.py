@@ -1,0 +1,3 @@
+from tools.bench.peers.base import *  # noqa: F403
+
+INSTALLED_APPS = ["tools.bench.peers.plain"]

@@ -1,0 +1,134 @@
+"""The receiver as the scenarios use it: tools/bench/sink.py in a process of its own."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import trustme
+
+from tools.bench.cpu import Meter
+from tools.dev.bootstrap import ROOT
+from tools.dev.processes import stop, tether
+from tools.dev.trouble import UsageError
+
+EVERYWHERE = "0.0.0.0:0"
+
+
+class Arrival(NamedTuple):
+    """A request. Times are on the monotonic clock, which all processes of a machine share."""
+
+    at: float
+    path: str
+    id: str
+    body: str
+    answered_at: float | None
+
+    @property
+    def answered(self) -> bool:
+        return self.answered_at is not None
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others: not every sender gives an id."""
+        return self.id or self.body
+
+
+class Receiver:
+    """`with Receiver(folder) as receiver:`; `tls` names the hosts it has a certificate for.
+
+    It listens at ADDRESS:PORT; port 0 is any free one. At EVERYWHERE it is on all of 127.0.0.0/8.
+    A `brief` one has no `arrivals`, and hands over what it noted instead.
+    Raises UsageError when it cannot listen there.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        tls: list[str] | None = None,
+        listen: str = "127.0.0.1:0",
+        brief: bool = False,
+    ) -> None:
+        command = [sys.executable, "-m", "tools.bench.sink", "--listen", listen]
+        if tls:
+            command += ["--tls", str(certified(folder, tls))]
+        if brief:
+            command.append("--brief")
+        self.process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=tether(signal.SIGKILL),
+        )
+        self.scheme = "https" if tls else "http"
+        try:
+            self.port = self._hear()
+        except ValueError as error:  # it has ended and told why on stderr
+            self.__exit__()
+            raise UsageError(f"no receiver can listen at {listen}") from error
+        self.file = folder / f"arrivals-{self.port}.json"
+        self.meter = Meter({"receiver": self.process.pid})
+
+    def __enter__(self) -> "Receiver":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.stdin.close()
+        stop(self.process, [(signal.SIGTERM, 2)])
+        self.process.stdout.close()
+
+    def url(self, path: str = "", host: str = "127.0.0.1") -> str:
+        """Where a webhook may send to; the path says how it is answered (`manners`)."""
+        return f"{self.scheme}://{host}:{self.port}/{path}"
+
+    def count(self) -> int:
+        """How many requests were answered since the last `clear`."""
+        return self._say("count")
+
+    def held(self) -> int:
+        """How many requests wait for an answer that has not come."""
+        return self._say("held")
+
+    def fall(self) -> None:
+        """From now on the paths below /fall get no answer."""
+        self._say("fall")
+
+    def arrivals(self) -> list[Arrival]:
+        self._say(f"log {self.file}")
+        return [Arrival(*row) for row in json.loads(self.file.read_text())]
+
+    def hand_over(self) -> bytes:
+        """Return the rows of a brief one since the last time (tools/bench/stopwatch.py)."""
+        self._say(f"hand {self.file}")
+        return self.file.read_bytes()
+
+    def clear(self) -> None:
+        self._say("clear")
+        self.meter.start()
+
+    def share(self) -> float:
+        """How much of one core it has used since `clear`: near 1 it would be the limit."""
+        used, seconds = self.meter.read()
+        return round(used["receiver"] / seconds, 2)
+
+    def _say(self, line: str) -> int:
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        return self._hear()
+
+    def _hear(self) -> int:
+        return int(self.process.stdout.readline())
+
+
+def certified(folder: Path, hosts: list[str]) -> Path:
+    """A certificate for the hosts, with its key in the same file; `ca.pem` beside it proves it."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    file = folder / "receiver.pem"
+    authority.issue_cert(*hosts).private_key_and_cert_chain_pem.write_to_path(file)
+    return file

@@ -1,0 +1,28 @@
+"""The figures of the last run of each scenario that was asked to keep them, and their pictures."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tools.bench import hour_picture, pictures
+
+FOLDER = Path(__file__).resolve().parent / "results"
+PICTURES = FOLDER.parent.parent / "docs" / "pictures"
+DRAWN: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "drain": ("throughput.svg", pictures.throughput),
+    "hour": ("hour.svg", hour_picture.hour),
+}
+
+
+class Kept(NamedTuple):
+    command: str
+    machine: dict[str, Any]
+    figures: dict[str, Any]
+
+
+def keep(name: str, kept: Kept) -> None:
+    (FOLDER / f"{name}.json").write_text(json.dumps(kept._asdict(), indent=1) + "\n")
+    if name in DRAWN:
+        file, draw = DRAWN[name]
+        (PICTURES / file).write_text(draw(kept.figures))

@@ -1,0 +1,107 @@
+"""Waiting deliveries by the hundred thousand, made by SQL as publishing would make them."""
+
+from collections.abc import Sequence
+
+from django.db import connection, transaction
+
+from companies.models import Company
+from deliveries.models import State
+from shipments.event_types.status import TRACKING_SIMPLE
+from tools.bench.bodies import body
+from webhooks.models import Webhook
+from webhooks.services import make_secret
+
+TABLES = "deliveries_event, deliveries_delivery, deliveries_attempt, deliveries_wakeup"
+WAITING = """
+WITH webhook AS (
+  SELECT id, company_id, row_number() OVER (ORDER BY id) - 1 AS turn
+  FROM webhooks_webhook WHERE id = ANY(%(webhooks)s)
+), event AS (
+  INSERT INTO deliveries_event
+    (company_id, type_id, shipment_id, tracking_number, body, created_at)
+  SELECT webhook.company_id, 3, number, 'TRACK' || number, %(body)s, now()
+  FROM generate_series(1, %(size)s) AS number
+  JOIN webhook ON webhook.turn = (number - 1) %% %(count)s
+  RETURNING id, company_id, shipment_id, created_at
+)
+INSERT INTO deliveries_delivery
+  (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)
+SELECT deliveries_uuid(), event.id, webhook.id, event.shipment_id, 0, 0, 0, clock_timestamp(), '',
+  event.created_at
+FROM event JOIN webhook USING (company_id)
+"""
+WAKE = """
+INSERT INTO deliveries_wakeup (webhook_id, due_at)
+SELECT webhook_id, min(due_at) FROM deliveries_delivery_open WHERE {condition}
+GROUP BY webhook_id
+"""
+
+
+@transaction.atomic
+def wait(webhook_ids: Sequence[int], size: int) -> int:
+    """Make `size` deliveries due, the webhooks in turn; each shipment has one for each of them."""
+    with connection.cursor() as cursor:
+        # Not as the engine's connection may be tuned: this is a bulk load.
+        cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL enable_hashjoin = on")
+        values = {"webhooks": list(webhook_ids), "count": len(webhook_ids), "size": size}
+        cursor.execute(WAITING, {**values, "body": body(0)})
+        made = cursor.rowcount
+    wake("webhook_id = ANY(%(webhooks)s)", {"webhooks": list(webhook_ids)})
+    return made
+
+
+def wake(condition: str, values: dict[str, object]) -> None:
+    """Write the wake-ups of these deliveries, as whatever makes one due has to."""
+    with connection.cursor() as cursor:
+        cursor.execute(WAKE.format(condition=condition), values)
+
+
+@transaction.atomic
+def webhooks(how_many: int) -> list[int]:
+    """Ids of webhooks that nobody will send to, each of a company of its own."""
+    companies = Company.objects.bulk_create(
+        Company(name=f"Company {number}") for number in range(how_many)
+    )
+    made = Webhook.objects.bulk_create(
+        Webhook(
+            company=company,
+            type_id=TRACKING_SIMPLE.id,
+            url="https://hooks.example.com/in",
+            secret=make_secret(),
+        )
+        for company in companies
+    )
+    return [webhook.pk for webhook in made]
+
+
+def counted() -> dict[State, int]:
+    """All deliveries by state."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        cursor.execute("SELECT state, count(*) FROM deliveries_delivery GROUP BY state")
+        return {State(state): count for state, count in cursor.fetchall()}
+
+
+def analyze(*, vacuum: bool = False) -> None:
+    """What autovacuum does some time after rows have come or gone."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"{'VACUUM ' if vacuum else ''}ANALYZE {TABLES}")
+
+
+def know_as_empty() -> None:
+    """Have the planner believe what autovacuum tells it that came by while nothing waited.
+
+    The queue keeps its pages, and for up to a minute after it has filled up again it is planned
+    for as if they held no rows.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE pg_class SET relpages = 1000, reltuples = 0"
+            " WHERE oid = 'deliveries_delivery_open'::regclass"
+        )
+
+
+def forget() -> None:
+    """Empty the tables of events, deliveries and attempts, and of when to look at them."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {TABLES}")

@@ -1,0 +1,105 @@
+"""Troubles at their times, beside a load that is measured."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from django.db import connection, connections, transaction
+
+from deliveries.engine.leases import HEARTBEAT_SECONDS, LEASE_SECONDS
+from tools.bench import draining
+from tools.bench.bad_receivers import BadReceivers, Neighbours
+from tools.bench.beside import InThread
+from tools.bench.crew import WORKERS, Crew
+from tools.bench.minutes import KILLED
+from tools.bench.readings import Readings
+
+# Others take over from a killed worker when its lease is over and one of them sees it.
+KILL_SECONDS = LEASE_SECONDS + HEARTBEAT_SECONDS
+OPEN = "transaction open"
+DEPLOY = "deploy"
+NEIGHBOURS = "bad neighbours"
+# At this isolation the snapshot stays until the end; an id of its own holds back vacuum too.
+HOLD = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_current_xact_id()"
+
+
+class Step(NamedTuple):
+    """What to do, so many seconds from the start."""
+
+    at: float
+    act: Callable[[], None]
+
+
+class Troubles(InThread):
+    """`with Troubles(steps, readings)`; what is not due by the end of the block is left out.
+
+    One after the other: what may last has one of its own, so as to hold up nothing else.
+    """
+
+    def __init__(self, steps: Sequence[Step], readings: Readings) -> None:
+        super().__init__()
+        self.steps = sorted(steps, key=lambda step: step.at)
+        self.readings = readings
+
+    def step(self) -> None:
+        if not self.steps:
+            self.ended.wait()
+        elif not self.ended.wait(max(0.0, self.steps[0].at - self.readings.now())):
+            self.steps.pop(0).act()
+
+
+class OpenTransaction:
+    """Keeps from being cleared away whatever is dead since it was opened."""
+
+    def __init__(self, readings: Readings) -> None:
+        self.readings = readings
+
+    def steps(self, since: float, until: float) -> list[Step]:
+        return [Step(since, lambda: self.open(until)), Step(until, self.close)]
+
+    def open(self, until: float) -> None:
+        # A connection of its own: the thread has other things to do meanwhile.
+        self.connection = connections.create_connection("default")
+        with self.connection.cursor() as cursor:
+            cursor.execute(HOLD)
+        now = self.readings.now()
+        self.readings.mark(OPEN, now, max(0.0, until - now))
+
+    def close(self) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute("COMMIT")
+        self.connection.close()
+
+
+class Crowd:
+    """Neighbours of all kinds that are asked for, whose deliveries appear all at once."""
+
+    def __init__(self, receivers: BadReceivers, crowd: Sequence[Neighbours]) -> None:
+        self.receivers, self.crowd = receivers, crowd
+
+    def come(self) -> None:
+        with transaction.atomic():
+            for each in self.crowd:
+                each.publish()
+        draining.ring()
+
+    def go_on(self) -> None:
+        """New deliveries for those that have ended; the receivers forget, or they would grow."""
+        self.receivers.receiver.clear()
+        for each in self.crowd:
+            each.top_up()
+
+
+def checkpoint() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CHECKPOINT")
+
+
+def kill(crew: Crew, readings: Readings) -> None:
+    readings.mark(KILLED, readings.now(), KILL_SECONDS)
+    crew.kill(WORKERS[0])
+
+
+def deploy(crew: Crew, readings: Readings) -> None:
+    since = readings.now()
+    crew.deploy()
+    readings.mark(DEPLOY, since, readings.now() - since)

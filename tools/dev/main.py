@@ -1,0 +1,117 @@
+"""The commands of ./dev, inside `.venv`."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from tools.dev.bootstrap import PYTHON, ROOT
+from tools.dev.manage import manage
+from tools.dev.openapi import check_description, schemathesis_options
+from tools.dev.postgres import use_programs
+from tools.dev.run import run
+from tools.dev.translations import translate
+from tools.dev.trouble import UsageError
+
+
+def main(arguments: list[str]) -> int:
+    command, *rest = arguments
+    try:
+        return COMMANDS[command](rest)
+    except UsageError as trouble:
+        sys.exit(f"dev: {trouble}")
+
+
+def test(arguments: list[str]) -> int:
+    """Hand over to pytest; paths among the arguments are relative to where one stands."""
+    folder, arguments = taken_out(POSTGRESQL, arguments)
+    if folder is not None:
+        if os.environ.get("DATABASE_URL"):
+            raise UsageError(f"{POSTGRESQL} starts a server of its own: unset DATABASE_URL")
+        use_programs(folder)
+    everything = not arguments or arguments == ["--whole"]
+    if everything or not Path.cwd().is_relative_to(ROOT):
+        os.chdir(ROOT)
+    ways = in_parallel() if everything else []
+    # Some two hundred processes are started; without it each of them would compile all of us anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # The order of a set is not to differ from run to run: seeds of the simulation play the same.
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
+
+
+def schemathesis(arguments: list[str]) -> int:
+    """Ask every operation of the API what its description allows and what it does not."""
+    os.environ.update(schemathesis_options(arguments))
+    os.chdir(ROOT)
+    return test(["-n", "2", "tests/test_schemathesis.py"])
+
+
+def simulate(arguments: list[str]) -> int:
+    """Play the engine from seeds, on a server of its own."""
+    os.chdir(ROOT)
+    os.execv(PYTHON, [str(PYTHON), "-m", "tools.faults.simulation", *arguments])  # noqa: S606
+
+
+def taken_out(option: str, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The value of an option, None without it, and the arguments that are left.
+
+    Raises UsageError when the value is missing.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument(option, dest="value")
+    try:
+        found, rest = parser.parse_known_args(arguments)
+    except argparse.ArgumentError as error:
+        raise UsageError(f"{option} needs a folder") from error
+    return found.value, rest
+
+
+def in_parallel() -> list[str]:
+    """The whole suite, on several processes, each with a database of its own.
+
+    Two more than there are processors, because the slowest tests mostly wait for other programs.
+    Those come first, and are handed out one by one: a share for each process would give all of
+    them to one.
+    """
+    processes = min((os.cpu_count() or 1) + 2, MOST_PROCESSES)
+    return ["-n", str(processes), "--dist", "load", "--maxschedchunk", "1", *SLOWEST]
+
+
+def lint(arguments: list[str]) -> int:
+    """Run every linter, also after one has complained; the worst of their exit codes.
+
+    Each prints file, line and what to do, and reads its settings from pyproject.toml.
+    """
+    if arguments:
+        raise UsageError("lint takes no arguments; for more, use .venv/bin/ruff, djlint or mypy")
+    os.chdir(ROOT)
+    return max(run_linter(name, *rest) for name, *rest in LINT)
+
+
+def run_linter(name: str, *arguments: str) -> int:
+    program = str(PYTHON.with_name(name))
+    return os.spawnl(os.P_WAIT, program, program, *arguments)  # noqa: S606
+
+
+# The run ends by naming the tests that took longest.
+SLOWEST = ("--durations=40", "--durations-min=2")
+# More would only wait for the one database server they share.
+MOST_PROCESSES = 4
+POSTGRESQL = "--postgresql"
+LINT = (
+    ("ruff", "check", "."),
+    ("ruff", "format", "--check", "."),
+    ("djlint", "--lint", "templates", "tools/dev/receiver.html"),
+    ("mypy", "--no-error-summary"),
+)
+COMMANDS = {
+    "run": run,
+    "test": test,
+    "manage": manage,
+    "lint": lint,
+    "translate": translate,
+    "openapi": check_description,
+    "schemathesis": schemathesis,
+    "simulate": simulate,
+}

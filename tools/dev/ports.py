@@ -1,0 +1,39 @@
+"""Which port to listen on."""
+
+import errno
+import socket
+
+from tools.dev.trouble import UsageError
+
+EVERYWHERE = ("", "0.0.0.0", "::", "[::]")  # noqa: S104 - recognised, not bound
+
+
+def choose_port(name: str, wanted: str | None, default: int, host: str = "127.0.0.1") -> int:
+    """The wanted port if it is free, else Trouble naming it; unwanted, the default or the next."""
+    if wanted:
+        if not wanted.isascii() or not wanted.isdigit() or not 1 <= int(wanted) <= 65535:
+            raise UsageError(f"{name}={wanted} is not a port; they go from 1 to 65535")
+        if hindrance := why_not(int(wanted), host):
+            raise UsageError(f"{name}={wanted} {hindrance}; choose another, or leave {name} out")
+        return int(wanted)
+    return next(port for port in range(default, 65536) if not why_not(port, host))
+
+
+def reachable(host: str) -> str:
+    """The name by which this machine reaches what listens at `host`, which may be everywhere."""
+    if host in EVERYWHERE:
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def why_not(port: int, host: str = "127.0.0.1") -> str:
+    """What keeps a server from listening there now; empty when nothing does."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        # As servers do, so that connections lingering from the last run do not count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host.strip("[]"), port))
+        except OSError as error:
+            return "is taken" if error.errno == errno.EADDRINUSE else f"fails: {error.strerror}"
+    return ""

@@ -1,0 +1,146 @@
+"""`./dev run`: the whole service in the foreground, until it is told to stop."""
+
+import os
+import shlex
+from contextlib import suppress
+from typing import NoReturn
+
+from tools.dev.bootstrap import PYTHON, ROOT, VENV
+from tools.dev.environment import said, service_environment, shared
+from tools.dev.guard import Stop, guarded, turn_deaf
+from tools.dev.manage import missing_servers
+from tools.dev.output import Output
+from tools.dev.owner import Owner, own
+from tools.dev.places import data_folder
+from tools.dev.ports import choose_port, reachable, why_not
+from tools.dev.postgres import Postgres
+from tools.dev.servers import Server
+from tools.dev.supervisor import Program, Supervisor
+from tools.dev.trouble import UsageError, say
+
+DEFAULT_PORT = 8000
+DEFAULT_RECEIVER_PORT = 8100
+
+
+def run(arguments: list[str]) -> int:
+    if arguments:
+        raise UsageError(
+            f"run takes no arguments, and {arguments[0]!r} is one; ./dev help says more"
+        )
+    return guarded(work)
+
+
+def work() -> int:
+    """Start everything, serve, stop everything; 0 when told to stop, 1 in trouble."""
+    service = None
+    try:
+        service = Service(said(dict(os.environ)))
+        service.serve()
+    except Stop:
+        return 0
+    except UsageError as trouble:
+        say(str(trouble))
+        return 1
+    finally:
+        turn_deaf()
+        if service:
+            service.stop()
+
+
+class Service:
+    """One run on one data folder."""
+
+    def __init__(self, given: dict[str, str]) -> None:
+        self.data = data_folder(given)
+        self.lock = own(self.data)
+        given.setdefault("BIND", "127.0.0.1")
+        self.port = choose_port("PORT", given.get("PORT"), DEFAULT_PORT, given["BIND"])
+        # The other half of us is the process that people see and signal.
+        host = reachable(given["BIND"])
+        self.base = f"http://{host}:{self.port}"
+        self.owner = Owner("run", os.getppid(), self.base)
+        self.owner.write(self.data)
+        self.environment = service_environment(given, self.data, VENV)
+        self.environment["PORT"] = str(self.port)
+        if "ALLOWED_HOSTS" not in given:
+            self.environment["ALLOWED_HOSTS"] += f",{host}"
+        # On one's own machine one may be root; Celery need not warn of it at every start.
+        self.environment.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with")
+        self.supervisor = Supervisor(Output())
+        self.servers: list[Server] = []
+
+    def serve(self) -> NoReturn:
+        """Never returns; Stop or Trouble ends it."""
+        missing = missing_servers(self.environment, self.data)
+        if missing:
+            say(f"starting {' and '.join(server.name for server in missing)} on {self.data}")
+        for server in missing:
+            self.servers.append(server)
+            self.supervisor.watch(server, server.start_and_wait())
+        lines = procfile()
+        if self.supervisor.run(self.program("release", lines.pop("release"), once=True)):
+            raise UsageError("the database could not be migrated; the lines above say why")
+        if any(isinstance(server, Postgres) for server in self.servers):
+            (self.data / "migrated").touch()
+        self.owner.environment = shared(self.environment)
+        self.owner.ready = True
+        self.owner.write(self.data)
+        receiver = self.receiver_port()
+        if receiver:
+            command = python("tools.dev.receiver", str(receiver), str(self.data))
+            self.supervisor.start(self.program("receiver", command, late=True))
+        say(f"starting {', '.join(lines)}; ready in a few seconds")
+        for name, command in lines.items():
+            self.supervisor.start(self.program(name, command))
+        demo = python("tools.dev.demo", self.base, str(receiver), str(self.data))
+        self.supervisor.start(self.program("demo", demo, once=True, prefixed=False))
+        self.supervisor.forever()
+
+    def program(
+        self,
+        name: str,
+        command: str,
+        *,
+        prefixed: bool = True,
+        once: bool = False,
+        late: bool = False,
+    ) -> Program:
+        return Program(name, command, self.environment, str(ROOT), prefixed, once, late)
+
+    def receiver_port(self) -> int:
+        """The port that the demo's webhooks name; 0 when somebody else has it now."""
+        note = self.data / "receiver-port"
+        if note.exists():
+            port = int(note.read_text())
+            if not (hindrance := why_not(port)):
+                return port
+            say(
+                f"port {port} {hindrance}, and the demo's webhooks point there: no page shows what"
+                " they send, and deliveries wait or go astray, until it is free at a start"
+            )
+            return 0
+        port = choose_port("the receiver's", None, DEFAULT_RECEIVER_PORT)
+        note.write_text(f"{port}\n")
+        return port
+
+    def stop(self) -> None:
+        self.owner.stopping = True
+        # Whatever has become of the data folder, nothing must be left running.
+        with suppress(OSError):
+            self.owner.write(self.data)
+        self.supervisor.stop()
+        for server in reversed(self.servers):
+            server.stop()
+        (self.data / "owner.json").unlink(missing_ok=True)
+        os.close(self.lock)
+
+
+def procfile() -> dict[str, str]:
+    """What a production platform starts, by name; we start the same."""
+    lines = (ROOT / "Procfile").read_text().splitlines()
+    pairs = (line.partition(":") for line in lines if line.strip() and not line.startswith("#"))
+    return {name.strip(): command.strip() for name, _, command in pairs}
+
+
+def python(module: str, *arguments: str) -> str:
+    return shlex.join([str(PYTHON), "-m", module, *arguments])

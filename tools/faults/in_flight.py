@@ -1,0 +1,33 @@
+"""What the engine loops have claimed and not recorded, read from their rows."""
+
+from collections.abc import Sequence
+
+from deliveries.models import Delivery, Loop, TakenLane
+from tools.faults.ledger import Event, event_in
+from tools.faults.processes import group_of
+from tools.faults.service import Service
+
+
+def claimed(loops: Sequence[Loop] | None = None) -> set[Event]:
+    """The events whose deliveries are claimed: by these loops, or by any that is not lost."""
+    if loops is None:
+        loops = list(Loop.objects.filter(lost=False))
+    bodies = (
+        Delivery.objects.open()
+        .filter(claimed_by__in=[loop.pk for loop in loops])
+        .values_list("event__body", flat=True)
+    )
+    return {event_in(bytes(body)) for body in bodies}
+
+
+def loops_of(service: Service, name: str) -> list[Loop]:
+    """The engine loops of one worker."""
+    return [
+        loop
+        for loop in Loop.objects.filter(lost=False)
+        if group_of(loop.process_id) == service.processes[name].pid
+    ]
+
+
+def holds_lanes(loops: Sequence[Loop]) -> bool:
+    return TakenLane.objects.filter(loop_id__in=[loop.pk for loop in loops]).exists()

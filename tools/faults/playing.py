@@ -1,0 +1,140 @@
+"""Play the catalogue in its order, and say how many of the faults were survived.
+
+A fault is survived if every scenario and every test that plays it holds. One that this machine
+cannot play is named with the reason and not counted; nor is one of a part that was not asked for.
+"""
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from tools.dev.guard import Stop, guarded, turn_deaf
+from tools.faults.book import BOOK
+from tools.faults.book.fault import Fault
+from tools.faults.plays import Played, Plays
+
+SURVIVED, BROKEN, NOT_PLAYED = "survived", "NOT SURVIVED", "not played"
+
+
+class Outcome(NamedTuple):
+    """What broke, each with who noticed; or why the fault could not be played."""
+
+    fault: Fault
+    broken: tuple[str, ...] = ()
+    why_not: str = ""
+
+    @property
+    def word(self) -> str:
+        if self.broken:
+            return BROKEN
+        return NOT_PLAYED if self.why_not else SURVIVED
+
+
+def run(arguments: Sequence[str]) -> int:
+    """0 where all that could be played was survived. Leaves nothing running, however it ends."""
+    return guarded(partial(work, options(arguments)))
+
+
+def options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tools/faults/run all", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="of the scenarios (%(default)s)")
+    parser.add_argument(
+        "--only", nargs="+", metavar="FAULT", default=[], help="these faults or groups: A16 D"
+    )
+    parser.add_argument("--json", action="store_true", help="the outcomes as JSON on stdout")
+    given = parser.parse_args(arguments)
+    known = {name for fault in BOOK for name in (fault.number, fault.group)}
+    if unknown := set(given.only) - known:
+        parser.error(f"there is no fault {', '.join(sorted(unknown))}")
+    return given
+
+
+def work(given: argparse.Namespace) -> int:
+    chosen = [
+        fault for fault in BOOK if not given.only or {fault.number, fault.group} & set(given.only)
+    ]
+    with Plays(given.seed, chosen, tell) as plays:
+        try:
+            outcomes = play_all(chosen, plays.play, tell)
+        except Stop:
+            tell("stopped")
+            return 1
+        finally:
+            turn_deaf()
+    if given.json:
+        print(json.dumps(as_json(outcomes), indent=2))
+    else:
+        print("\n".join(summary(outcomes)))
+    return 1 if any(outcome.broken for outcome in outcomes) else 0
+
+
+def play_all(
+    faults: Sequence[Fault], play: Callable[[str], Played], tell: Callable[[str], None]
+) -> list[Outcome]:
+    """Each fault in turn; what has been played for one is not played again for the next."""
+    outcomes = []
+    for place, fault in enumerate(faults, start=1):
+        outcome = judge(fault, play)
+        tell(f"[{place}/{len(faults)}] {fault.number} {fault.what}: {outcome.word}")
+        outcomes.append(outcome)
+    return outcomes
+
+
+def judge(fault: Fault, play: Callable[[str], Played]) -> Outcome:
+    if fault.why_not:
+        return Outcome(fault, why_not=fault.why_not)
+    if not fault.plays:
+        return Outcome(fault, broken=("nothing plays it",))
+    played = {name: play(name) for name in fault.plays}
+    broken = tuple(f"{name}: {line}" for name, found in played.items() for line in found.broken)
+    why_not = "; ".join(found.why_not for found in played.values() if found.why_not)
+    return Outcome(fault, broken, why_not)
+
+
+def summary(outcomes: Sequence[Outcome]) -> list[str]:
+    """What was not played, what broke, and last how many were survived."""
+    lines = [
+        f"not played: {each.fault.number} {each.fault.what}: {each.why_not}"
+        for each in outcomes
+        if each.word == NOT_PLAYED
+    ]
+    for each in outcomes:
+        if each.broken:
+            lines.append(f"not survived: {each.fault.number} {each.fault.what}")
+            lines += [f"  {line}" for line in each.broken]
+    survived, counted = count(outcomes)
+    return [*lines, f"survived {survived}/{counted}"]
+
+
+def count(outcomes: Sequence[Outcome]) -> tuple[int, int]:
+    """How many were survived, of how many that were played."""
+    words = [each.word for each in outcomes]
+    return words.count(SURVIVED), len(words) - words.count(NOT_PLAYED)
+
+
+def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    survived, counted = count(outcomes)
+    return {
+        "survived": survived,
+        "of": counted,
+        "faults": [
+            {
+                "number": each.fault.number,
+                "what": each.fault.what,
+                "outcome": each.word.lower(),
+                "broken": list(each.broken),
+                "why_not": each.why_not,
+            }
+            for each in outcomes
+        ],
+    }
+
+
+def tell(line: str) -> None:
+    # Whoever read this may be gone.
+    with contextlib.suppress(BrokenPipeError):
+        print(f"faults: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,161 @@
+"""A service on its own PostgreSQL, which keeps its promises, and its own broker."""
+
+import contextlib
+import os
+import random
+import signal
+import ssl
+from collections.abc import Iterator
+
+import psycopg
+import trustme
+from django.conf import settings
+from django.core.management import call_command
+from django.db import OperationalError, connection
+from kombu import Connection
+
+from companies.models import Company
+from companies.services import create_company
+from tools.dev.places import Place
+from tools.dev.postgres import DATABASE, SUPERUSER, Postgres
+from tools.dev.valkey import Valkey
+from tools.faults.ports import free_port
+from tools.faults.processes import children_of
+from tools.faults.receiver import Receiver
+from tools.faults.service import Service
+
+WAL_FILES = 64  # Of 16 MiB: a gigabyte.
+
+
+def link_to(
+    server: Postgres, database: str = DATABASE, *, autocommit: bool = True
+) -> "psycopg.Connection[tuple[object, ...]]":
+    """A connection of our own, which Django knows nothing of."""
+    return psycopg.connect(
+        host=str(server.place.sockets), user=SUPERUSER, dbname=database, autocommit=autocommit
+    )
+
+
+class Rig:
+    """Everything a scenario is done to."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.postgres = Postgres(place)
+        self.broker = Valkey(place)
+
+    @contextlib.contextmanager
+    def up(self) -> Iterator["Rig"]:
+        """Start the servers and a receiver with TLS; stop them, whatever happens."""
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(self.place.files / "ca.pem")
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        authority.issue_cert("127.0.0.1").configure_cert(context)
+        try:
+            for server in (self.postgres, self.broker):
+                server.start_and_wait()
+            call_command("migrate", verbosity=0)
+            self.company: Company = create_company("Acme")
+            port = {"PORT": str(free_port()), "WORKER_CONCURRENCY": "3"}
+            with (
+                Receiver(context) as self.receiver,
+                Service(port, self.place.files) as self.service,
+            ):
+                yield self
+        finally:
+            connection.close()
+            self.broker.stop()
+            self.postgres.stop()
+
+    def kill_backend(self, dice: random.Random) -> None:
+        """kill -9 of a random PostgreSQL backend: the whole server recovers from a crash."""
+        with contextlib.suppress(OperationalError), connection.cursor() as cursor:
+            cursor.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
+            pids = [pid for (pid,) in cursor.fetchall()]
+            os.kill(dice.choice(pids), signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def database_frozen(self) -> Iterator[None]:
+        """SIGSTOP for all of PostgreSQL's processes, for the length of a block."""
+        # Stopped, it starts no others. Each has a process group of its own.
+        os.kill(self.database_server(), signal.SIGSTOP)
+        processes = self.database_processes()
+        try:
+            for pid in processes:
+                os.kill(pid, signal.SIGSTOP)
+            yield
+        finally:
+            for pid in reversed(processes):
+                os.kill(pid, signal.SIGCONT)
+
+    def database_server(self) -> int:
+        return int((self.postgres.data / "postmaster.pid").read_text().split()[0])
+
+    def kill_database(self) -> None:
+        """SIGKILL for all of PostgreSQL's processes."""
+        for pid in self.database_processes():
+            # The others end by themselves once the first is gone.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def database_processes(self) -> list[int]:
+        """PostgreSQL's first process, and all that it has started."""
+        server = self.database_server()
+        return [server, *children_of(server)]
+
+    @contextlib.contextmanager
+    def database_read_only(self) -> Iterator[None]:
+        """For the length of a block PostgreSQL takes no writes, as a primary that was demoted."""
+        self._say_to_server("ALTER SYSTEM SET default_transaction_read_only = on")
+        try:
+            yield
+        finally:
+            self._say_to_server("ALTER SYSTEM RESET default_transaction_read_only")
+
+    def _say_to_server(self, statement: str) -> None:
+        with link_to(self.postgres) as link:
+            # What is asked here is asked of a server that takes no writes either.
+            link.execute("SET default_transaction_read_only = off")
+            link.execute(statement)
+            link.execute("SELECT pg_reload_conf()")
+
+    @contextlib.contextmanager
+    def no_connections_left(self) -> Iterator[None]:
+        """For the length of a block all connections of others are terminated and ours."""
+        taken: list[psycopg.Connection[object]] = []
+        try:
+            for _ in range(3):
+                # A process that comes back in between is sent away again.
+                with contextlib.suppress(psycopg.OperationalError):
+                    self._terminate_others(taken)
+                with contextlib.suppress(psycopg.OperationalError):
+                    while True:
+                        taken.append(link_to(self.postgres))
+            yield
+        finally:
+            for link in taken:
+                link.close()
+
+    def _terminate_others(self, ours: list["psycopg.Connection[object]"]) -> None:
+        link = ours[0] if ours else link_to(self.postgres)
+        link.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE backend_type = 'client backend' AND pid <> ALL(%s)",
+            [[each.info.backend_pid for each in [link, *ours]]],
+        )
+
+    def make_wal_files(self) -> None:
+        """PostgreSQL keeps WAL files to write over, as many as docs/operations/deploying.md says.
+
+        A server that has just been made has none. It fills each new one while all commits wait, up
+        to 90 ms, which would be measured in place of what is to be measured.
+        """
+        self._say_to_server("ALTER SYSTEM SET min_wal_size = '1GB'")
+        with link_to(self.postgres) as link:
+            for _ in range(WAL_FILES):
+                link.execute("SELECT pg_logical_emit_message(false, '', repeat('.', 16777216))")
+            link.execute("CHECKPOINT")
+
+    def flush_broker(self) -> None:
+        with Connection(settings.CELERY_BROKER_URL) as opened:
+            opened.default_channel.client.flushall()

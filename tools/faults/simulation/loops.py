@@ -1,0 +1,58 @@
+"""The places of workers, each with an engine loop, and with another one after it has ended."""
+
+from deliveries.engine.loop import Engine
+from tools.faults.simulation.database import Beside
+from tools.faults.simulation.network import Bell, Transport
+from tools.faults.simulation.scheduler import Actor
+from tools.faults.simulation.stage import Stage
+
+
+class Loop:
+    """A place of a worker: an engine loop, and another one after it has ended."""
+
+    def __init__(self, run: Stage, number: int) -> None:
+        self.run, self.number = run, number
+        self.host = f"host-{number % 2}"
+        self.stopping = False
+        self.times = 0
+        self.start()
+
+    def start(self) -> None:
+        self.times += 1
+        self.stopping = False
+        name = f"loop {self.number}.{self.times}"
+        self.actor = Actor(self.run.scheduler, name, self.host, self._work)
+        self.beside = Beside(self.actor, self.run.lines)
+        self.bell = Bell(self.actor)
+        self.run.lines.open_for(self.actor, self.beside, POOLED=False)
+        self.run.tell("started", who=name)
+
+    def _work(self) -> None:
+        try:
+            while not self.stopping:
+                transport = Transport(self.actor, self.run.network, self.bell, self.beside)
+                Engine(transport, lambda: self.stopping, self.beside, self.bell).run()  # type: ignore[arg-type]
+                if not self.stopping:
+                    self.actor.wait(self.run.scheduler.now + 3.0)
+            self.run.tell("stopped", who=self.actor.name)
+        except Exception as error:
+            self.run.tell("crashed", who=self.actor.name, error=repr(error))
+        self.run.lines.cut(self.actor)
+
+    def kill(self) -> None:
+        if self.actor.over:
+            return
+        self.run.tell("killed", who=self.actor.name)
+        self.run.lines.cut(self.actor)
+        self.actor.end(self.beside.work)
+
+    def stop(self) -> None:
+        self.stopping = True
+        self.run.tell("stopping", who=self.actor.name)
+        self.bell.ring()
+
+    def start_again(self) -> None:
+        """Have a loop here again, whatever has become of the last."""
+        if self.actor.over or self.stopping:
+            self.kill()
+            self.start()

@@ -1,0 +1,182 @@
+"""The receivers, and the way to them: what deliveries.http.transport is to the engine.
+
+A request is on its way, is asked for its lease when its first byte is about to go out, arrives,
+and is answered. Each of it is told to the ledger as it happens.
+"""
+
+import random
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from deliveries.http.answers import Failure, Reply
+from deliveries.http.proxies import Outage
+from deliveries.http.transport import Request
+from tools.faults.simulation.database import Beside
+from tools.faults.simulation.scheduler import Actor, Scheduler
+
+TIMEOUT_SECONDS = 5.0
+# A dying host takes along what it has sent and nobody has seen, with this likelihood.
+GOES_ALONG = 0.5
+
+
+@dataclass
+class Mood:
+    """A receiver's behaviour: its status (None: no answer), and in how many seconds at most."""
+
+    name: str
+    status: int | None
+    seconds: float
+    retry_after: int | None = None
+    # It sees the request at all; its answer comes back.
+    seen: bool = True
+    heard: bool = True
+
+
+WELL = Mood("well", 200, 0.05)
+
+
+@dataclass
+class Flight:
+    number: int
+    transport: "Transport"
+    request: Request
+    started: float
+    over: bool = False
+
+
+class Network:
+    """Receivers by URL, and what is in flight to them."""
+
+    def __init__(
+        self, scheduler: Scheduler, dice: random.Random, tell: Callable[..., None]
+    ) -> None:
+        self.scheduler, self.dice, self.tell = scheduler, dice, tell
+        self.mood_of: Callable[[str], Mood] = lambda url: WELL
+        # Told what a loop's request has just come to.
+        self.comes: Callable[[str, Actor], None] = lambda moment, actor: None
+        self._number = 0
+
+    def dial(self, transport: "Transport", request: Request) -> None:
+        self._number += 1
+        flight = Flight(self._number, transport, request, self.scheduler.now)
+        self.tell(
+            "dialled",
+            flight=flight.number,
+            loop=transport.actor.name,
+            url=request.url,
+            headers=dict(request.headers),
+            body=request.body.decode(),
+        )
+        end = flight.started + TIMEOUT_SECONDS
+        self.scheduler.at(end, lambda: self._end(flight, None, Failure.TIMEOUT))
+        self.scheduler.at(self._soon(0.01), lambda: self._leave(flight))
+
+    def _soon(self, most: float) -> float:
+        return self.scheduler.now + most * self.dice.random()
+
+    def _leave(self, flight: Flight) -> None:
+        transport, actor = flight.transport, flight.transport.actor
+        if flight.over or actor.dead:
+            return
+        if self.scheduler.now < actor.frozen_until:
+            self.scheduler.at(actor.frozen_until, lambda: self._leave(flight))
+            return
+        mood = self.mood_of(flight.request.url)
+        if not mood.seen and mood.seconds < TIMEOUT_SECONDS:
+            self._end(flight, None, Failure.REFUSED)
+            return
+        if not transport.may_send(flight.request.key):
+            self._end(flight, None, Failure.NOT_SENT)
+            return
+        self.tell("sent", flight=flight.number)
+        self.comes("sent", actor)
+        if mood.seen:
+            self.scheduler.at(self._soon(0.01), lambda: self._arrive(flight, mood))
+
+    def _arrive(self, flight: Flight, mood: Mood) -> None:
+        actor = flight.transport.actor
+        if actor.host_is_gone and self.dice.random() < GOES_ALONG:
+            return
+        self.tell("seen", flight=flight.number, status=mood.status)
+        self.comes("seen", actor)
+        if mood.status is None or not mood.heard:
+            if mood.seconds < TIMEOUT_SECONDS:
+                at = self._soon(mood.seconds)
+                self.scheduler.at(at, lambda: self._end(flight, None, Failure.RESET))
+            return
+        at = self._soon(mood.seconds)
+        self.scheduler.at(at, lambda: self._end(flight, mood.status, None, mood.retry_after))
+
+    def _end(
+        self, flight: Flight, status: int | None, error: Failure | None, wait: int | None = None
+    ) -> None:
+        if flight.over or flight.transport.actor.dead:
+            return
+        flight.over = True
+        milliseconds = round((self.scheduler.now - flight.started) * 1000)
+        reply = Reply(flight.request.key, status, error, "", b"", milliseconds, wait)
+        self.tell("ended", flight=flight.number, status=status, error=str(error or ""), wait=wait)
+        self.comes("ended", flight.transport.actor)
+        flight.transport.take(reply)
+
+
+class Bell:
+    """A core.jobs.bell.Bell that wakes an actor."""
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+        self.rung = False
+
+    def fileno(self) -> int:
+        return -1
+
+    def ring(self) -> None:
+        self.rung = True
+        self._actor.wake()
+
+    def silence(self) -> bool:
+        rung, self.rung = self.rung, False
+        return rung
+
+
+@dataclass(eq=False)
+class Transport:
+    """A deliveries.http.transport.Transport for one loop."""
+
+    actor: Actor
+    network: Network
+    bell: Bell
+    beside: Beside
+    concurrency: int = 2048
+    in_flight: int = 0
+    rung: bool = False
+    outage: Outage = field(default_factory=Outage)
+    may_send: Callable[[Hashable], bool] = lambda key: True
+
+    def __post_init__(self) -> None:
+        self._replies: list[Reply] = []
+
+    def start(self, request: Request) -> None:
+        self.in_flight += 1
+        self.network.dial(self, request)
+
+    def take(self, reply: Reply) -> None:
+        self.in_flight -= 1
+        self._replies.append(reply)
+        self.actor.wake()
+
+    def wake_for(self, descriptor: int) -> None:
+        """The bell and the work beside are looked at in any case."""
+
+    def ask_before_sending(self, may_send: Callable[[Hashable], bool]) -> None:
+        self.may_send = may_send
+
+    def wait(self, seconds: float) -> list[Reply]:
+        ready = self._replies or self.bell.rung or self.beside.ready
+        self.actor.wait(self.network.scheduler.now + (0.0 if ready else seconds))
+        self.rung = self.bell.rung or self.beside.ready
+        replies, self._replies = self._replies, []
+        return replies
+
+    def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,71 @@
+"""The simulated parts of a process: its clock, its ids and its doorbell."""
+
+import logging
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.test import override_settings
+
+from core.data.statements import PreparingCursor
+from tools.faults.simulation.plan import LADDER
+from tools.faults.simulation.scheduler import Scheduler
+from tools.faults.simulation.stage import Stage
+
+
+def noting(scheduler: Scheduler) -> Any:
+    """A statement of the engine says in the story what it is."""
+    execute: Any = PreparingCursor.execute
+
+    def noted(cursor: Any, query: Any, *given: Any, **named: Any) -> Any:
+        if scheduler.current:
+            scheduler.current.asks = " ".join(str(query).split())[:60]
+        return execute(cursor, query, *given, **named)
+
+    return noted
+
+
+@contextmanager
+def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
+    """Put the clock of the run, its ids and its doorbell in the place of those of the process."""
+    kept = connections[DEFAULT_DB_ALIAS]
+    ids = random.Random(run.plan.seed)  # noqa: S311 - a simulation
+
+    def new_id() -> uuid.UUID:
+        return uuid.UUID(int=ids.getrandbits(128), version=4)
+
+    def host() -> str:
+        return run.scheduler.current.host if run.scheduler.current else ""
+
+    random.seed(run.plan.seed)
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(PreparingCursor, "execute", noting(run.scheduler)))
+        for name, value in {
+            "deliveries.engine.clock.monotonic": run.scheduler.monotonic,
+            "django.utils.timezone.now": run.scheduler.wall,
+            "deliveries.engine.loop.LINGER_SECONDS": run.plan.linger,
+            "deliveries.engine.leases.uuid4": new_id,
+            "deliveries.engine.leases.os": SimpleNamespace(
+                getppid=lambda: 1, getpid=lambda: len(run.ledger)
+            ),
+            "deliveries.engine.leases.socket": SimpleNamespace(gethostname=host),
+            "core.jobs.doorbell.ring": ring,
+            "deliveries.doorbell.ring_engine": ring,
+            "core.measures.sums.are_due": lambda: False,
+            "core.measures.sums.write_sums": lambda: True,
+        }.items():
+            stack.enter_context(patch(name, value))
+        stack.enter_context(
+            override_settings(DELIVERY_RETRY_SECONDS=LADDER, DELIVERY_LOOPS=run.plan.loops)
+        )
+        logging.disable(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            logging.disable(logging.NOTSET)
+            connections[DEFAULT_DB_ALIAS] = kept

@@ -1,0 +1,153 @@
+"""Faults of a run. Each is named as the plan names it."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from tools.faults.simulation.loops import Loop
+from tools.faults.simulation.network import WELL, Mood
+from tools.faults.simulation.plan import BREAKS, MOODS, STATEMENTS, Thing
+from tools.faults.simulation.scheduler import Actor
+from tools.faults.simulation.stage import Stage
+from tools.faults.simulation.world import HOSTS
+
+# The part of statements that are lost while lines break.
+BREAK_PART = 0.15
+# Seconds that a statement, and its answer, are on their way at most.
+USUAL_SECONDS, SLOW_SECONDS = 0.003, 1.0
+RESTART_SECONDS, STOPS_WITHIN = 0.2, 12.0
+
+
+class Troubles:
+    """The faults of a run, and what they make of each statement and each request."""
+
+    def __init__(self, run: Stage, loops: Sequence[Loop]) -> None:
+        self.run, self.loops, self.scheduler = run, loops, run.scheduler
+        self.database_away_until = self.broker_away_until = -math.inf
+        self.windows: list[tuple[float, Thing]] = []
+        # Troubles that wait for a moment of their loop.
+        self.armed: list[tuple[Loop, str, Callable[[], None]]] = []
+
+    def begin(self, thing: Thing) -> bool:
+        """Have it go wrong as planned; False where the thing is no trouble."""
+        trouble = getattr(self, "make_" + thing.what.replace(" ", "_"), None)
+        if trouble is None:
+            return False
+        self.run.tell("fault", fault=thing.what, how=thing.how, seconds=thing.seconds)
+        trouble(thing)
+        return True
+
+    def end_all(self) -> None:
+        """End all faults, and give every place its loop."""
+        self.windows.clear()
+        self.armed.clear()
+        self.database_away_until = self.broker_away_until = -math.inf
+        for loop in self.loops:
+            loop.actor.frozen_until = -math.inf
+            if loop.actor.over or loop.stopping:
+                self.scheduler.at(self.scheduler.now + 1.0, loop.start_again)
+
+    def make_kill(self, thing: Thing) -> None:
+        loop = self._loop(thing)
+        self._at_its_moment(loop, thing.how, lambda: self._lose(loop, thing.seconds))
+
+    def make_kill_host(self, thing: Thing) -> None:
+        for loop in self.loops:
+            if loop.number % 2 == thing.which % 2:
+                loop.actor.host_is_gone = True
+                self._lose(loop, thing.seconds)
+
+    def make_restart(self, thing: Thing) -> None:
+        loop = self._loop(thing)
+        loop.stop()
+        self._again_in(loop, STOPS_WITHIN)
+
+    def make_freeze(self, thing: Thing) -> None:
+        loop = self._loop(thing)
+        self._at_its_moment(loop, thing.how, lambda: self._freeze(loop, thing.seconds))
+
+    def make_lines_break(self, thing: Thing) -> None:
+        self.windows.append((self.scheduler.now + thing.seconds, thing))
+
+    def make_line_breaks(self, thing: Thing) -> None:
+        self.armed.append((self._loop(thing), thing.how, lambda: None))
+
+    make_database_slow = make_receiver = make_lines_break
+
+    def make_database_away(self, thing: Thing) -> None:
+        self.database_away_until = self.scheduler.now + thing.seconds
+
+    def make_broker_away(self, thing: Thing) -> None:
+        self.broker_away_until = self.scheduler.now + thing.seconds
+
+    def make_clock(self, thing: Thing) -> None:
+        """The database's clock is put forward or back, by three seconds and a half at most."""
+        self.scheduler.wall_moved += (thing.seconds - 2.0) / 2
+        self.run.tell("clock", moved=self.scheduler.wall_moved)
+
+    def database_is_away(self) -> bool:
+        return self.scheduler.now < self.database_away_until
+
+    def broker_is_away(self) -> bool:
+        return self.scheduler.now < self.broker_away_until
+
+    def of_statement(self, actor: Actor) -> tuple[str, float, float]:
+        """Return what happens to the next statement of an actor, as `Lines` wants to know it."""
+        dice = self.run.dice
+        longest = SLOW_SECONDS if any(self._open("database slow")) else USUAL_SECONDS
+        there, back = dice.random() * longest, dice.random() * longest
+        for moment, beginning in STATEMENTS.items():
+            if actor.asks.startswith(beginning):
+                self.comes(moment, actor, dice.random() * (there + back))
+                for trouble in BREAKS:
+                    if self._disarm(f"{trouble} {moment}", actor):
+                        return trouble, there, back
+        for each in self._open("lines break"):
+            if dice.random() < BREAK_PART:
+                return each.how, there, back
+        return "", there, back
+
+    def mood_of(self, url: str) -> Mood:
+        """Return the behaviour of the receiver at a URL now."""
+        host, path = url.split("/")[2:4]
+        for each in self._open("receiver"):
+            # One receiver, or all of a host.
+            places = ("a0", "a1", "a2", "b0", "b1", "b2", *HOSTS)
+            if places[each.which % len(places)] in (host, path):
+                return Mood(each.how, *MOODS[each.how])
+        return WELL
+
+    def _open(self, what: str) -> Iterator[Thing]:
+        now = self.scheduler.now
+        return (each for until, each in self.windows if each.what == what and now < until)
+
+    def _loop(self, thing: Thing) -> Loop:
+        return self.loops[thing.which % len(self.loops)]
+
+    def comes(self, moment: str, actor: Actor, within: float = 0.0) -> None:
+        """Have happen, so many seconds later, what waits for this moment of a loop."""
+        for trouble in self._disarm(moment, actor):
+            self.scheduler.at(self.scheduler.now + within, trouble)
+
+    def _disarm(self, moment: str, actor: Actor) -> list[Callable[[], None]]:
+        found = [each for each in self.armed if each[0].actor is actor and each[1] == moment]
+        self.armed = [each for each in self.armed if each not in found]
+        return [trouble for *_, trouble in found]
+
+    def _at_its_moment(self, loop: Loop, moment: str, trouble: Callable[[], None]) -> None:
+        if moment:
+            self.armed.append((loop, moment, trouble))
+        else:
+            trouble()
+
+    def _freeze(self, loop: Loop, seconds: float) -> None:
+        loop.actor.frozen_until = self.scheduler.now + seconds
+        self.run.tell("frozen", who=loop.actor.name, until=loop.actor.frozen_until)
+
+    def _lose(self, loop: Loop, seconds: float) -> None:
+        loop.kill()
+        self._again_in(loop, seconds)
+
+    def _again_in(self, loop: Loop, seconds: float) -> None:
+        at = self.scheduler.now + RESTART_SECONDS + seconds
+        if at < self.run.plan.calm_at:
+            self.scheduler.at(at, loop.start_again)
