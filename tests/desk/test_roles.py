@@ -43,17 +43,17 @@ LOOKING = {"desk.Visit", "desk.SeenSession"}
 LOOK = {
     "agent": "companies.Company deliveries.Delivery desk.Macro desk.Storm shipments.Incidence"
     " shipments.Shipment tickets.Ticket tickets.TicketType webhooks.Webhook",
-    "lead": "companies.Company companies.FailedRow deliveries.Delivery desk.Macro desk.Storm"
+    "lead": "companies.Company core.FailedRow deliveries.Delivery desk.Macro desk.Storm"
     " shipments.Incidence shipments.Shipment tickets.Agent tickets.ApprovalLimit tickets.Calendar"
     " tickets.FilingRule tickets.ReasonCode tickets.RequiredDocument tickets.SLATarget"
     " tickets.Ticket tickets.TicketType webhooks.Webhook",
-    "auditor": "auth.Group auth.User companies.Company companies.FailedRow deliveries.Delivery"
+    "auditor": "auth.Group auth.User companies.Company core.FailedRow deliveries.Delivery"
     " deliveries.Replay desk.Macro desk.Storm shipments.Incidence shipments.Shipment tickets.Agent"
     " tickets.ApprovalLimit tickets.Calendar tickets.FilingRule tickets.ReasonCode"
     " tickets.RequiredDocument tickets.SLATarget tickets.Ticket tickets.TicketType"
     " webhooks.Webhook",
     "operator": "auth.Group auth.User axes.AccessAttempt axes.AccessLog companies.Company"
-    " companies.FailedRow deliveries.Delivery deliveries.Replay shipments.Incidence"
+    " core.FailedRow deliveries.Delivery deliveries.Replay shipments.Incidence"
     " shipments.Shipment tickets.TicketType webhooks.Webhook",
     "nobody": "",
 }
