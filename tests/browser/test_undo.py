@@ -34,7 +34,9 @@ def no_hurry(settings: Settings) -> None:
 
 def decline(tab: Tab) -> None:
     tab.press("m")
+    tab.focused("#macro")
     tab.type("prueb")
+    tab.sees(".desk-names [aria-selected=true]", "Decline")
     tab.press("Control+Enter")
     tab.focused("#text")
     tab.press("Control+Enter")
