@@ -25,7 +25,7 @@ OF_THE_COMPANY = (
     "companies_",
     "webhooks_",
     "shipments_",
-    "core_mail",
+    "core_",
     "desk_savedview",
     "django_admin_log",
     "tickets_searchentry",
