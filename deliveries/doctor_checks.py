@@ -15,6 +15,7 @@ from core.watch.doctor import Concern, register
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
 from deliveries.engine.way_out import probe_proxy
+from deliveries.models import State
 from webhooks.outgoing import parse_proxy
 
 # A loop keeps a socket for each slot, a second for some of them while names are looked up, and has
@@ -32,16 +33,16 @@ WHERE failures > 0 AND failing_since > statement_timestamp() - interval '1 day'
   AND active AND deleted_at IS NULL AND url <> ''
 """
 # No more than it takes to say that most are well.
-WELL_SINCE = """
+WELL_SINCE = f"""
 SELECT count(*) FROM (
   SELECT FROM webhooks_webhook AS webhook
   WHERE active AND deleted_at IS NULL AND url <> ''
     AND NOT EXISTS (SELECT FROM deliveries_health
       WHERE webhook_id = webhook.id AND failures > 0)
     AND EXISTS (SELECT FROM deliveries_delivery AS delivery
-      WHERE delivery.webhook_id = webhook.id AND created_at > %s AND state = 1)
+      WHERE delivery.webhook_id = webhook.id AND created_at > %s AND state = {State.DELIVERED})
   LIMIT %s) AS counted
-"""
+"""  # noqa: S608 - our own text
 # Fewer that fail must have failed several times: one or two failures happen to every receiver.
 MANY_RECEIVERS, SEVERAL_FAILURES = 5, 3
 CRASHED = "SELECT count(*), count(DISTINCT host) FROM deliveries_loop WHERE lost"

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from core.watch import request_ids, traces
 from deliveries import doorbell, statements
+from deliveries.models import State, SubjectKind
 from webhooks.models import Webhook
 
 
@@ -81,16 +82,19 @@ WITH newest AS MATERIALIZED ({NEWEST}), fence AS MATERIALIZED (
     convert_to(body, 'UTF8'), now(), fact_id, min(id) OVER (PARTITION BY fact_id), %s::varchar,
     %s::varchar
   FROM numbered ORDER BY id
-  RETURNING id, company_id, type_id, coalesce(-ticket_id, shipment_id) AS subject, created_at
+  RETURNING id, company_id, type_id, created_at, coalesce(ticket_id, shipment_id) AS subject_id,
+    CASE WHEN ticket_id IS NOT NULL THEN {SubjectKind.TICKET}
+      WHEN shipment_id IS NOT NULL THEN {SubjectKind.SHIPMENT} END AS subject_kind
 ), wakeup AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT id, clock_timestamp() FROM listener
   WHERE sent AND (company_id, type_id) IN (SELECT company_id, type_id FROM event)
 )
 INSERT INTO deliveries_delivery
-  (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)
-SELECT deliveries_uuid(), event.id, listener.id, event.subject, 0, 0, 0,
-  clock_timestamp(), '', event.created_at
+  (id, event_id, webhook_id, subject_id, subject_kind, state, attempts, step, due_at, last_error,
+   created_at)
+SELECT deliveries_uuid(), event.id, listener.id, event.subject_id, event.subject_kind,
+  {State.WAITING}, 0, 0, clock_timestamp(), '', event.created_at
 FROM event JOIN listener USING (company_id, type_id) WHERE listener.sent
 """  # noqa: S608 - our own text
 

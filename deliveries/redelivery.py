@@ -90,9 +90,9 @@ RETURNING id
 
 # Moves a delivery to the open partition, at the start of the retry schedule. A delivery in flight
 # is left alone: it is being sent anyway.
-AGAIN = """
+AGAIN = f"""
 WITH again AS (
-  UPDATE deliveries_delivery SET state = 0, step = 0, first_attempt_at = NULL,
+  UPDATE deliveries_delivery SET state = {State.WAITING}, step = 0, first_attempt_at = NULL,
     due_at = statement_timestamp(), own_due_at = NULL, asked_until = NULL,
     finished_at = NULL, archived_on = '9999-12-31', claimed_by = NULL, claimed_until = NULL,
     crashes = 0
@@ -103,7 +103,7 @@ WITH again AS (
   SELECT DISTINCT webhook_id, statement_timestamp() FROM again
 )
 SELECT count(*) FROM again
-"""
+"""  # noqa: S608 - our own text
 
 # A rest of our own ends; what the receiver asked for is kept. One probe goes ahead, as after any
 # rest. A webhook without a row has never failed alone, but some of its deliveries may have.

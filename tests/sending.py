@@ -76,7 +76,7 @@ def on_loan(webhook_id: int, *, step: int = 0) -> Claimed:
     return Claimed(
         id=str(uuid4()),
         webhook_id=webhook_id,
-        subject=None,
+        subject_id=None,
         attempts=step,
         step=step,
         crashes=0,

@@ -36,9 +36,8 @@ LONGEST_PARK_SECONDS = 300
 # queue never fills with such rows. First attempts go before retries; one retry goes along in any
 # case, since it may be what the first attempts have to wait behind. A retry that was pulled forward
 # holds back its subject, however long it has been failing: all of it is sent in order. An event of
-# a version that knew no facts is a fact of its own, and its number is its id. The subject is in the
-# column shipment_id.
-CLAIM = """
+# a version that knew no facts is a fact of its own, and its number is its id.
+CLAIM = statements.one_line("""
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
   WHERE EXISTS (SELECT FROM deliveries_loop WHERE id = %(loop)s::uuid AND NOT lost)
@@ -47,7 +46,7 @@ WITH turn AS (
     make_interval(secs => %(longest)s) AS longest
 ), fresh AS MATERIALIZED (
   SELECT due.* FROM turn CROSS JOIN LATERAL (
-    SELECT id, webhook_id, shipment_id, event_id,
+    SELECT id, webhook_id, subject_id, subject_kind, event_id,
       crashes + coalesce(claimed_by <> ALL(
         ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
     FROM deliveries_delivery_open
@@ -60,7 +59,7 @@ WITH turn AS (
   SELECT webhook_id, count(*) AS n FROM fresh GROUP BY webhook_id
 ), again AS MATERIALIZED (
   SELECT due.* FROM turn LEFT JOIN counted USING (webhook_id) CROSS JOIN LATERAL (
-    SELECT id, webhook_id, shipment_id, event_id,
+    SELECT id, webhook_id, subject_id, subject_kind, event_id,
       crashes + coalesce(claimed_by <> ALL(
         ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
     FROM deliveries_delivery_open
@@ -92,8 +91,8 @@ WITH turn AS (
         head.due_at, head.first_attempt_at + span.hold, statement_timestamp() + span.longest)
       END AS until
     FROM deliveries_delivery_open AS head CROSS JOIN span
-    WHERE head.webhook_id = candidate.webhook_id AND head.shipment_id = candidate.shipment_id
-      AND head.event_id < candidate.event_id
+    WHERE head.webhook_id = candidate.webhook_id AND head.subject_id = candidate.subject_id
+      AND head.subject_kind = candidate.subject_kind AND head.event_id < candidate.event_id
       AND (head.first_attempt_at IS NULL OR head.due_at < head.own_due_at
         OR head.first_attempt_at > statement_timestamp() - span.hold)
     ORDER BY head.event_id LIMIT 1) AS ahead ON true
@@ -112,13 +111,13 @@ WITH turn AS (
   FROM candidate
   WHERE delivery.id = candidate.id
     AND delivery.id = ANY(ARRAY(SELECT id FROM judged WHERE until IS NULL))
-  RETURNING delivery.id, delivery.webhook_id, delivery.shipment_id, delivery.attempts,
+  RETURNING delivery.id, delivery.webhook_id, delivery.subject_id, delivery.attempts,
     delivery.step, delivery.event_id, delivery.created_at, delivery.crashes,
     coalesce(delivery.own_due_at > statement_timestamp(), false) AS pulled
 )
 SELECT found.webhook_id, found.n, found.suspects, delivery.*
 FROM found LEFT JOIN (
-  SELECT taken.id::text AS id, taken.webhook_id, taken.shipment_id,
+  SELECT taken.id::text AS id, taken.webhook_id, taken.subject_id,
     taken.attempts, taken.step, taken.crashes, taken.pulled, event.type_id, event.body,
     event.fact_id, event.sequence, taken.event_id, event.request_id, event.traceparent
   FROM taken CROSS JOIN LATERAL (
@@ -128,7 +127,7 @@ FROM found LEFT JOIN (
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
 ) AS delivery ON delivery.webhook_id = found.webhook_id
 ORDER BY delivery.event_id, found.webhook_id
-"""
+""")
 
 GIVE_BACK = """
 UPDATE deliveries_delivery_open AS delivery SET claimed_by = NULL, claimed_until = NULL

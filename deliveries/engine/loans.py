@@ -9,7 +9,7 @@ Headers = list[tuple[str, str]]
 class Claimed(NamedTuple):
     """A delivery on loan. `id`, `claim` and `fact_id` are UUIDs as text: only ever passed on.
 
-    `subject`: what it tells of, in order. `crashes`: loops in a row that were lost with it.
+    `subject_id`: of what it tells of, in order. `crashes`: loops in a row that were lost with it.
     `pulled`: it is sent before its own next try.
     `claimed_at` is of this process's monotonic clock. `request_id` and `traceparent` say what has
     caused the event.
@@ -17,7 +17,7 @@ class Claimed(NamedTuple):
 
     id: str
     webhook_id: int
-    subject: int | None
+    subject_id: int | None
     attempts: int
     step: int
     crashes: int

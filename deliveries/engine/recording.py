@@ -19,7 +19,7 @@ LONGEST_REST_SECONDS = 300
 # mended: what waits for it is pulled forward (decision N1).
 FAILURES_BEFORE_CATCHING_UP = 5
 # Once for all results: looking up a member of an enum takes longer than the comparison.
-DELIVERED = State.DELIVERED
+WAITING, DELIVERED = State.WAITING, State.DELIVERED
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class AttemptResult:
 # webhook and second. Rows are named by ANY, so that they are looked up whatever the planner
 # believes of the table's size; and a sum has no index, so that nobody looks for the next among
 # all that is due later.
-RECORD = """
+RECORD = f"""
 WITH result AS (
   SELECT id, claim, state, coalesce(wait, 0) AS wait, url, to_timestamp(started) AS started_at,
     duration_ms, status, coalesce(error, '') AS error, coalesce(detail, '') AS detail,
@@ -75,23 +75,25 @@ WITH result AS (
   UPDATE deliveries_delivery AS delivery SET
     state = result.state,
     attempts = least(delivery.attempts, 32766) + 1,
-    step = delivery.step + CASE WHEN result.state = 1 OR result.keeps_place THEN 0 ELSE 1 END,
-    due_at = CASE WHEN result.state = 0
+    step = delivery.step
+      + CASE WHEN result.state = {DELIVERED} OR result.keeps_place THEN 0 ELSE 1 END,
+    due_at = CASE WHEN result.state = {WAITING}
       THEN greatest(statement_timestamp() + make_interval(secs => result.wait),
         CASE WHEN result.keeps_place THEN delivery.own_due_at END) ELSE delivery.due_at END,
-    own_due_at = CASE WHEN result.state = 0 AND result.keeps_place THEN delivery.own_due_at END,
-    asked_until = CASE WHEN result.state = 0 THEN statement_timestamp() + result.asked END,
+    own_due_at = CASE WHEN result.state = {WAITING} AND result.keeps_place
+      THEN delivery.own_due_at END,
+    asked_until = CASE WHEN result.state = {WAITING} THEN statement_timestamp() + result.asked END,
     first_attempt_at = coalesce(delivery.first_attempt_at, result.started_at),
     claimed_by = NULL, claimed_until = NULL, crashes = 0,
     last_status = result.status, last_error = result.error,
-    finished_at = CASE WHEN result.state <> 0 THEN statement_timestamp() END,
-    archived_on = CASE WHEN result.state = 0 THEN '9999-12-31'
+    finished_at = CASE WHEN result.state <> {WAITING} THEN statement_timestamp() END,
+    archived_on = CASE WHEN result.state = {WAITING} THEN '9999-12-31'
       ELSE (statement_timestamp() AT TIME ZONE 'UTC')::date END
   FROM result
   WHERE delivery.id = ANY(ARRAY(SELECT id FROM result)) AND delivery.id = result.id
     AND delivery.archived_on = '9999-12-31' AND delivery.claimed_by = result.claim
-  RETURNING delivery.id, delivery.webhook_id, delivery.shipment_id, delivery.event_id,
-    delivery.state, delivery.attempts, delivery.due_at
+  RETURNING delivery.id, delivery.webhook_id, delivery.subject_id, delivery.subject_kind,
+    delivery.event_id, delivery.state, delivery.attempts, delivery.due_at
 ), logged AS (
   INSERT INTO deliveries_attempt
     (delivery_id, number, started_at, duration_ms, url, status, error, detail, answer)
@@ -102,22 +104,23 @@ WITH result AS (
   WHERE (step = 0 OR due_at < own_due_at) AND due_at + interval '0' > statement_timestamp()
     AND id = ANY(ARRAY(
     SELECT next.id
-    FROM (SELECT webhook_id, shipment_id, max(event_id) AS event_id FROM done
-          WHERE state <> 0 AND shipment_id IS NOT NULL GROUP BY 1, 2) AS head
+    FROM (SELECT webhook_id, subject_id, subject_kind, max(event_id) AS event_id FROM done
+          WHERE state <> {WAITING} AND subject_id IS NOT NULL GROUP BY 1, 2, 3) AS head
     CROSS JOIN LATERAL (
       SELECT id FROM deliveries_delivery_open
-      WHERE webhook_id = head.webhook_id AND shipment_id = head.shipment_id
-        AND event_id > head.event_id
+      WHERE webhook_id = head.webhook_id AND subject_id = head.subject_id
+        AND subject_kind = head.subject_kind AND event_id > head.event_id
       ORDER BY event_id LIMIT 1) AS next))
   RETURNING webhook_id, due_at
 ), wakeups AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT webhook_id, due_at FROM woken
   UNION
-  SELECT webhook_id, date_trunc('second', due_at) + interval '1 second' FROM done WHERE state = 0
+  SELECT webhook_id, date_trunc('second', due_at) + interval '1 second'
+  FROM done WHERE state = {WAITING}
 )
 SELECT count(*) FROM done
-"""
+"""  # noqa: S608 - our own text
 
 WELL = """
 WITH well AS (

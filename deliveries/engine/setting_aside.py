@@ -16,14 +16,14 @@ from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
 from deliveries.http.answers import MAX_DETAIL
 from deliveries.models import SET_ASIDE as FAILED_ROW
-from deliveries.models import Delivery
+from deliveries.models import Delivery, State
 
 logger = logging.getLogger(__name__)
 
 # As given up, with the reason where its attempts are shown.
-SET_ASIDE = """
+SET_ASIDE = f"""
 WITH aside AS (
-  UPDATE deliveries_delivery SET state = 2, attempts = least(attempts, 32766) + 1,
+  UPDATE deliveries_delivery SET state = {State.GIVEN_UP}, attempts = least(attempts, 32766) + 1,
     last_status = NULL, last_error = 'internal',
     finished_at = statement_timestamp(), claimed_by = NULL, claimed_until = NULL,
     archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date
@@ -39,7 +39,7 @@ WITH aside AS (
   SELECT webhook_id, statement_timestamp() FROM aside
 )
 SELECT count(*) FROM aside
-"""
+"""  # noqa: S608 - our own text
 
 # As if the webhook rested, but nothing is counted against its receiver.
 HOLD_BACK = """

@@ -54,7 +54,8 @@ CREATE TABLE deliveries_delivery (
   id uuid NOT NULL,
   event_id bigint NOT NULL,
   webhook_id bigint NOT NULL,
-  shipment_id bigint,
+  subject_id bigint,
+  subject_kind smallint,
   state smallint NOT NULL,
   attempts smallint NOT NULL,
   step smallint NOT NULL,
@@ -88,8 +89,9 @@ CREATE TABLE deliveries_delivery_open PARTITION OF deliveries_delivery
         autovacuum_analyze_threshold = 20000, fillfactor = 45);
 CREATE INDEX delivery_due
   ON deliveries_delivery_open (webhook_id, least(step, 1), due_at, event_id);
-CREATE INDEX delivery_order ON deliveries_delivery_open (webhook_id, shipment_id, event_id)
-  WHERE shipment_id IS NOT NULL;
+-- A webhook has one type and so, as a rule, subjects of one kind: the kind is asked of the row.
+CREATE INDEX delivery_order ON deliveries_delivery_open (webhook_id, subject_id, event_id)
+  WHERE subject_id IS NOT NULL;
 """
 # No primary key on disk: nothing is ever looked up by an attempt's number.
 ATTEMPTS = """
@@ -239,7 +241,13 @@ class Migration(migrations.Migration):
                             "id",
                             models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False),
                         ),
-                        ("subject", models.BigIntegerField(db_column="shipment_id", null=True)),
+                        ("subject_id", models.BigIntegerField(null=True)),
+                        (
+                            "subject_kind",
+                            models.PositiveSmallIntegerField(
+                                choices=[(1, "shipment"), (2, "ticket")], null=True
+                            ),
+                        ),
                         (
                             "state",
                             models.PositiveSmallIntegerField(

@@ -10,7 +10,7 @@ from deliveries.models.engine import (
     Wakeup,
 )
 from deliveries.models.outgoing import Replay, SampleSend
-from deliveries.models.queue import OPEN, SET_ASIDE, Attempt, Delivery, Event, State
+from deliveries.models.queue import OPEN, SET_ASIDE, Attempt, Delivery, Event, State, SubjectKind
 
 __all__ = [
     "OPEN",
@@ -26,6 +26,7 @@ __all__ = [
     "Replay",
     "SampleSend",
     "State",
+    "SubjectKind",
     "TakenLane",
     "Wakeup",
 ]

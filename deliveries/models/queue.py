@@ -29,6 +29,11 @@ class State(models.IntegerChoices):
     CANCELLED = 3, "cancelled"
 
 
+class SubjectKind(models.IntegerChoices):
+    SHIPMENT = 1, "shipment"
+    TICKET = 2, "ticket"
+
+
 class Event(models.Model):
     """Something that happened, in the very bytes we send (decision W10)."""
 
@@ -89,9 +94,9 @@ class Delivery(models.Model):
     webhook = models.ForeignKey(
         Webhook, on_delete=models.PROTECT, db_constraint=False, related_name="deliveries"
     )
-    # The order key (decision W22): a shipment's id, or a ticket's with a minus before it. On disk
-    # it has the name that it had while only shipments had an order.
-    subject = models.BigIntegerField(null=True, db_column="shipment_id")
+    # What it is about, and in order by (decision W22); null where that is nothing.
+    subject_id = models.BigIntegerField(null=True)
+    subject_kind = models.PositiveSmallIntegerField(null=True, choices=SubjectKind)
     state = models.PositiveSmallIntegerField(choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(
         default=0, help_text=gettext_lazy("Answered or failed.")

@@ -12,7 +12,7 @@ from core.api import sealed_cursors
 from core.api.answer_sizes import fitting_rows
 from core.api.sealed_cursors import ReadPlace
 from core.values.spellings import with_numbers
-from deliveries.models import OPEN, Attempt, Delivery, Event, Health, HeldHost, State
+from deliveries.models import OPEN, Attempt, Delivery, Event, Health, HeldHost, State, SubjectKind
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
@@ -79,13 +79,13 @@ def log_page(
 
 def ticket_of(delivery: Delivery) -> int | None:
     """The ticket that it tells of, if it tells of one."""
-    return -delivery.subject if delivery.subject is not None and delivery.subject < 0 else None
+    return delivery.subject_id if delivery.subject_kind == SubjectKind.TICKET else None
 
 
 def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
     """A delivery in the log. The event may be past its retention while the delivery is not."""
     waiting, ticket_id = delivery.state == State.WAITING, ticket_of(delivery)
-    shipment_id = delivery.subject if ticket_id is None else event and event.shipment_id
+    shipment_id = delivery.subject_id if ticket_id is None else event and event.shipment_id
     return {
         "id": str(delivery.pk),
         "event": registry.name(event.type_id) if event else None,

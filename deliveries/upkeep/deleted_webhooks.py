@@ -6,17 +6,18 @@ from django.db import connection
 
 from core.jobs.failing_rows import FailingRows
 from core.measures import catalogue, counting
+from deliveries.models import State
 
 BATCH = 5_000
 
-CANCEL = """
-UPDATE deliveries_delivery SET state = 3, finished_at = statement_timestamp(),
+CANCEL = f"""
+UPDATE deliveries_delivery SET state = {State.CANCELLED}, finished_at = statement_timestamp(),
   archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date,
   claimed_by = NULL, claimed_until = NULL
 WHERE archived_on = '9999-12-31' AND id IN (
   SELECT id FROM deliveries_delivery_open WHERE webhook_id = %s
   LIMIT %s FOR UPDATE SKIP LOCKED)
-"""
+"""  # noqa: S608 - our own text
 
 DELETED = """
 SELECT id FROM webhooks_webhook WHERE (deleted_at IS NOT NULL OR url = '') AND EXISTS (

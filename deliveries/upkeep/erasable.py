@@ -13,6 +13,7 @@ from companies import erasing
 from companies.models import Company
 from core.models import Mail
 from deliveries import statements
+from deliveries.models import State
 
 STEP = 500
 
@@ -30,12 +31,12 @@ WHERE company_id = %(company)s AND (type_id, id) > (%(type)s, %(id)s)
 ORDER BY type_id, id LIMIT %(most)s
 """
 CANCEL_SOME = {
-    "cancelled deliveries": """
-UPDATE deliveries_delivery SET state = 3, finished_at = statement_timestamp(),
+    "cancelled deliveries": f"""
+UPDATE deliveries_delivery SET state = {State.CANCELLED}, finished_at = statement_timestamp(),
   archived_on = (statement_timestamp() AT TIME ZONE 'UTC')::date,
   claimed_by = NULL, claimed_until = NULL
 WHERE archived_on = '9999-12-31' AND id = ANY(%(keys)s::uuid[])
-""",
+""",  # noqa: S608 - our own text
 }
 BLANK_ATTEMPTS = {
     "attempts": """

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from django.db import OperationalError, connection, transaction
 
 from deliveries import statements
+from deliveries.models import State
 from deliveries.upkeep import rest_rows
 from deliveries.upkeep.rest_rows import WEEK
 
@@ -65,8 +66,8 @@ ORDER BY id LIMIT %s
 """
 # Deliveries of a webhook that has been paused, or whose company has been inactive, for longer than
 # anything is kept.
-ABANDONED = """
-UPDATE deliveries_delivery SET state = 3, finished_at = created_at,
+ABANDONED = f"""
+UPDATE deliveries_delivery SET state = {State.CANCELLED}, finished_at = created_at,
   archived_on = (created_at AT TIME ZONE 'UTC')::date, claimed_by = NULL, claimed_until = NULL
 WHERE archived_on = '9999-12-31' AND id IN (
   SELECT open.id FROM deliveries_delivery_open AS open
@@ -75,7 +76,7 @@ WHERE archived_on = '9999-12-31' AND id IN (
     AND NOT (webhook.active AND company.active)
   WHERE open.webhook_id = ANY(%s) AND open.created_at < %s
   LIMIT %s FOR UPDATE OF open SKIP LOCKED)
-"""
+"""  # noqa: S608 - our own text
 
 # The oldest delivery of each of some webhooks, from the index of their logs.
 OLDEST = """

@@ -89,11 +89,11 @@ def attempt_outcome(status: int | None, error: str) -> str:
 
 def subject_words(delivery: Delivery) -> str:
     """What it tells of: a shipment or a ticket, by its number."""
-    if delivery.subject is None:
+    if delivery.subject_id is None:
         return ""
     ticket_id = ticket_of(delivery)
     if ticket_id is None:
-        return gettext("shipment %(shipment)d") % {"shipment": delivery.subject}
+        return gettext("shipment %(shipment)d") % {"shipment": delivery.subject_id}
     return gettext("ticket %(ticket)s") % {"ticket": ticket_id}
 
 

@@ -283,7 +283,7 @@ class World:
                 [
                     failed(one, wait=1800, duration_ms=2140, **broken)
                     if failing and one.webhook_id == self.sick.pk
-                    else result(one, duration_ms=90 + abs(one.subject or 0) % 90)
+                    else result(one, duration_ms=90 + (one.subject_id or 0) % 90)
                     for one in claimed
                 ]
             )

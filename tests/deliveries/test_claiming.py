@@ -13,7 +13,7 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming
-from deliveries.models import Delivery, Health, Loop
+from deliveries.models import Delivery, Event, Health, Loop
 from tests import builders as build
 from tests.sending import claim, loop_id
 from webhooks import services
@@ -27,8 +27,8 @@ def test_takes_what_is_due_oldest_first(company: Company) -> None:
     build.webhook(company)
     publish(company, *range(5))
 
-    assert [each.subject for each in claim(room=3)] == [0, 1, 2]
-    assert [each.subject for each in claim(room=3)] == [3, 4]
+    assert [each.subject_id for each in claim(room=3)] == [0, 1, 2]
+    assert [each.subject_id for each in claim(room=3)] == [3, 4]
     assert claim() == []
 
 
@@ -36,10 +36,10 @@ def test_takes_first_attempts_before_retries_and_one_retry_in_any_case(company: 
     build.webhook(company)
     publish(company, *range(6))
     hour_ago = timezone.now() - timedelta(hours=1)
-    Delivery.objects.filter(subject__lt=3).update(step=1, due_at=hour_ago)
+    Delivery.objects.filter(subject_id__lt=3).update(step=1, due_at=hour_ago)
 
-    assert [each.subject for each in claim(room=2)] == [0, 3, 4]
-    assert [each.subject for each in claim(room=5)] == [1, 2, 5]
+    assert [each.subject_id for each in claim(room=2)] == [0, 3, 4]
+    assert [each.subject_id for each in claim(room=5)] == [1, 2, 5]
 
 
 def test_leaves_what_is_not_due(company: Company) -> None:
@@ -124,9 +124,9 @@ def test_takes_one_of_a_shipment_at_a_time(company: Company) -> None:
 
     taken = claim()
 
-    assert sorted(each.subject for each in taken) == [1, 2]
+    assert sorted(each.subject_id for each in taken) == [1, 2]
     assert {each.id for each in taken} == {
-        str(Delivery.objects.filter(subject=shipment).order_by("event_id")[0].pk)
+        str(Delivery.objects.filter(subject_id=shipment).order_by("event_id")[0].pk)
         for shipment in (1, 2)
     }
 
@@ -137,7 +137,7 @@ def test_parks_the_rest_of_a_shipment_so_that_others_pass(company: Company) -> N
 
     claim(room=10)
 
-    assert [each.subject for each in claim(room=10)] == [2]
+    assert [each.subject_id for each in claim(room=10)] == [2]
 
 
 def test_holds_a_shipment_back_behind_a_failing_delivery_for_an_hour(company: Company) -> None:
@@ -156,6 +156,15 @@ def test_holds_a_shipment_back_behind_a_failing_delivery_for_an_hour(company: Co
     assert [each.id for each in claim()] == [
         str(delivery.pk) for delivery in Delivery.objects.exclude(pk=head.pk)
     ]
+
+
+def test_a_ticket_does_not_wait_for_a_shipment_of_its_number(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, 7), build.news(company, 7, ticket_id=7)])
+    publishing.publish([build.news(company, 7), build.news(company, 7, ticket_id=7)])
+
+    first = Event.objects.order_by("id").values_list("id", flat=True)[:2]
+    assert [each.event_id for each in claim()] == list(first)
 
 
 def test_does_not_order_what_belongs_to_no_shipment(company: Company) -> None:

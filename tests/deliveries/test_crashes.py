@@ -88,8 +88,8 @@ def test_is_set_aside_after_four_crashes_and_harms_no_other(
 
     assert crash_until_idle(loopback) == claiming.MOST_CRASHES
 
-    states = dict(Delivery.objects.values_list("subject", "state"))
-    poison = Delivery.objects.get(subject=POISON)
+    states = dict(Delivery.objects.values_list("subject_id", "state"))
+    poison = Delivery.objects.get(subject_id=POISON)
     assert states.pop(POISON) == State.GIVEN_UP
     assert set(states.values()) == {State.DELIVERED}
     assert {shipment_in(each.body) for each in receiver.log} == set(states)

@@ -270,7 +270,7 @@ def test_one_delivery_that_cannot_be_rendered_harms_no_other(
     render = rendering.render
 
     def fail_once(delivery: Claimed, *given: object) -> Request:
-        if delivery.subject == 3:
+        if delivery.subject_id == 3:
             raise MemoryError("for a test")
         return render(delivery, *given)
 

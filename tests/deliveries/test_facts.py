@@ -80,7 +80,7 @@ def test_the_sequence_grows_with_every_event_of_a_batch(
     order = dict(Delivery.objects.values_list("pk", "event_id"))
     sequences: dict[int, list[int]] = {}
     for received in sorted(receiver.log, key=lambda r: order[UUID(r.headers["X-Webhook-Id"])]):
-        shipment = Delivery.objects.get(pk=received.headers["X-Webhook-Id"]).subject
+        shipment = Delivery.objects.get(pk=received.headers["X-Webhook-Id"]).subject_id
         sequences.setdefault(shipment, []).append(told(received)[1])
     assert [len(set(each)) for each in sequences.values()] == [20, 20, 20]
     assert all(each == sorted(each) for each in sequences.values())

@@ -37,7 +37,7 @@ def test_failures_beside_a_success_are_no_failing(world: World) -> None:
     world.publish(*range(6))
     mixed, bad, *_ = world.webhooks
     results = [
-        failed(each) if each.webhook_id == bad.pk or each.subject else result(each)
+        failed(each) if each.webhook_id == bad.pk or each.subject_id else result(each)
         for each in claim()
     ]
 
@@ -52,7 +52,7 @@ def test_one_that_answers_does_not_rest(world: World) -> None:
     Health.objects.create(webhook=mine, failures=30)
     world.publish(*range(6))
     results = [
-        result(each) if each.webhook_id == mine.pk and not each.subject else failed(each)
+        result(each) if each.webhook_id == mine.pk and not each.subject_id else failed(each)
         for each in claim()
         if each.webhook_id in (mine.pk, bad.pk)
     ]

@@ -35,7 +35,7 @@ def test_lists_the_newest_first(api: APIClient, company: Company) -> None:
     assert [each["shipment_id"] for each in log["data"]] == [2, 1, 0]
     assert log["next_cursor"] is None
     oldest = log["data"][-1]
-    delivery = Delivery.objects.get(subject=0)
+    delivery = Delivery.objects.get(subject_id=0)
     assert oldest == {
         "id": str(delivery.pk),
         "event": "tracking.simple",

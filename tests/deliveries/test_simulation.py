@@ -90,8 +90,8 @@ BROKEN = {
     "that forgets what waits behind": (
         recording,
         "RECORD",
-        "WHERE state <> 0 AND shipment_id",
-        "WHERE false AND shipment_id",
+        "WHERE state <> 0 AND subject_id",
+        "WHERE false AND subject_id",
         "late",
     ),
 }

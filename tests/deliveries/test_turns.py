@@ -116,7 +116,7 @@ def test_what_came_through_unheard_is_done_again(
     database.take(again)
 
     # What it knows to have is in flight, and stays so.
-    assert [each.subject for each in first.claims.claimed + again.claims.claimed] == [1, 2, 3, 4]
+    assert [each.subject_id for each in first.claims.claimed + again.claims.claimed] == [1, 2, 3, 4]
     assert webhook.pk in {each.webhook_id for each in again.woken}
 
 

@@ -118,7 +118,7 @@ def test_prunes_what_is_old(company: Company, days: int, older_than: int) -> Non
     run("prune", "--older-than", f"{older_than}")
 
     assert Delivery.objects.count() == Event.objects.count() == Attempt.objects.count() == 1
-    assert Delivery.objects.get().subject == 9
+    assert Delivery.objects.get().subject_id == 9
     if days == 40:
         assert "would drop deliveries_delivery_" in rehearsed
 

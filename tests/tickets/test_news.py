@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.models import Delivery, Event
+from deliveries.models import Delivery, Event, SubjectKind
 from tests import builders as build
 from tests.conftest import signed_in
 from tests.described import conforms
@@ -438,7 +438,10 @@ def test_a_ticket_and_a_shipment_of_one_number_are_two_subjects(listening: Compa
 
     updating.comment(listening, ticket.pk, CALLER, "Hello?")
 
-    assert set(Delivery.objects.values_list("subject", flat=True)) == {ticket.pk, -ticket.pk}
+    assert set(Delivery.objects.values_list("subject_kind", "subject_id")) == {
+        (SubjectKind.SHIPMENT, ticket.pk),
+        (SubjectKind.TICKET, ticket.pk),
+    }
 
 
 def test_the_sample_is_the_company_s_own_ticket(

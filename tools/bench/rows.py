@@ -25,9 +25,10 @@ WITH webhook AS (
   RETURNING id, company_id, shipment_id, created_at
 )
 INSERT INTO deliveries_delivery
-  (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, last_error, created_at)
-SELECT deliveries_uuid(), event.id, webhook.id, event.shipment_id, 0, 0, 0, clock_timestamp(), '',
-  event.created_at
+  (id, event_id, webhook_id, subject_id, subject_kind, state, attempts, step, due_at,
+   last_error, created_at)
+SELECT deliveries_uuid(), event.id, webhook.id, event.shipment_id, 1, 0, 0, 0,
+  clock_timestamp(), '', event.created_at
 FROM event JOIN webhook USING (company_id)
 """
 WAKE = """

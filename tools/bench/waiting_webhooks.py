@@ -37,9 +37,9 @@ WITH event AS (
   RETURNING id, company_id, shipment_id, created_at
 )
 INSERT INTO deliveries_delivery
-  (id, event_id, webhook_id, shipment_id, state, attempts, step, due_at, first_attempt_at,
-   last_status, last_error, created_at)
-SELECT deliveries_uuid(), event.id, webhook.id, event.shipment_id, 0, 1, 1,
+  (id, event_id, webhook_id, subject_id, subject_kind, state, attempts, step, due_at,
+   first_attempt_at, last_status, last_error, created_at)
+SELECT deliveries_uuid(), event.id, webhook.id, event.shipment_id, 1, 0, 1, 1,
   now() + interval '1 hour', now(), 500, '', event.created_at
 FROM event JOIN webhooks_webhook AS webhook USING (company_id) WHERE webhook.id > %(after)s
 ORDER BY webhook.id
