@@ -1,0 +1,135 @@
+"""A database of an earlier version: read, migrated, and used."""
+
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from companies.models import Company
+from companies.services import issue_token
+from core.jobs.job import all_jobs
+from deliveries.models import Delivery, State
+from tests.sending import deliver, make_due
+from tests.upgrades import life
+from tickets.models import Comment, Ticket
+from tools.faults.receiver import Receiver
+from webhooks import target_policy
+from webhooks.models import Webhook
+
+
+def use(file: Path) -> dict[str, Any]:
+    """Return what was found amiss, by what was tried; nothing, where all is well."""
+    dump = life.read(file)
+    with override_settings(ALLOWED_HOSTS=["testserver"]), TemporaryDirectory() as folder:
+        return {
+            "rows": load(dump),
+            "pages": open_pages(),
+            "api": ask_api(),
+            "sending": send(),
+            "jobs": run_jobs(),
+            "leaving": leave(Path(folder)),
+        }
+
+
+def load(dump: dict[str, Any]) -> list[str]:
+    """Migrate to the dump's version, put its rows there, and migrate on; returns lost rows."""
+    # The last of each app: to go to an earlier one would be to go back.
+    for app, name in dict(dump["migrations"]).items():
+        call_command("migrate", app, name, verbosity=0)
+    tables = dump["tables"]
+    # Without triggers: what they write is in the dump.
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f'ALTER TABLE "{table}" DISABLE TRIGGER USER')
+        cursor.execute("TRUNCATE " + ", ".join(f'"{table}"' for table in tables))
+        for table, (columns, rows) in tables.items():
+            named = ", ".join(f'"{column}"' for column in columns)
+            with cursor.copy(f'COPY "{table}" ({named}) FROM STDIN') as copy:
+                copy.write(rows)
+        for sequence, last in dump["sequences"].items():
+            cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, last])
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f'ALTER TABLE "{table}" ENABLE TRIGGER USER')
+    call_command("migrate", verbosity=0)
+    return [f"{table}: {rows}" for table, rows in counts().items() if not rows]
+
+
+def counts() -> dict[str, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(life.TABLES)
+        tables = [table for (table,) in cursor.fetchall() if table not in life.ALIVE]
+        found = {}
+        for table in tables:
+            cursor.execute(f'SELECT count(*) FROM "{table}"')  # noqa: S608 - our own
+            found[table] = cursor.fetchone()[0]
+    return found
+
+
+def open_pages() -> list[str]:
+    """Every list of the desk, and the page of a row of each."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    pages = [reverse("admin:index")]
+    for model in admin.site._registry:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        pages.append(reverse(f"{name}_changelist"))
+        rows = model._default_manager.all()[:2]
+        pages += [reverse(f"{name}_change", args=[row.pk]) for row in rows]
+    answers = {page: client.get(page).status_code for page in pages}
+    return [f"{page}: {status}" for page, status in answers.items() if status != 200]
+
+
+def ask_api() -> list[str]:
+    """What a company reads, and a comment on its ticket."""
+    company = Company.objects.get(name="alpha Ltd")
+    client = Client(headers={"Authorization": f"Bearer {issue_token(company.pk)}"})
+    ticket = Ticket.objects.filter(company=company).earliest("pk")
+    webhook = company.webhooks.earliest("pk")
+    gets = ["/webhooks", f"/webhooks/{webhook.pk}/deliveries"]
+    gets += ["/company/tickets", f"/company/tickets/comments/{ticket.pk}"]
+    found = {path: client.get(path).status_code for path in gets}
+    comment = client.post(
+        f"/company/tickets/{ticket.pk}/comments", {"comment": "still there"}, "application/json"
+    )
+    found["comments"] = (
+        200 if Comment.objects.filter(text="still there").exists() else comment.status_code
+    )
+    return [f"{path}: {status}" for path, status in found.items() if status != 200]
+
+
+def send() -> list[str]:
+    """What waits is delivered, signed with the secrets that are stored."""
+    call_command("resume", stdout=StringIO())
+    waits = list(Delivery.objects.open().values_list("pk", flat=True))
+    with (
+        Receiver() as receiver,
+        override_settings(WEBHOOK_ALLOW_HTTP=True, WEBHOOK_ALLOWED_NETWORKS=life.LOOPBACK),
+    ):
+        for webhook in Webhook.objects.all():
+            Webhook.objects.filter(pk=webhook.pk).update(url=f"{receiver.url}/{webhook.pk}")
+        make_due()
+        deliver(target_policy.current_policy())
+    return [
+        f"delivery {each.pk}: {each.get_state_display()} {each.last_error}"
+        for each in Delivery.objects.filter(pk__in=waits).exclude(state=State.DELIVERED)
+    ]
+
+
+def run_jobs() -> list[str]:
+    return [name for name, job in all_jobs().items() if job.run() is None]
+
+
+def leave(folder: Path) -> list[str]:
+    """A company takes its data along and is erased."""
+    company = Company.objects.get(name="beta Ltd")
+    call_command("export_company", company.pk, to=folder / "beta.zip", stdout=StringIO())
+    call_command("erase_company", company.pk, confirm=company.name, stdout=StringIO())
+    return [] if (folder / "beta.zip").stat().st_size else ["the export is empty"]
