@@ -16,6 +16,7 @@ from sentry_sdk.integrations.dedupe import DedupeIntegration
 from sentry_sdk.integrations.excepthook import ExcepthookIntegration
 from sentry_sdk.integrations.logging import LoggingIntegration
 
+from config.access_log import shown_path
 from core.watch import request_ids
 from core.watch.process_kinds import ProcessKind, at_process_end
 
@@ -64,11 +65,14 @@ def cleaned(event: Any, hint: Any) -> Any:
     kept["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
     if words := kept.get("logentry"):
         text = words.get("formatted") or words.get("message") or ""
-        kept["logentry"] = {"message": without_rows(text)}
+        kept["logentry"] = {"message": outgoing_text(text)}
     for each in kept.get("exception", {}).get("values", ()):
-        each["value"] = without_rows(str(each.get("value") or ""))
+        each["value"] = outgoing_text(str(each.get("value") or ""))
     return kept
 
 
-def without_rows(text: str) -> str:
-    return text.partition("\n")[0][:LONGEST_WORDS]
+def outgoing_text(text: str) -> str:
+    """Return the first line, without parts of paths that may open something."""
+    words = text.partition("\n")[0].split(" ")
+    shown = (shown_path(word) if word.startswith("/") else word for word in words)
+    return " ".join(shown)[:LONGEST_WORDS]
