@@ -90,10 +90,10 @@ def begin_run(task_id: str, task: Any, **_: object) -> None:
     rung_with = task.request.headers or {}
     running[task_id] = stack = ExitStack()
     given = str(rung_with.get(request_ids.CELERY_HEADER) or "")
-    request_id = stack.enter_context(request_ids.named(given))
-    parent = traces.accepted_parent(str(rung_with.get(traces.TRACEPARENT) or ""))
-    facts = {"task": task.name, "request_id": request_id}
-    stack.enter_context(traces.span(task.name, kind="consumer", parent=parent, **facts))
+    stack.enter_context(request_ids.named(given))
+    parent = str(rung_with.get(traces.TRACEPARENT) or "")
+    span = traces.tracer.span(task.name, kind="consumer", parent=parent, task=task.name)
+    stack.enter_context(span)
 
 
 @task_postrun.connect

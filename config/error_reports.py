@@ -3,6 +3,7 @@
 Its package is one of requirements-tracing.txt: nothing else imports this module. What leaves the
 house is the line that was logged, the traceback and the request's id. No request, no headers, no
 bodies, no variables, and of an exception the first line: in those below it PostgreSQL shows rows.
+Why not Sentry's integrations of Django and Celery: decision page config-spans-are-our-own.
 """
 
 import logging
@@ -13,8 +14,9 @@ import sentry_sdk
 from django.conf import settings
 from sentry_sdk.integrations.dedupe import DedupeIntegration
 from sentry_sdk.integrations.excepthook import ExcepthookIntegration
-from sentry_sdk.integrations.logging import LoggingIntegration, ignore_logger
+from sentry_sdk.integrations.logging import LoggingIntegration
 
+from config.access_log import shown_path
 from core.watch import request_ids
 from core.watch.process_kinds import ProcessKind, at_process_end
 
@@ -43,10 +45,7 @@ def begin_reporting(**options: Any) -> None:
         environment=settings.ENVIRONMENT,
         include_local_variables=False,
         include_source_context=False,
-        max_request_body_size="never",
-        max_breadcrumbs=0,
         send_client_reports=False,
-        auto_session_tracking=False,
         default_integrations=False,
         auto_enabling_integrations=False,
         integrations=[
@@ -55,11 +54,8 @@ def begin_reporting(**options: Any) -> None:
             ExcepthookIntegration(),
         ],
         before_send=cleaned,
-        shutdown_timeout=2,
         **options,
     )
-    # Strangers cause these.
-    ignore_logger("django.security.DisallowedHost")
     at_process_end(partial(sentry_sdk.flush, timeout=2))
 
 
@@ -69,11 +65,14 @@ def cleaned(event: Any, hint: Any) -> Any:
     kept["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
     if words := kept.get("logentry"):
         text = words.get("formatted") or words.get("message") or ""
-        kept["logentry"] = {"message": without_rows(text)}
+        kept["logentry"] = {"message": outgoing_text(text)}
     for each in kept.get("exception", {}).get("values", ()):
-        each["value"] = without_rows(str(each.get("value") or ""))
+        each["value"] = outgoing_text(str(each.get("value") or ""))
     return kept
 
 
-def without_rows(text: str) -> str:
-    return text.partition("\n")[0][:LONGEST_WORDS]
+def outgoing_text(text: str) -> str:
+    """Return the first line, without parts of paths that may open something."""
+    words = text.partition("\n")[0].split(" ")
+    shown = (shown_path(word) if word.startswith("/") else word for word in words)
+    return " ".join(shown)[:LONGEST_WORDS]

@@ -7,7 +7,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
 from config.access_log import company_of, is_said, route_of, shown_path
-from core.watch import request_ids, traces
+from core.watch import traces
 
 
 class RequestSpans:
@@ -21,22 +21,16 @@ class RequestSpans:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not is_said(request.path_info):
             return self.get_response(request)
-        given = traces.accepted_parent(request.headers.get(traces.TRACEPARENT, ""))
-        method = str(request.method)
-        with traces.span(
-            method,
-            kind="server",
-            parent=given,
-            method=method,
-            path=shown_path(request.path_info),
-            request_id=request_ids.current(),
-        ) as span:
+        method, path = str(request.method), shown_path(request.path_info)
+        parent = request.headers.get(traces.TRACEPARENT)
+        with traces.tracer.span(method, kind="server", parent=parent, method=method, path=path):
             response = self.get_response(request)
-            if span is not None:
-                route = route_of(request)
-                span.rename(f"{method} {route}" if route else method)
-                span.add({"status": response.status_code, "route": route})
-                span.add({"company_id": company_of(request)})
-                if response.status_code >= 500:
-                    span.fail()
+            route = route_of(request)
+            traces.tracer.describe(
+                f"{method} {route}" if route else method,
+                failed=response.status_code >= 500,
+                status=response.status_code,
+                route=route,
+                company_id=company_of(request),
+            )
         return response

@@ -149,10 +149,10 @@ def publish(news: Sequence[News]) -> int:
         }
         for position, item in enumerate(news)
     ]
-    with traces.span("publish", kind="producer"), statements.cursor() as cursor:
+    with traces.tracer.span("publish", kind="producer"), statements.cursor() as cursor:
         # One JSON text costs a fraction of arrays, which are quoted word by word.
         companies = list({item.company_id for item in news})
-        cause = request_ids.current(), traces.current_parent()
+        cause = request_ids.current(), traces.tracer.current_parent()
         cursor.execute(PUBLISH, [json.dumps(rows), companies, *cause])
         made = cursor.rowcount
     if made:

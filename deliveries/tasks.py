@@ -59,7 +59,7 @@ def run_job(self: Task[[str], None], name: str) -> None:
     if deployments.is_foreign(self.request.headers):
         return
     job = all_jobs()[name]
-    with traces.span(name, job=name):
+    with traces.tracer.span(name, job=name):
         done = job.run_within_limit()
     if job.has_more(done):
         doorbell.ring_job(name, expires=60)

@@ -85,7 +85,8 @@ def test_a_delivery_is_followed_from_the_call_to_the_attempt(
     }
     assert request.name == "POST /company/tickets"
     assert request.parent_span_id.hex() == CALLER.split("-")[2]
-    assert facts(request)["parceldesk.request_id"] == OWN
+    for each in (request, published, attempted):
+        assert facts(each)["parceldesk.request_id"] == OWN
     assert facts(request)["http.response.status_code"] == 200
     assert facts(request)["parceldesk.company_id"] == company.pk
     assert (published.name, published.parent_span_id) == ("publish", request.span_id)

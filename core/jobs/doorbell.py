@@ -34,6 +34,6 @@ def ring_headers() -> dict[str, str]:
     """Which deployment rings, for which request, and in which trace."""
     cause = {
         request_ids.CELERY_HEADER: request_ids.current(),
-        traces.TRACEPARENT: traces.current_parent(),
+        traces.TRACEPARENT: traces.tracer.current_parent(),
     }
     return own_headers() | {name: value for name, value in cause.items() if value}

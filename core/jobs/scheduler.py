@@ -159,10 +159,8 @@ def run_in_child(job: Job, *, rested: bool = False) -> None:
 
 
 def run_traced(job: Job, *, rested: bool = False) -> int | None:
-    with request_ids.named() as request_id:
-        facts = {"job": job.name, "request_id": request_id}
-        with traces.span(job.name, kind="consumer", **facts):
-            return job.run_within_limit(rested=rested)
+    with request_ids.named(), traces.tracer.span(job.name, kind="consumer", job=job.name):
+        return job.run_within_limit(rested=rested)
 
 
 def run_scheduler() -> None:

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -27,10 +26,9 @@ def tell_of_attempts(results: Sequence[AttemptResult]) -> None:
             failed = result.state != DELIVERED
             if which == "all" or (failed and ATTEMPTS.may_say(reason_of(result))):
                 say_attempt(result)
-    if traces.are_on():
-        for result in results:
-            if result.traceparent is not None:
-                trace_attempt(result)
+    for result in results:
+        if result.traceparent is not None:
+            trace_attempt(result, result.traceparent)
 
 
 def reason_of(result: AttemptResult) -> str:
@@ -81,12 +79,12 @@ def attempt_facts(result: AttemptResult) -> dict[str, Any]:
     }
 
 
-def trace_attempt(result: AttemptResult) -> None:
-    traces.record_call(
+def trace_attempt(result: AttemptResult, parent: str) -> None:
+    traces.tracer.record(
         "attempt",
-        parent=result.traceparent,
-        started_at=result.started_at,
-        ended_at=result.started_at + timedelta(milliseconds=result.duration_ms),
+        parent,
+        result.started_at,
+        result.duration_ms / 1000,
         failed=result.state != DELIVERED,
         facts=attempt_facts(result),
     )

@@ -72,7 +72,7 @@ def collecting(collector: Collector, settings: Settings) -> Iterator[Callable[[]
 
     yield collected
     tracer.end()
-    traces.trace_with(None)
+    traces.trace_with(traces.Tracer())
 
 
 def facts(span: Any) -> dict[str, Any]:

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core import signing
 from django.db import IntegrityError
+from django.test import Client
 from pytest_django import Settings
 
 from core.watch import request_ids
 from core.watch.process_kinds import ProcessKind
 from tests.canary import Canaries
+from tickets.api import serving
 
 pytest.importorskip("sentry_sdk", reason="requirements-tracing.txt is not installed")
 
@@ -86,9 +89,22 @@ def test_an_error_is_reported_without_what_is_nobody_s_business(transport: Kept)
     assert event["environment"] == "test"
 
 
-def test_what_is_no_error_is_not_reported(transport: Kept) -> None:
+def test_an_address_that_opens_a_file_is_not_reported(
+    db: None, transport: Kept, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = signing.dumps(7, salt=serving.SALT)
+    monkeypatch.setattr(serving, "LIFETIME_SECONDS", "an hour")
+    client.raise_request_exception = False
+
+    assert client.get(f"/files/{signed}").status_code == 500
+
+    assert report(transport)["logentry"] == {"message": "Internal Server Error: /files/…"}
+    assert signed.encode() not in transport.sent[0]
+
+
+def test_what_is_no_error_is_not_reported(transport: Kept, client: Client) -> None:
     logging.getLogger("companies").warning("odd, and no more")
-    logging.getLogger("django.security.DisallowedHost").critical("a stranger's doing")
+    assert client.get("/webhooks", headers={"host": "stranger.example"}).status_code == 400
     sentry_sdk.flush()
 
     assert transport.sent == []

@@ -1,7 +1,10 @@
 """Traces: sent by OTLP to a collector of the test's own, from the call to the attempt."""
 
+import os
+import socket
+import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,7 +17,8 @@ from pytest_django import Settings
 from config import celery, log_checks
 from config.access_log import AccessLines
 from config.request_traces import RequestSpans
-from core.watch import traces
+from core.jobs.forking import fork_into
+from core.watch import request_ids, traces
 from core.watch.checks import SETTINGS
 from deliveries.tasks import run_job
 
@@ -42,31 +46,27 @@ def collected(collector: Collector, settings: Settings) -> Iterator[Callable[[],
 def test_spans_lie_in_each_other_and_in_the_caller_s_trace(
     collected: Callable[[], list[Any]],
 ) -> None:
-    with traces.span("outer", kind="server", parent=GIVEN), traces.span("inner", ticket_id=7):
+    span = traces.tracer.span
+    request = request_ids.named("order-7")
+    with request, span("outer", kind="server", parent=GIVEN), span("inner", ticket_id=7):
         pass
-    with traces.span("alone"):
+    with span("alone"):
         pass
 
     outer, inner, alone = collected()
     assert outer.trace_id.hex() == inner.trace_id.hex() == GIVEN.split("-")[1]
     assert outer.parent_span_id.hex() == GIVEN.split("-")[2]
     assert inner.parent_span_id == outer.span_id
-    assert facts(inner) == {"parceldesk.ticket_id": 7}
+    assert facts(inner) == {"parceldesk.ticket_id": 7, "parceldesk.request_id": "order-7"}
     assert (alone.parent_span_id, alone.trace_id == outer.trace_id) == (b"", False)
-    assert traces.current_parent() is None
+    assert traces.tracer.current_parent() is None
 
 
 def test_what_is_over_has_its_own_times(collected: Callable[[], list[Any]]) -> None:
     began = datetime(2026, 1, 2, tzinfo=UTC)
 
-    traces.record_call(
-        "attempt",
-        parent=GIVEN,
-        started_at=began,
-        ended_at=began + timedelta(seconds=2),
-        failed=True,
-        facts={"error": "timeout", "status": None},
-    )
+    outcome = {"error": "timeout", "status": None}
+    traces.tracer.record("attempt", GIVEN, began, 2, failed=True, facts=outcome)
 
     (span,) = collected()
     assert span.start_time_unix_nano == int(began.timestamp()) * 10**9
@@ -76,20 +76,73 @@ def test_what_is_over_has_its_own_times(collected: Callable[[], list[Any]]) -> N
 
 
 def test_what_the_caller_does_not_sample_is_not_sent(collected: Callable[[], list[Any]]) -> None:
-    with traces.span("unsampled", parent=GIVEN[:-2] + "00"):
-        assert (traces.current_parent() or "").endswith("-00")
+    with traces.tracer.span("unsampled", parent=GIVEN[:-2] + "00"):
+        assert (traces.tracer.current_parent() or "").endswith("-00")
 
     assert collected() == []
 
 
-@pytest.mark.parametrize("given", ["", "00-0-0-01", GIVEN.upper(), GIVEN + "\n", f"00-{'0' * 32}-"])
-def test_what_is_no_traceparent_is_left_aside(given: str) -> None:
-    assert traces.accepted_parent(given) is None
-    assert traces.accepted_parent(GIVEN) == GIVEN
+def test_operators_say_how_many_requests_are_sampled(
+    collected: Callable[[], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "0")
+
+    with traces.tracer.span("unsampled", parent=GIVEN):
+        pass
+
+    assert collected() == []
+
+
+@pytest.mark.parametrize("given", ["", "00-0-0-01", GIVEN.upper(), f"00-{'0' * 32}-{'0' * 16}-01"])
+def test_what_is_no_traceparent_is_left_aside(
+    collected: Callable[[], list[Any]], given: str
+) -> None:
+    answer = RequestSpans(lambda _: HttpResponse())
+
+    answer(RequestFactory().get("/webhooks", headers={"traceparent": given}))
+
+    (span,) = collected()
+    assert span.parent_span_id == b""
+
+
+def test_a_forked_process_sends_its_own_spans(collected: Callable[[], list[Any]]) -> None:
+    def trace_in_child() -> None:
+        with traces.tracer.span("child"):
+            pass
+        # The collector is asked by this process before the parent goes on.
+        collected()
+
+    with traces.tracer.span("before"):
+        pass
+    os.waitpid(fork_into(trace_in_child), 0)
+    with traces.tracer.span("after"):
+        pass
+
+    assert [span.name for span in collected()] == ["before", "child", "after"]
+
+
+def test_a_process_does_not_wait_for_a_collector_that_is_silent(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracing, "SECONDS", 0.2)
+    # Each span is a batch, with its own time: what is left has far more than two seconds together.
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
+    tracer = tracing.OpenTelemetryTracer()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.OTEL_EXPORTER_OTLP_ENDPOINT = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        for _ in range(50):
+            with tracer.span("unheard"):
+                pass
+        assert time.monotonic() - began < 0.2
+        tracer.end()
+
+    assert time.monotonic() - began < 2
 
 
 def test_an_exception_s_words_stay_here(collected: Callable[[], list[Any]]) -> None:
-    with pytest.raises(ValueError, match="secret"), traces.span("fails"):
+    with pytest.raises(ValueError, match="secret"), traces.tracer.span("fails"):
         raise ValueError("a secret")
 
     (span,) = collected()
@@ -131,10 +184,23 @@ def test_probes_have_no_span(collected: Callable[[], list[Any]]) -> None:
     assert span.trace_id.hex() == GIVEN.split("-")[1]
 
 
+@pytest.mark.parametrize(("status", "failed"), [(200, False), (404, False), (500, True)])
+def test_failures_of_ours_are_failed_spans(
+    collected: Callable[[], list[Any]], status: int, failed: bool
+) -> None:
+    answer = RequestSpans(lambda _: HttpResponse(status=status))
+
+    answer(RequestFactory().get("/webhooks"))
+
+    (span,) = collected()
+    assert facts(span)["http.response.status_code"] == status
+    assert (span.status.code == span.status.STATUS_CODE_ERROR) is failed
+
+
 def test_a_task_joins_the_trace_of_who_rang(collected: Callable[[], list[Any]]) -> None:
     @celery.app.task(name="tests.traced")
     def traced() -> None:
-        with traces.span("inside"):
+        with traces.tracer.span("inside"):
             pass
 
     traced.apply(headers={"traceparent": GIVEN, "request_id": "order-7"})
