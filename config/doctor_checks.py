@@ -133,14 +133,18 @@ register(
 )(health.broker)
 
 
-@register("Raise the broker's maxmemory, and set its maxmemory-policy to noeviction.")
+@register(
+    "Raise the broker's maxmemory, and set its maxmemory-policy to noeviction; what RabbitMQ lacks"
+    " stands in rabbitmqctl status."
+)
 def broker_memory() -> str:
-    """One that is full may throw away whole queues. RabbitMQ says by itself what it lacks."""
+    """Compare what a Redis holds with its bound; RabbitMQ tells of an alarm when written to."""
     with current_app.connection_for_write() as link:
-        client = getattr(link.default_channel, "client", None)
-        if client is None:
-            return "no Redis: look at its own page"
-        memory = client.info("memory")
+        if link.transport.driver_type == "amqp":
+            health.broker()
+            return "RabbitMQ has no alarm for memory or disk on"
+        channel: Any = link.default_channel
+        memory = channel.client.info("memory")
     used, most = int(memory["used_memory"]), int(memory.get("maxmemory") or 0)
     policy = memory.get("maxmemory_policy", "noeviction")
     if most and policy.startswith("allkeys"):

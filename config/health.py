@@ -110,7 +110,9 @@ def probe_write(channel: Any) -> None:
         # Redis and Valkey keep every queue as a key.
         client.set(PROBE, 1, ex=PROBE_SECONDS)
         return
-    # RabbitMQ says that it has taken something. Without room it takes one message, and no second.
+    # RabbitMQ confirms what it has taken. While an alarm is on it takes one message and no second,
+    # and says so then.
+    channel.connection.on_blocked = refuse_without_room
     channel.basic_publish = getattr(channel, "basic_publish_confirm", channel.basic_publish)
     queue = Queue(PROBE, routing_key=PROBE, expires=PROBE_SECONDS, max_length=1)
     with Producer(channel) as producer:
@@ -124,6 +126,11 @@ def probe_write(channel: Any) -> None:
                 timeout=1,
                 confirm_timeout=1,
             )
+
+
+def refuse_without_room(_: str) -> None:
+    """Raise RuntimeError: RabbitMQ has blocked the connection."""
+    raise RuntimeError("RabbitMQ takes no messages: its alarm for memory or disk is on")
 
 
 def scheduler() -> str:

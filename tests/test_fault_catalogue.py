@@ -18,7 +18,7 @@ from tools.faults.environment import environment
 from tools.faults.hostile.names import COMPANY_ATTACKS, STRANGER_ATTACKS
 from tools.faults.plays import SEEDED, SIZES, TESTS, Played, read_report
 
-SIZE = {"A": 19, "B": 10, "C": 12, "D": 6, "E": 8, "F": 48, "G": 12, "H": 5}
+SIZE = {"A": 19, "B": 11, "C": 12, "D": 6, "E": 8, "F": 48, "G": 12, "H": 5}
 
 
 def test_it_is_complete_and_in_order() -> None:

@@ -57,7 +57,7 @@ environment (a variable that is set always wins):
   PORT                   of the web server: 8000, or the next free one
   DATA_DIR               database, secrets and demo of `run` and `manage`: .dev/
   DATABASE_URL           a PostgreSQL to use instead of the private one
-  BROKER_URL             a Redis or Valkey to use instead of the private one
+  BROKER_URL             a Redis, Valkey or RabbitMQ to use instead of the private one
   PG_BIN                 folder with another PostgreSQL's programs; --postgresql sets it
 """
 COMMANDS = ("run", "test", "manage", "lint", "translate", "openapi", "schemathesis", "simulate")

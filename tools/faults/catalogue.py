@@ -195,6 +195,7 @@ SCENARIOS: dict[str, tuple[Scenario, dict[str, float | str]]] = {
     "restarted-database": (restarted_database, {"shipments": 500, "updates": 4000}),
     "broker-refuses": (stand_stills.broker_refuses, STAND_STILL | {"seconds": 20.0}),
     "broker-frozen": (stand_stills.broker_frozen, STAND_STILL),
+    "rabbitmq-frozen": (stand_stills.rabbitmq_frozen, STAND_STILL),
     "broker-drops": (stand_stills.broker_drops, STAND_STILL),
     "broker-locks-out": (stand_stills.broker_locks_out, STAND_STILL),
     "silent-broker": (silent_broker, {"shipments": 100, "updates": 500, "down": 5.0}),

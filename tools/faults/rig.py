@@ -6,9 +6,11 @@ import random
 import signal
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import trustme
+from celery import current_app
 from django.conf import settings
 from django.core.management import call_command
 from django.db import OperationalError, connection
@@ -21,8 +23,10 @@ from tools.dev.postgres import DATABASE, SUPERUSER, Postgres
 from tools.dev.valkey import Valkey
 from tools.faults.ports import free_port
 from tools.faults.processes import children_of
+from tools.faults.rabbitmq import SERVER, RabbitMQ
 from tools.faults.receiver import Receiver
 from tools.faults.service import Service
+from tools.faults.verdict import NotHere
 
 WAL_FILES = 64  # Of 16 MiB: a gigabyte.
 
@@ -155,6 +159,19 @@ class Rig:
             for _ in range(WAL_FILES):
                 link.execute("SELECT pg_logical_emit_message(false, '', repeat('.', 16777216))")
             link.execute("CHECKPOINT")
+
+    @contextlib.contextmanager
+    def on_rabbitmq(self) -> Iterator[RabbitMQ]:
+        """Use a RabbitMQ for the doorbells of a block, and leave the cache. Raises NotHere."""
+        if not Path(SERVER).exists():
+            raise NotHere(f"there is no {SERVER}")
+        rabbit = RabbitMQ(self.place)
+        try:
+            rabbit.start_and_wait()
+            self.service.environment["BROKER_URL"] = current_app.conf.broker_url = rabbit.url
+            yield rabbit
+        finally:
+            rabbit.stop()
 
     def flush_broker(self) -> None:
         with Connection(settings.CELERY_BROKER_URL) as opened:

@@ -172,6 +172,12 @@ def broker_frozen(rig: Rig, given: argparse.Namespace) -> Verdict:
     return without_broker(rig, given, lambda: helpers.stopped(rig.broker.process.pid))
 
 
+def rabbitmq_frozen(rig: Rig, given: argparse.Namespace) -> Verdict:
+    """SIGSTOP of a RabbitMQ in the broker's place while events come in."""
+    with rig.on_rabbitmq() as rabbit:
+        return without_broker(rig, given, lambda: helpers.stopped(rabbit.process.pid))
+
+
 def broker_drops(rig: Rig, given: argparse.Namespace) -> Verdict:
     """The broker's connections are cut once a second while events come in."""
     return without_broker(rig, given, lambda: helpers.cutting_clients(rig.broker.url))

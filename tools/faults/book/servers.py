@@ -27,6 +27,7 @@ BROKER = (
         why_not="messages carry no ids: a task reads what there is to do from the database",
     ),
     Fault("B10", "the broker's password is changed", ("broker-locks-out",)),
+    Fault("B11", "the broker is a RabbitMQ, and hangs", ("rabbitmq-frozen",)),
 )
 
 DATABASE = (
