@@ -2,7 +2,7 @@
 
 from core.data.statements import cursor
 
-__all__ = ["DETOURS", "PLANNING", "cursor", "one_line", "settle_plans"]
+__all__ = ["DETOURS", "PLANNING", "cursor", "settle_plans"]
 
 # Every statement of the engine has its index, in the order it needs. These are ways to read more
 # than is asked for. A loop that a LATERAL asks for is made all the same; what is gone is the one
@@ -11,13 +11,6 @@ DETOURS = ("seqscan", "bitmapscan", "sort", "mergejoin", "nestloop")
 PLANNING = {f"enable_{detour}": "off" for detour in DETOURS}
 # Planning a claim takes longer than a small claim.
 PLANNING["plan_cache_mode"] = "force_generic_plan"
-
-
-def one_line(statement: str) -> str:
-    """Return a statement without its line ends and indents: psycopg keeps what it has read of
-    a text of 4,096 characters at most, and reads a longer one at each call.
-    """
-    return " ".join(statement.split())
 
 
 def settle_plans(*, transaction_only: bool = False) -> None:

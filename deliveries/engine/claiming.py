@@ -37,7 +37,7 @@ LONGEST_PARK_SECONDS = 300
 # case, since it may be what the first attempts have to wait behind. A retry that was pulled forward
 # holds back its subject, however long it has been failing: all of it is sent in order. An event of
 # a version that knew no facts is a fact of its own, and its number is its id.
-CLAIM = statements.one_line("""
+CLAIM = """
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
   WHERE EXISTS (SELECT FROM deliveries_loop WHERE id = %(loop)s::uuid AND NOT lost)
@@ -127,7 +127,7 @@ FROM found LEFT JOIN (
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
 ) AS delivery ON delivery.webhook_id = found.webhook_id
 ORDER BY delivery.event_id, found.webhook_id
-""")
+"""
 
 GIVE_BACK = """
 UPDATE deliveries_delivery_open AS delivery SET claimed_by = NULL, claimed_until = NULL
