@@ -77,7 +77,7 @@ class Company(models.Model):
         try:
             return get_supported_language_variant(self.language)
         except LookupError:
-            return settings.LANGUAGE_CODE
+            return settings.DESK_LANGUAGE
 
     @property
     def zone(self) -> ZoneInfo:

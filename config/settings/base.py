@@ -128,8 +128,10 @@ TEMPLATES = [
         },
     }
 ]
-# Decision N21: the language of those who have chosen none. The API answers in English.
-LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
+# Django fills what a catalogue lacks from this one. The API answers in it.
+LANGUAGE_CODE = "en"
+# Decision N21: the language of those who have chosen none.
+DESK_LANGUAGE = env.str("LANGUAGE_CODE", default="en")
 LANGUAGES = [("en", gettext_lazy("English")), ("es", gettext_lazy("Spanish"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 # The API, emails and logs are in UTC. The desk is in the zone of whoever reads, else in this one

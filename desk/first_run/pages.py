@@ -163,7 +163,7 @@ def first_run_answer(
         "zones": known_zones(),
         "deployment": {
             "zone": settings.DESK_TIME_ZONE,
-            "language": language_in_a_sentence(settings.LANGUAGE_CODE),
+            "language": language_in_a_sentence(settings.DESK_LANGUAGE),
         },
     }
     return TemplateResponse(request, "desk/first_run.html", context, status=status)
