@@ -105,9 +105,9 @@ def test_translate_keeps_what_is_translated_and_names_what_is_not(
 TEMPLATES = sorted((translations.ROOT / "templates").rglob("*.html"))
 # Guides are for developers; evidence is the same bytes whoever takes it.
 IN_ENGLISH = ("guides/", "desk/evidence.html")
-# Names of things, of keys, of units, and of languages in themselves.
+# Names of things, of keys and of units.
 NO_WORDS = {"parceldesk", "CSV", "URL", "ID", "X-Webhook-Id", "ms", "Esc", "Ctrl", "Enter"}
-NO_WORDS |= {"PDF", "ZIP", "English", "Español"}
+NO_WORDS |= {"PDF", "ZIP"}
 NO_WORDS |= {"sync_alt", "person", "chevron_right", "dock_to_right", "search", "notifications"}
 # A tag that is put together is no text.
 SPLIT_TAG = re.compile(r"<{%.*?>", re.DOTALL)
