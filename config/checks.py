@@ -195,11 +195,11 @@ def proxies(**_: Any) -> list[CheckMessage]:
 @register(SETTINGS, Use.LANGUAGE)
 def language(**_: Any) -> list[CheckMessage]:
     known = [code for code, _ in settings.LANGUAGES]
-    if settings.LANGUAGE_CODE in known:
+    if settings.DESK_LANGUAGE in known:
         return []
     return [
         Error(
-            f"LANGUAGE_CODE is {settings.LANGUAGE_CODE!r}.",
+            f"LANGUAGE_CODE is {settings.DESK_LANGUAGE!r}.",
             hint=f"Set it to {' or '.join(known)}, or leave it out for en.",
             id="config.E030",
         )

@@ -6,6 +6,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 import core.data.encryption
+import core.values.languages
 import core.values.zones
 
 
@@ -53,10 +54,10 @@ class Migration(migrations.Migration):
                     "language",
                     models.CharField(
                         blank=True,
-                        choices=[("en", "English"), ("es", "Spanish")],
+                        choices=core.values.languages.language_choices,
                         db_default="",
                         help_text="What we write to it is in this language; if empty, in the deployment's.",
-                        max_length=5,
+                        max_length=10,
                     ),
                 ),
                 (

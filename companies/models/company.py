@@ -8,6 +8,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import get_supported_language_variant, gettext_lazy
 
+from core.values.languages import LONGEST_CODE, language_choices
 from core.values.zones import validate_zone, zone_named
 
 
@@ -36,8 +37,8 @@ class Company(models.Model):
         ),
     )
     language = models.CharField(
-        max_length=5,
-        choices=settings.LANGUAGES,
+        max_length=LONGEST_CODE,
+        choices=language_choices,
         blank=True,
         db_default="",
         help_text=gettext_lazy(
@@ -77,7 +78,7 @@ class Company(models.Model):
         try:
             return get_supported_language_variant(self.language)
         except LookupError:
-            return settings.LANGUAGE_CODE
+            return settings.DESK_LANGUAGE
 
     @property
     def zone(self) -> ZoneInfo:

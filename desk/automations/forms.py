@@ -12,32 +12,31 @@ from unfold.widgets import (
 
 from core.values.texts import is_blank
 from desk.common.generics import ModelForm
+from desk.common.language_fields import entered_texts, initial_texts, language_fields
 from tickets.automations.texts import usual_text
 from tickets.changes.mentions import user_name_refusal
 from tickets.models import Automation
+from tickets.models.automations import LONGEST_TEXT
 
 Kind = Automation.Kind
-TEXTS = ("text_en", "text_es")
-LAST_TEXTS = ("last_text_en", "last_text_es")
+# Columns with a text for each language.
+TEXTS = ("texts", "last_texts")
 FIELDS = {
-    Kind.REMIND: ("wait_days", "times", *TEXTS),
-    Kind.CLOSE: ("wait_days", *LAST_TEXTS, "last_days", *TEXTS),
+    Kind.REMIND: ("wait_days", "times", "texts"),
+    Kind.CLOSE: ("wait_days", "last_texts", "last_days", "texts"),
     Kind.ESCALATE: ("hours_before", "reassigns"),
 }
 LABELS = {
     Kind.REMIND: {
         "wait_days": _("Working days of silence before each reminder"),
         "times": _("Number of reminders"),
-        "text_en": _("Reminder in English"),
-        "text_es": _("Reminder in Spanish"),
+        "texts": _("Reminder"),
     },
     Kind.CLOSE: {
         "wait_days": _("Working days of silence before the last reminder"),
-        "last_text_en": _("Last reminder in English"),
-        "last_text_es": _("Last reminder in Spanish"),
+        "last_texts": _("Last reminder"),
         "last_days": _("Working days from the last reminder to the decision"),
-        "text_en": _("Reason of the decision in English"),
-        "text_es": _("Reason of the decision in Spanish"),
+        "texts": _("Reason of the decision"),
     },
     Kind.ESCALATE: {
         "hours_before": _("Working hours before the ticket is due"),
@@ -49,7 +48,7 @@ LABELS = {
 class AutomationForm(ModelForm[Automation]):
     class Meta:
         model = Automation
-        fields = sorted({name for names in FIELDS.values() for name in names})
+        fields = ("wait_days", "times", "last_days", "hours_before", "reassigns")
         widgets = {
             **dict.fromkeys(
                 ("wait_days", "times", "last_days", "hours_before"), UnfoldAdminIntegerFieldWidget
@@ -60,23 +59,38 @@ class AutomationForm(ModelForm[Automation]):
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         kind = Kind(self.instance.kind)
-        asked = {name: self.fields[name] for name in FIELDS[kind]}
+        known = dict(self.fields)
         self.fields.clear()
-        for name, field in asked.items():
+        for name in FIELDS[kind]:
+            if name in TEXTS:
+                self.add_texts(name)
+            else:
+                self.fields[name] = known[name]
+                known[name].label = LABELS[kind][name]
+
+    def add_texts(self, column: str) -> None:
+        """Add a field for each language, which shows the text that is sent if it stays empty."""
+        self.initial.update(initial_texts(column, getattr(self.instance, column)))
+        fields = language_fields(
+            column,
+            LABELS[Kind(self.instance.kind)][column],
+            max_length=LONGEST_TEXT,
+            help_text=_("Leave empty for the text that is shown."),
+            widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        )
+        for name, field in fields.items():
+            language = name.removeprefix(f"{column}_")
+            usual = usual_text(self.instance, language, last=column == "last_texts")
+            field.widget.attrs["placeholder"] = usual
             self.fields[name] = field
-            field.label = LABELS[kind][name]
-            if name.startswith(("text", "last_text")):
-                usual = usual_text(self.instance, name[-2:], last=name in LAST_TEXTS)
-                attrs = {"rows": 3, "placeholder": usual}
-                field.widget = UnfoldAdminTextareaWidget(attrs=attrs)
-                field.help_text = _("Leave empty for the text that is shown.")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        for name in (*TEXTS, *LAST_TEXTS):
-            text = cleaned.get(name, "")
-            if is_blank(text):
-                cleaned[name] = ""
-            elif refusal := user_name_refusal(text):
-                self.add_error(name, ValidationError(refusal))
+        for column in set(FIELDS[Kind(self.instance.kind)]).intersection(TEXTS):
+            texts = entered_texts(column, cleaned)
+            texts = {code: text for code, text in texts.items() if not is_blank(text)}
+            for code, text in texts.items():
+                if refusal := user_name_refusal(text):
+                    self.add_error(f"{column}_{code}", ValidationError(refusal))
+            setattr(self.instance, column, texts)
         return cleaned

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from django.db import transaction
 
-from desk.first_run.ready_macros import READY, ReadyMacro, Wording
+from desk.first_run.ready_macros import READY, ReadyMacro
 from desk.models import Macro
 from tickets.models import ReasonCode, TicketType
 
@@ -14,7 +14,8 @@ def add_ready_macros(slugs: Collection[str], languages: Collection[str]) -> int:
     """Add these in these languages; returns how many are new. One of the same name stays as it is.
 
     Types that this deployment does not have are left out; a macro with none of its types is not
-    added, since it would be offered everywhere.
+    added, since it would be offered everywhere. Neither is one that a catalogue lacks: companies
+    of its language would get it in English.
     """
     there = set(TicketType.objects.values_list("pk", flat=True))
     added = 0
@@ -22,21 +23,19 @@ def add_ready_macros(slugs: Collection[str], languages: Collection[str]) -> int:
         types = there & set(ready.types)
         if ready.slug not in slugs or (ready.types and not types):
             continue
-        for language, words in (("en", ready.en), ("es", ready.es)):
-            if language in languages:
-                added += add_ready_macro(ready, words, language, types)
+        for language in languages:
+            if translated := ready.translated(language):
+                added += add_ready_macro(translated, language, types)
     return added
 
 
-def add_ready_macro(
-    ready: ReadyMacro, words: Wording, language: str, types: Collection[int]
-) -> bool:
+def add_ready_macro(ready: ReadyMacro, language: str, types: Collection[int]) -> bool:
     macro, made = Macro.objects.get_or_create(
-        name=words.name,
+        name=ready.name,
         defaults={
-            "text": words.text,
+            "text": ready.text,
             "move_to": ready.move_to,
-            "requested": "\n".join(words.documents),
+            "requested": "\n".join(ready.documents),
             "reason_code": ReasonCode.objects.filter(code=ready.code).first(),
             "language": language,
         },

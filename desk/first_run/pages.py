@@ -13,7 +13,8 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
+from django.utils.text import capfirst
+from django.utils.translation import get_language_info, gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from core.values.zones import known_zones
@@ -27,6 +28,11 @@ from tickets.models.carriers import some_carriers
 MOST_SHOWN = 100
 
 
+def own_name(code: str) -> str:
+    """Name a language in itself."""
+    return str(capfirst(get_language_info(code)["name_local"]))
+
+
 class ReadyMacrosForm(forms.Form):
     macros = forms.MultipleChoiceField(
         label=gettext_lazy("Macros"),
@@ -36,8 +42,8 @@ class ReadyMacrosForm(forms.Form):
     )
     languages = forms.MultipleChoiceField(
         label=gettext_lazy("Languages"),
-        choices=ready_macros.LANGUAGES,
-        initial=["en", "es"],
+        choices=lambda: [(code, own_name(code)) for code, _ in settings.LANGUAGES],
+        initial=lambda: [code for code, _ in settings.LANGUAGES],
         widget=Boxes,
     )
 
@@ -163,13 +169,7 @@ def first_run_answer(
         "zones": known_zones(),
         "deployment": {
             "zone": settings.DESK_TIME_ZONE,
-            "language": language_in_a_sentence(settings.LANGUAGE_CODE),
+            "language": dict(settings.LANGUAGES)[settings.DESK_LANGUAGE],
         },
     }
     return TemplateResponse(request, "desk/first_run.html", context, status=status)
-
-
-def language_in_a_sentence(code: str) -> str:
-    name = str(dict(settings.LANGUAGES)[code])
-    # Of those that the desk speaks, English alone writes it with a capital letter.
-    return name if get_language() == "en" else name.lower()

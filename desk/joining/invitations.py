@@ -115,7 +115,7 @@ def locked(user_id: int) -> Invitation:
 
 def language_of(user: User) -> str:
     chosen = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
-    return chosen or settings.LANGUAGE_CODE
+    return chosen or settings.DESK_LANGUAGE
 
 
 def letter(user: User, url: str) -> tuple[str, str]:

@@ -178,7 +178,7 @@ class InvitationPage(PasswordResetConfirmView):
             messages.error(self.request, str(over))
         else:
             # Read on the page to sign in, which is in the language of the deployment.
-            with translation.override(settings.LANGUAGE_CODE):
+            with translation.override(settings.DESK_LANGUAGE):
                 text = gettext("Your password is set. Sign in as %(name)s.")
             messages.success(self.request, text % {"name": form.user.get_username()})
         return HttpResponseRedirect(reverse("admin:login"))

@@ -5,6 +5,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import core.data.reading_order
+import core.values.languages
 import tickets.local_time
 
 # Django's log of the admin in the order of time: all of it, of a user, of a kind, of an object.
@@ -65,7 +66,9 @@ class Migration(migrations.Migration):
                 (
                     "language",
                     models.CharField(
-                        blank=True, choices=[("en", "English"), ("es", "Spanish")], max_length=5
+                        blank=True,
+                        choices=core.values.languages.language_choices,
+                        max_length=10,
                     ),
                 ),
                 (
@@ -154,10 +157,10 @@ class Migration(migrations.Migration):
                     "language",
                     models.CharField(
                         blank=True,
-                        choices=[("en", "English"), ("es", "Spanish")],
+                        choices=core.values.languages.language_choices,
                         db_default="",
                         help_text="A reply in it is offered only for companies of this language.",
-                        max_length=5,
+                        max_length=10,
                     ),
                 ),
                 ("active", models.BooleanField(default=True)),

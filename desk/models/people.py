@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from core.values.languages import LONGEST_CODE, language_choices
 from tickets.local_time import check_zone
 
 
@@ -15,7 +16,7 @@ class Preferences(models.Model):
         primary_key=True,
         related_name="preferences",
     )
-    language = models.CharField(max_length=5, choices=settings.LANGUAGES, blank=True)
+    language = models.CharField(max_length=LONGEST_CODE, choices=language_choices, blank=True)
     time_zone = models.CharField(max_length=50, blank=True, validators=[check_zone])
 
     class Meta:

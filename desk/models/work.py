@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from core.data.reading_order import ReadingOrder
+from core.values.languages import LONGEST_CODE, language_choices
 from tickets.models import ReasonCode, Ticket, TicketType
 from tickets.statuses import Status
 
@@ -54,8 +55,8 @@ class Macro(models.Model):
         blank=True, help_text=gettext_lazy("Documents to request, one per line.")
     )
     language = models.CharField(
-        max_length=5,
-        choices=settings.LANGUAGES,
+        max_length=LONGEST_CODE,
+        choices=language_choices,
         blank=True,
         db_default="",
         help_text=gettext_lazy("A reply in it is offered only for companies of this language."),

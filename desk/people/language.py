@@ -45,7 +45,7 @@ def look_up_reading(user: User) -> Reading:
     # An agent whose zone nobody has set has UTC.
     worked_in = shifts_zone if shifts_zone != "UTC" else ""
     zone = own_zone or worked_in or settings.DESK_TIME_ZONE
-    return Reading(language or settings.LANGUAGE_CODE, zone)
+    return Reading(language or settings.DESK_LANGUAGE, zone)
 
 
 def key_of_user(user: User) -> str:
@@ -67,7 +67,7 @@ class DeskLanguage:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not request.path.startswith("/admin/"):
             return self.get_response(request)
-        reading = Reading(settings.LANGUAGE_CODE, settings.DESK_TIME_ZONE)
+        reading = Reading(settings.DESK_LANGUAGE, settings.DESK_TIME_ZONE)
         if request.user.is_authenticated:
             reading = reading_of(request.user)
         with translation.override(reading.language), timezone.override(zone_named(reading.zone)):
@@ -99,7 +99,7 @@ def preferences_page(request: StaffRequest) -> HttpResponse:
     form = PreferencesForm(request.POST or None, instance=saved or Preferences(user=request.user))
     languages = dict(settings.LANGUAGES)
     form.fields["language"].widget.choices = [
-        ("", gettext("As the deployment: %(name)s") % {"name": languages[settings.LANGUAGE_CODE]}),
+        ("", gettext("As the deployment: %(name)s") % {"name": languages[settings.DESK_LANGUAGE]}),
         *settings.LANGUAGES,
     ]
     if request.method == "POST" and form.is_valid():

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from core.data.reading_order import ReadingOrder
 from core.values.currencies import CURRENCIES
@@ -16,6 +17,7 @@ from core.values.money import money_number
 from desk.common.admin_base import ModelAdmin
 from desk.common.controls import foreign_column
 from desk.common.generics import ModelForm
+from desk.common.language_fields import entered_texts, initial_texts, language_fields
 from tickets.models import ApprovalLimit, ReasonCode
 from tickets.models.decisions import OTHER
 from tickets.money import MOST
@@ -24,19 +26,15 @@ from tickets.money import MOST
 class ReasonCodeForm(ModelForm[ReasonCode]):
     class Meta:
         model = ReasonCode
-        fields = (
-            "code",
-            "name_en",
-            "name_es",
-            "for_accepted",
-            "for_declined",
-            "types",
-            "active",
-            "position",
-        )
+        fields = ("code", "for_accepted", "for_declined", "types", "active", "position")
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.initial.update(initial_texts("names", self.instance.names))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        self.instance.names = entered_texts("names", cleaned)
         decides = cleaned.get("for_accepted") and cleaned.get("for_declined")
         if self.instance.code == OTHER:
             if not decides or not cleaned.get("active") or cleaned.get("types"):
@@ -51,6 +49,13 @@ class ReasonCodeForm(ModelForm[ReasonCode]):
         return cleaned
 
 
+NAMES = language_fields(
+    "names", _("Name"), required=True, max_length=100, widget=UnfoldAdminTextInputWidget
+)
+# Fields of a class body have names that are written there; these follow from LANGUAGES.
+ReasonCodeForm.declared_fields |= NAMES
+
+
 @admin.register(ReasonCode)
 class ReasonCodeAdmin(ModelAdmin):
     """A code that decisions have is never deleted, only switched off."""
@@ -60,7 +65,7 @@ class ReasonCodeAdmin(ModelAdmin):
     list_filter = ("active", "for_accepted", "for_declined")
     fields = (
         "code",
-        ("name_en", "name_es"),
+        tuple(NAMES),
         ("for_accepted", "for_declined"),
         "types",
         ("active", "position"),

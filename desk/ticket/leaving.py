@@ -112,7 +112,7 @@ def hold_answer(answer: PendingAnswer, reason: str) -> None:
 
 def answer_language(user: User) -> str:
     chosen = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
-    return chosen or settings.LANGUAGE_CODE
+    return chosen or settings.DESK_LANGUAGE
 
 
 def send_batch(user: User, batch: UUID) -> None:

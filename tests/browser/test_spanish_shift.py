@@ -41,7 +41,7 @@ def test_a_shift_in_spanish_by_keyboard(
     company: Company,
     ada: Agent,
 ) -> None:
-    settings.LANGUAGE_CODE = "es"
+    settings.DESK_LANGUAGE = "es"
     build.agent("maría.gonzález", available=False)
     build.shipment(company, 4101, carrier_name="redpack")
     build.macro(

@@ -61,7 +61,7 @@ WRONG = {
     "HTTPS": "flase",
     "KEEP_AUDIT_DAYS": "1",
     "KEEP_DELIVERIES_DAYS": "ten",
-    "LANGUAGE_CODE": "fr",
+    "LANGUAGE_CODE": "zxx",
     "LOG_ATTEMPTS": "some",
     "LOG_FORMAT": "xml",
     "LOG_LEVEL": "LOUD",

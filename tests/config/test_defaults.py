@@ -19,6 +19,7 @@ PROMISED = {
         "file_seconds": 60,
     },
     "LANGUAGE_CODE": "en",
+    "DESK_LANGUAGE": "en",
     "TIME_ZONE": "UTC",
     "DESK_TIME_ZONE": "UTC",
     "APPEAL_DAYS": 30,

@@ -20,7 +20,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.test import Client
 from django.utils import translation
 from django.utils.formats import date_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, to_locale
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
@@ -35,6 +35,7 @@ from tickets.labels import MOVE_SELECTED
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, Status
 from tools.dev import strings, translations
+from tools.dev.trouble import UsageError
 
 SPANISH = {"Accept-Language": "es-MX,es;q=0.9"}
 CATALOGUES = translations.catalogues()
@@ -45,7 +46,7 @@ AT = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 @pytest.fixture
 def spanish(settings: Settings) -> Iterator[None]:
     """A deployment that is Spanish, in a thread that was just speaking it."""
-    settings.LANGUAGE_CODE = "es"
+    settings.DESK_LANGUAGE = "es"
     with translation.override("es"):
         yield
 
@@ -55,7 +56,23 @@ def placeholders(text: str) -> list[str]:
 
 
 def test_there_is_a_catalogue_for_each_language_but_the_code_s(settings: Settings) -> None:
-    assert ["en", *CODES] == [code for code, _ in settings.LANGUAGES]
+    known = sorted(to_locale(code) for code, _ in settings.LANGUAGES)
+
+    assert known == sorted(["en", *CODES])
+
+
+# Where a company, an agent or an operator reads which languages there are.
+NAMED_IN = ("docs/desk.md", "docs/api.md", "docs/guides/tickets.md")
+
+
+def test_the_documents_name_each_language(settings: Settings) -> None:
+    with translation.override("en"):
+        names = " or ".join(str(name) for _, name in settings.LANGUAGES)
+    codes = " or ".join(f"`{code}`" for code, _ in settings.LANGUAGES)
+
+    for page in NAMED_IN:
+        assert names in (translations.ROOT / page).read_text(), f"{page} does not say {names}"
+    assert f"| {codes}: the desk" in (translations.ROOT / "docs/operating.md").read_text()
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=CODES)
@@ -102,12 +119,37 @@ def test_translate_keeps_what_is_translated_and_names_what_is_not(
     assert (entry.msgid, entry.msgstr) == ("Yes", "Sí")
 
 
+def test_translate_begins_a_language_with_its_plural_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tickets").mkdir()
+    module = tmp_path / "tickets" / "words.py"
+    module.write_text('ngettext("%(n)d day", "%(n)d days", 2)\n')
+    monkeypatch.setattr(translations, "ROOT", tmp_path)
+    monkeypatch.setattr(translations, "LOCALE", tmp_path / "locale")
+
+    assert translations.translate(["pl", "pt-br"]) == 1
+
+    polish = tmp_path / "locale" / "pl" / "LC_MESSAGES" / "django.po"
+    assert "locale/pl/LC_MESSAGES/django.po: no translation" in capsys.readouterr().err
+    catalogue = polib.pofile(str(polish))
+    assert catalogue.metadata["Plural-Forms"].startswith("nplurals=4; plural=(n==1 ? 0")
+    assert catalogue[0].msgstr_plural == dict.fromkeys(range(4), "")
+    assert (tmp_path / "locale" / "pt_BR" / "LC_MESSAGES" / "django.mo").exists()
+    catalogue[0].msgstr_plural = dict(enumerate(["dzień", "dni", "dni", "dnia"]))
+    catalogue.save()
+    translations.translate(["pl"])
+    assert polib.pofile(str(polish))[0].msgstr_plural[3] == "dnia"
+    with pytest.raises(UsageError, match="no language zxx"):
+        translations.translate(["zxx"])
+
+
 TEMPLATES = sorted((translations.ROOT / "templates").rglob("*.html"))
 # Guides are for developers; evidence is the same bytes whoever takes it.
 IN_ENGLISH = ("guides/", "desk/evidence.html")
-# Names of things, of keys, of units, and of languages in themselves.
+# Names of things, of keys and of units.
 NO_WORDS = {"parceldesk", "CSV", "URL", "ID", "X-Webhook-Id", "ms", "Esc", "Ctrl", "Enter"}
-NO_WORDS |= {"PDF", "ZIP", "English", "Español"}
+NO_WORDS |= {"PDF", "ZIP"}
 NO_WORDS |= {"sync_alt", "person", "chevron_right", "dock_to_right", "search", "notifications"}
 # A tag that is put together is no text.
 SPLIT_TAG = re.compile(r"<{%.*?>", re.DOTALL)
@@ -287,18 +329,28 @@ def test_the_desk_is_english_for_a_browser_that_asks_for_spanish(
     assert "contraseña" not in pages[0].content.decode() + pages[1].content.decode()
 
 
-@pytest.mark.parametrize(("code", "day"), [("en", "2026-01-02"), ("es", "02/01/2026")])
-def test_times_are_written_as_the_language_has_it(code: str, day: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "time", "day"),
+    [
+        ("en", "2026-01-02 03:04", "2026-01-02"),
+        ("es", "02/01/2026 03:04", "02/01/2026"),
+        # Without a folder in config/formats: Django's, and where it has none those of English.
+        ("nl", "2 januari 2026 03:04", "2-1-2026"),
+        ("bg", "2026-01-02 03:04", "02.01.2026"),
+        ("sw", "2026-01-02 03:04", "2026-01-02"),
+    ],
+)
+def test_times_are_written_as_the_language_has_it(code: str, time: str, day: str) -> None:
     with translation.override(code):
-        assert date_format(AT, "DATETIME_FORMAT") == f"{day} 03:04"
+        assert date_format(AT, "DATETIME_FORMAT") == time
         assert date_format(AT, "SHORT_DATE_FORMAT") == day
 
 
-@pytest.mark.parametrize(("code", "found"), [("en", []), ("es", []), ("fr", ["config.E030"])])
+@pytest.mark.parametrize(("code", "found"), [("en", []), ("es", []), ("zxx", ["config.E030"])])
 def test_a_language_that_is_not_spoken_stops_a_start(
     settings: Settings, code: str, found: list[str]
 ) -> None:
-    settings.LANGUAGE_CODE = code
+    settings.DESK_LANGUAGE = code
 
     told = [one for one in run_checks(tags=[SETTINGS]) if one.is_serious()]
 

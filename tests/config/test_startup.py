@@ -68,7 +68,7 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"RATE_LIMITS": {"read": 0, "write": 1, "send": 1}}, "config.E018"),
     ({"RELEVANCE_CHECK": "acme.relevance.check"}, "config.E019"),
     ({"RELEVANCE_CHECK": "tickets.relevance.COURTESY"}, "config.E019"),
-    ({"LANGUAGE_CODE": "fr"}, "config.E030"),
+    ({"DESK_LANGUAGE": "zxx"}, "config.E030"),
     ({"DESK_TIME_ZONE": "Mars/Base"}, "config.E034"),
     ({"DESK_TIME_ZONE": "../etc/passwd"}, "config.E034"),
     ({"APPEAL_DAYS": 0}, "config.E033"),

@@ -18,14 +18,14 @@ from tickets.changes.actors import NotAllowed
 from tickets.models import Automation, Comment, Ticket
 from tickets.statuses import Status
 
-REMIND = {"wait_days": "3", "times": "2", "text_en": "Are you there?", "text_es": ""}
+REMIND = {"wait_days": "3", "times": "2", "texts_en": "Are you there?", "texts_es": ""}
 CLOSE = {
     "wait_days": "5",
     "last_days": "5",
-    "text_en": "",
-    "text_es": "",
-    "last_text_en": "",
-    "last_text_es": "",
+    "texts_en": "",
+    "texts_es": "",
+    "last_texts_en": "",
+    "last_texts_es": "",
 }
 
 
@@ -69,7 +69,7 @@ def test_switching_on_says_how_many_it_touches_and_asks_once_more(
     done = lead.post(page(), {**REMIND, "act": "on", "confirmed": "1"}, follow=True)
     assert "Reminders: overweight: switched on." in words(done.content.decode())
     one = Automation.objects.get()
-    assert (one.active, one.text_en, str(one.changed_by)) == (True, "Are you there?", "eve")
+    assert (one.active, one.texts, str(one.changed_by)) == (True, {"en": "Are you there?"}, "eve")
     assert jobs.run_automations() == 1
     assert "every 3 working days" in words(lead.get(reverse("desk_automations")).content.decode())
 
@@ -95,9 +95,9 @@ WRONG: list[tuple[str, dict[str, str], str, str]] = [
     ("remind", REMIND, "wait_days", "0"),
     ("remind", REMIND, "wait_days", "61"),
     ("remind", REMIND, "times", "some"),
-    ("remind", REMIND, "text_es", "Pregunte a @eve."),
+    ("remind", REMIND, "texts_es", "Pregunte a @eve."),
     ("close", CLOSE, "last_days", ""),
-    ("close", CLOSE, "last_text_en", "x" * 2001),
+    ("close", CLOSE, "last_texts_en", "x" * 2001),
 ]
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from companies.models import Company
 from desk.models import Macro
@@ -74,7 +75,9 @@ def test_what_cannot_be_saved_is_kept_in_its_boxes(desk: Client, ticket: Ticket)
 def test_a_dialog_offers_the_codes_of_its_decision_and_its_type(
     desk: Client, ticket: Ticket
 ) -> None:
-    ReasonCode.objects.create(code="credit", name_en="Credits!", for_declined=True).types.add(24)
+    ReasonCode.objects.create(code="credit", names={"en": "Credits!"}, for_declined=True).types.add(
+        24
+    )
 
     html = page(desk, ticket)
 
@@ -120,7 +123,9 @@ def test_many_tickets_are_decided_with_one_code_and_without_amounts(
     ticket.amount_claimed, ticket.currency = Decimal(5), "EUR"
     ticket.save()
     others = [ticket, build.ticket(company, type_id=24, status=Status.IN_REVIEW)]
-    ReasonCode.objects.create(code="one_type", name_en="One type", for_declined=True).types.add(5)
+    ReasonCode.objects.create(
+        code="one_type", names={"en": "One type"}, for_declined=True
+    ).types.add(5)
 
     asked = desk.get(f"{LIST}move/3/", {"ticket": [one.pk for one in others]}).content.decode()
     assert 'name="code"' in asked
@@ -198,7 +203,7 @@ def test_leads_give_a_macro_a_code_of_its_decision(lead: Client) -> None:
 
 
 def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> None:
-    code = {"code": "weather", "name_en": "Weather", "name_es": "Clima", "position": 5}
+    code = {"code": "weather", "names_en": "Weather", "names_es": "Clima", "position": 5}
     for page_of in ("reasoncode", "approvallimit"):
         assert desk.get(f"/admin/tickets/{page_of}/").status_code == 403
         assert lead.get(f"/admin/tickets/{page_of}/").status_code == 200
@@ -206,7 +211,7 @@ def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> No
     add = "/admin/tickets/reasoncode/add/"
     assert "Choose Accepted, Declined or both." in lead.post(add, code).content.decode()
     assert lead.post(add, {**code, "for_declined": "on", "active": "on"}).status_code == 302
-    assert ReasonCode.objects.get(code="weather").name_in("es-mx") == "Clima"
+    assert ReasonCode.objects.get(code="weather").names == {"en": "Weather", "es": "Clima"}
 
     limit = {"amount": "100", "currency": "eur"}
     add = "/admin/tickets/approvallimit/add/"
@@ -215,10 +220,26 @@ def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> No
     assert str(ApprovalLimit.objects.get()) == "all agents: 100.00 EUR"
 
 
+def test_a_code_has_a_name_in_english_and_in_languages_of_the_desk(lead: Client) -> None:
+    add = "/admin/tickets/reasoncode/add/"
+    code = {"code": "weather", "for_declined": "on", "active": "on", "position": 5}
+
+    refused = lead.post(add, {**code, "names_es": "Clima"})
+    assert list(refused.context["adminform"].form.errors) == ["names_en"]
+    assert lead.post(add, {**code, "names_en": "Weather"}).status_code == 302
+
+    weather = ReasonCode.objects.get(code="weather")
+    with translation.override("es"):
+        assert str(weather) == "Weather"
+    weather.names["zxx"] = "?"
+    with pytest.raises(ValidationError, match="There is no language zxx"):
+        weather.full_clean()
+
+
 def test_other_is_always_there(lead: Client) -> None:
     other = ReasonCode.objects.get(code="other")
     change = f"/admin/tickets/reasoncode/{other.pk}/"
-    said = {"name_en": "Other", "name_es": "Otro", "for_accepted": "on", "position": 5}
+    said = {"names_en": "Other", "names_es": "Otro", "for_accepted": "on", "position": 5}
 
     answer = lead.post(f"{change}change/", said)
 

@@ -60,7 +60,7 @@ def words(text: str) -> set[str]:
 @pytest.fixture
 def pages(settings: Settings) -> dict[str, Page]:
     """All that a superuser, who also works tickets, may open; the deployment is Mexican."""
-    settings.LANGUAGE_CODE, settings.DESK_TIME_ZONE = "es", "America/Mexico_City"
+    settings.DESK_LANGUAGE, settings.DESK_TIME_ZONE = "es", "America/Mexico_City"
     with translation.override("es"):
         world = World()
     # Named by people, and by nobody of the desk.

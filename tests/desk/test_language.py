@@ -55,7 +55,7 @@ def test_each_reads_the_desk_in_their_own_language(ticket: Ticket) -> None:
 def test_a_spanish_deployment_speaks_spanish_to_who_chose_nothing(
     settings: Settings, ticket: Ticket
 ) -> None:
-    settings.LANGUAGE_CODE = "es"
+    settings.DESK_LANGUAGE = "es"
     ada = signed_in(build.agent("ada"))
 
     assert "Iniciar sesión" in Client().get("/admin/login/").content.decode()

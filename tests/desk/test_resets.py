@@ -84,7 +84,7 @@ def test_the_page_to_sign_in_says_one_language(
     ada: User, settings: Settings, hers: str, desk_s: str
 ) -> None:
     Preferences.objects.create(user=ada, language=hers)
-    settings.LANGUAGE_CODE = desk_s
+    settings.DESK_LANGUAGE = desk_s
     ask("ada")
 
     html = set_password(link())

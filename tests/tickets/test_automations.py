@@ -86,7 +86,7 @@ def said(ticket: Ticket) -> list[str]:
 def test_a_company_is_reminded_so_often_and_no_more(
     ticket: Ticket, clock: Clock, api: APIClient
 ) -> None:
-    switched_on(REMIND, wait_days=3, times=2, text_en="Are you there?")
+    switched_on(REMIND, wait_days=3, times=2, texts={"en": "Are you there?"})
     Mail.objects.all().delete()
 
     clock(5, 11)
@@ -165,7 +165,7 @@ def test_what_stays_silent_is_declined_after_a_last_reminder(
     ticket: Ticket, clock: Clock, api: APIClient
 ) -> None:
     switched_on(REMIND, wait_days=1, times=1)
-    switched_on(CLOSE, wait_days=2, last_days=2, text_en="No answer came.")
+    switched_on(CLOSE, wait_days=2, last_days=2, texts={"en": "No answer came."})
     for when in ((3, 13), (5, 14)):
         clock(*when)
         assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
@@ -192,7 +192,7 @@ def test_companies_are_written_to_in_their_language(
 ) -> None:
     Company.objects.filter(pk=company.pk).update(language="es")
     ticket = asked(Company.objects.get(pk=company.pk), eve)
-    switched_on(CLOSE, wait_days=1, last_text_en="Hello?", last_text_es="¿Sigue ahí?")
+    switched_on(CLOSE, wait_days=1, last_texts={"en": "Hello?", "es": "¿Sigue ahí?"})
 
     clock(4)
     assert jobs.run_automations() == 1

@@ -245,7 +245,7 @@ def test_an_accepted_amount_does_not_grow_beyond_the_limit_behind_a_leads_back(
 
 @pytest.mark.django_db
 def test_ready_reason_codes_have_the_words_of_the_glossary() -> None:
-    names = set(ReasonCode.objects.values_list("name_es", flat=True))
+    names = set(ReasonCode.objects.values_list("names__es", flat=True))
 
     assert {"Empaque insuficiente", "Reclamo fuera de plazo"} <= names
     assert not [name for name in names if "mbalaje" in name or "eclamación" in name]

@@ -132,7 +132,7 @@ def test_one_email_says_what_happened_in_the_company_s_language(
 def test_a_company_without_a_language_gets_that_of_the_deployment(
     ticket: Ticket, eve: User, settings: Settings
 ) -> None:
-    settings.LANGUAGE_CODE = "es"
+    settings.DESK_LANGUAGE = "es"
 
     declined(ticket, eve)
 

@@ -15,10 +15,8 @@ SETTINGS = (
     "last_days",
     "hours_before",
     "reassigns",
-    "text_en",
-    "text_es",
-    "last_text_en",
-    "last_text_es",
+    "texts",
+    "last_texts",
 )
 # Where the wait of a new row is not that of reminders.
 USUAL_WAITS = {Automation.Kind.CLOSE: 5}

@@ -6,6 +6,7 @@ from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
+from core.values.languages import FALLBACK, sentence_in
 from core.values.zones import moment_text
 from tickets.automations.waits import after_days
 from tickets.models import Automation
@@ -23,19 +24,26 @@ DECLINED = gettext_noop(
 
 
 def usual_text(one: Automation, language: str, *, last: bool = False) -> str:
-    """What is said where a lead has written nothing."""
+    """Return the text for a language in which the lead wrote none.
+
+    It is ours, or English if the catalogue has none: the lead's, else ours.
+    """
     ours = LAST_REMINDER if last else REMINDER
     if one.kind == Automation.Kind.CLOSE and not last:
         ours = DECLINED
-    with translation.override(language):
-        return gettext(ours)
+    return sentence_in(language, ours) or own_texts(one, last=last).get(FALLBACK) or ours
+
+
+def own_texts(one: Automation, *, last: bool) -> dict[str, str]:
+    texts: dict[str, str] = one.last_texts if last else one.texts
+    return texts
 
 
 def text_for(one: Automation, company: Company, *, last: bool = False) -> str:
-    """In the language in which the company is written to."""
-    language = "es" if company.written_language.startswith("es") else "en"
-    own: str = getattr(one, f"{'last_' if last else ''}text_{language}")
-    return own.strip() or usual_text(one, language, last=last)
+    """Return the text in the language in which the company is written to."""
+    language = company.written_language
+    own = own_texts(one, last=last).get(language, "")
+    return own or usual_text(one, language, last=last)
 
 
 def last_reminder(one: Automation, company: Company, now: datetime) -> str:

@@ -14,6 +14,7 @@ from django.db import migrations, models
 
 import core.data.encryption
 import core.data.reading_order
+import core.values.languages
 import tickets.local_time
 import tickets.models.types
 
@@ -1034,8 +1035,12 @@ class Migration(migrations.Migration):
                         verbose_name="code",
                     ),
                 ),
-                ("name_en", models.CharField(max_length=100, verbose_name="name in English")),
-                ("name_es", models.CharField(max_length=100, verbose_name="name in Spanish")),
+                (
+                    "names",
+                    models.JSONField(
+                        default=dict, validators=[core.values.languages.check_languages]
+                    ),
+                ),
                 ("for_accepted", models.BooleanField(default=False, verbose_name="for Accepted")),
                 ("for_declined", models.BooleanField(default=False, verbose_name="for Declined")),
                 (
@@ -1167,10 +1172,22 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("reassigns", models.BooleanField(default=True)),
-                ("text_en", models.TextField(blank=True, max_length=2000)),
-                ("text_es", models.TextField(blank=True, max_length=2000)),
-                ("last_text_en", models.TextField(blank=True, max_length=2000)),
-                ("last_text_es", models.TextField(blank=True, max_length=2000)),
+                (
+                    "texts",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        validators=[core.values.languages.check_languages],
+                    ),
+                ),
+                (
+                    "last_texts",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        validators=[core.values.languages.check_languages],
+                    ),
+                ),
                 ("changed_at", models.DateTimeField(null=True)),
                 ("ran_at", models.DateTimeField(null=True)),
                 ("looked_at", models.DateTimeField(null=True)),

@@ -257,8 +257,7 @@ def add_codes(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     ReasonCode.objects.bulk_create(
         ReasonCode(
             code=code,
-            name_en=english,
-            name_es=spanish,
+            names={"en": english, "es": spanish},
             for_accepted=accepted,
             for_declined=declined,
             position=10 * position,

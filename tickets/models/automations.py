@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from core.values.languages import check_languages
 from tickets.models.types import TicketType
 
 PREFIX = "automation:"
@@ -20,9 +21,9 @@ def few(default: int, most: int = LONGEST_WAIT) -> "models.PositiveSmallIntegerF
     )
 
 
-def own_text() -> "models.TextField[str, str]":
-    """Empty: what the service says by itself."""
-    return models.TextField(blank=True, max_length=LONGEST_TEXT)
+def own_texts() -> models.JSONField:
+    """Texts of leads by the code of their language; the service has its own for the others."""
+    return models.JSONField(default=dict, blank=True, validators=[check_languages])
 
 
 class Automation(models.Model):
@@ -50,9 +51,9 @@ class Automation(models.Model):
     # Whether a ticket whose agent is not at work goes to somebody who is.
     reassigns = models.BooleanField(default=True)
     # What the company reads: a reminder, or why its ticket is declined.
-    text_en, text_es = own_text(), own_text()
+    texts = own_texts()
     # The last reminder before that.
-    last_text_en, last_text_es = own_text(), own_text()
+    last_texts = own_texts()
     changed_at = models.DateTimeField(null=True)
     changed_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     # When it last had its turn, and the ticket after which it goes on; null: from the beginning.

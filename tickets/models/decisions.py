@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
+from core.values.languages import check_languages, text_in
 from core.values.money import money_text
 from tickets.models.types import TicketType
 from tickets.money import MOST, PLACES
@@ -44,8 +45,8 @@ class ReasonCode(models.Model):
         ],
         help_text=_("For programs and reports, for example damage_confirmed. It never changes."),
     )
-    name_en = models.CharField(_("name in English"), max_length=100)
-    name_es = models.CharField(_("name in Spanish"), max_length=100)
+    # By the code of their language.
+    names = models.JSONField(default=dict, validators=[check_languages])
     for_accepted = models.BooleanField(_("for Accepted"), default=False)
     for_declined = models.BooleanField(_("for Declined"), default=False)
     types = models.ManyToManyField(
@@ -69,14 +70,11 @@ class ReasonCode(models.Model):
         verbose_name_plural = _("reason codes")
 
     def __str__(self) -> str:
-        return self.name_in(get_language() or "")
+        return text_in(get_language(), self.names)
 
     def decides(self, to: Status) -> bool:
         """Is it for this decision? A move that decides nothing has none."""
         return to in TERMINAL and (self.for_accepted if to in ACCEPTING else self.for_declined)
-
-    def name_in(self, language: str) -> str:
-        return self.name_es if language.startswith("es") else self.name_en
 
 
 class ApprovalLimit(models.Model):
