@@ -1,0 +1,59 @@
+"""A further status is a row of `tickets/statuses.py`: everything else follows.
+
+What follows is in checks.py. It runs in a process of its own, whose table has the rows of row.py.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tickets.statuses import Status
+
+ROOT = Path(__file__).resolve().parents[2]
+CHECKS = "tests/further_status/checks.py"
+SETTINGS = "tests.further_status.settings"
+TIMEOUT_SECONDS = 300
+WHAT_TO_DO = f"""
+A table of statuses with the two rows of tests/further_status/row.py fails these checks: code or a
+check asks for certain statuses and not for what their rows say. Ask for a set of
+tickets/statuses.py, such as WAITING_FOR_COMPANY, instead. To run one of them by itself:
+.venv/bin/pytest --ds={SETTINGS} {CHECKS} -k NAME
+"""
+
+
+def test_everything_follows_from_a_row() -> None:
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
+    # Databases of the broker are shared out by worker (tests/settings.py).
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "--tb=short",
+            "-p",
+            "no:cacheprovider",
+            f"--ds={SETTINGS}",
+            CHECKS,
+        ],
+        cwd=ROOT,
+        env={**environment, "PYTEST_XDIST_WORKER": worker},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+
+    if done.returncode:
+        pytest.fail(done.stdout + done.stderr + WHAT_TO_DO, pytrace=False)
+
+
+def test_the_service_itself_has_no_such_status() -> None:
+    taken = {9001, 9002} & set(Status)
+    assert not taken, f"{taken} is that of a sample in tests/further_status/row.py: take another id"
