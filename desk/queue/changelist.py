@@ -1,6 +1,7 @@
 """The list of tickets: which, in which order, how many. Quick over a million of them."""
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any, Literal, cast
 from urllib.parse import urlencode
 
@@ -171,7 +172,7 @@ class TicketChangeList(ChangeList):
         return {columns.index(name): "asc"} if name in columns else {}
 
     def get_query_string(
-        self, new_params: dict[str, Any] | None = None, remove: list[str] | None = None
+        self, new_params: dict[str, Any] | None = None, remove: Iterable[str] | None = None
     ) -> str:
         """As Django's, which asks for a sort by the places of columns, the one clicked first."""
         given = dict(new_params or {})

@@ -1,4 +1,4 @@
-"""Loads `tickets.statuses` with two more rows in its table. The file itself stays as it is.
+"""Loads the tables of statuses and of stated fields with more rows. The files stay as they are.
 
 Their ids, names and keys are those that nobody wants, so that no real status meets them.
 """
@@ -9,10 +9,8 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
-MODULE = "tickets.statuses"
-# Where the rows go: the order of the rows is the order of every list.
-BEFORE = "    CLAIM_IN_REVIEW = "
-ROWS = """\
+# The order of the rows is the order of every list.
+STATUSES = """\
     SAMPLE_HELD = (
         9001,
         Row(
@@ -40,13 +38,28 @@ ROWS = """\
         ),
     )
 """
+# A column that companies do not state in truth.
+FIELDS = """\
+    StatedField(
+        name="carrier_name",
+        label=gettext_noop("Sample field"),
+        choices=("sample_low", "sample_high"),
+        in_events=True,
+    ),
+"""
+# By module: what goes before which text of it.
+ROWS = {
+    "tickets.statuses": (STATUSES, "    CLAIM_IN_REVIEW = "),
+    "tickets.stated_fields": (FIELDS, ")\nSTATED_TEXTS = "),
+}
 
 
 class Loader(SourceFileLoader):
     def get_data(self, path: str) -> bytes:
         source = super().get_data(path).decode()
-        assert source.count(BEFORE) == 1
-        return source.replace(BEFORE, ROWS + BEFORE).encode()
+        rows, before = ROWS[self.name]
+        assert source.count(before) == 1
+        return source.replace(before, rows + before).encode()
 
     def get_code(self, fullname: str) -> CodeType:
         # Neither from bytecode that was compiled without the rows, nor into such.
@@ -58,13 +71,13 @@ class Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(fullname, path) if fullname == MODULE else None
+        spec = PathFinder.find_spec(fullname, path) if fullname in ROWS else None
         if spec is not None and spec.origin is not None:
             spec.loader = Loader(fullname, spec.origin)
         return spec
 
 
 def add() -> None:
-    """From now on the table has the rows. Called before anything imports it."""
-    assert MODULE not in sys.modules
+    """From now on the tables have the rows. Called before anything imports them."""
+    assert not ROWS.keys() & sys.modules.keys()
     sys.meta_path.insert(0, Finder())

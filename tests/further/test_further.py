@@ -1,6 +1,8 @@
-"""A further status is a row of `tickets/statuses.py`: everything else follows.
+"""A further status is a row of `tickets/statuses.py`, a field that companies state one of
+`tickets/stated_fields.py`: everything else follows.
 
-What follows is in checks.py. It runs in a process of its own, whose table has the rows of row.py.
+What follows is in the checks. They run in a process of their own, whose tables have the rows of
+rows.py.
 """
 
 import os
@@ -13,14 +15,14 @@ import pytest
 from tickets.statuses import Status
 
 ROOT = Path(__file__).resolve().parents[2]
-CHECKS = "tests/further_status/checks.py"
-SETTINGS = "tests.further_status.settings"
+CHECKS = ["tests/further/status_checks.py", "tests/further/field_checks.py"]
+SETTINGS = "tests.further.settings"
 TIMEOUT_SECONDS = 300
 WHAT_TO_DO = f"""
-A table of statuses with the two rows of tests/further_status/row.py fails these checks: code or a
-check asks for certain statuses and not for what their rows say. Ask for a set of
-tickets/statuses.py, such as WAITING_FOR_COMPANY, instead. To run one of them by itself:
-.venv/bin/pytest --ds={SETTINGS} {CHECKS} -k NAME
+Tables with the rows of tests/further/rows.py fail these checks: code or a check asks for certain
+statuses or fields and not for what their rows say. Ask for a set of tickets/statuses.py, such as
+WAITING_FOR_COMPANY, or go through STATED_FIELDS instead. To run some of them by themselves:
+./dev test {" ".join(CHECKS)} --ds={SETTINGS} -k NAME
 """
 
 
@@ -40,7 +42,7 @@ def test_everything_follows_from_a_row() -> None:
             "-p",
             "no:cacheprovider",
             f"--ds={SETTINGS}",
-            CHECKS,
+            *CHECKS,
         ],
         cwd=ROOT,
         env={**environment, "PYTEST_XDIST_WORKER": worker},
@@ -56,4 +58,4 @@ def test_everything_follows_from_a_row() -> None:
 
 def test_the_service_itself_has_no_such_status() -> None:
     taken = {9001, 9002} & set(Status)
-    assert not taken, f"{taken} is that of a sample in tests/further_status/row.py: take another id"
+    assert not taken, f"{taken} is that of a sample in tests/further/rows.py: take another id"

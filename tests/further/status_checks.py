@@ -1,5 +1,5 @@
 """What follows from the rows "Sample held", which waits for others, and "Sample asked", which waits
-for the company (row.py). Run by test_further_status.py, which says how to run one by itself.
+for the company (rows.py). Run by test_further.py, which says how to run one by itself.
 """
 
 import re
