@@ -24,10 +24,12 @@ class News:
     shipment_id: int | None
     tracking_number: str
     body: bytes
+    # Of an event about a ticket. Such events are in order by ticket, the others by shipment.
+    # Without a default, so that whoever publishes says which; tickets/changes/news.py does it for
+    # tickets.
+    ticket_id: int | None
     # The fact's own: give it to every event that tells this fact (decision N3).
     fact_id: UUID = field(default_factory=uuid4)
-    # Of an event about a ticket. Such events are in order by ticket, the others by shipment.
-    ticket_id: int | None = None
 
 
 # Events get their numbers before they are committed, so a higher one may be seen first. Whoever

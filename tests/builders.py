@@ -40,6 +40,7 @@ def news(company: Company, shipment_id: int | None = 1, **changes: Any) -> News:
         "shipment_id": shipment_id,
         "tracking_number": f"TRACK{shipment_id}",
         "body": encode({"type": "tracking.simple", "data": {"shipment_id": shipment_id}}),
+        "ticket_id": None,
     }
     return News(**{**values, **changes})
 

@@ -59,7 +59,7 @@ examples.load_profile("unhurried")
 
 # They start programs and wait for them. Begun first, they wait while the others compute; begun
 # last, one process waits alone.
-PATIENT = ("bench", "devtools", "on_hold", "upgrades", "walks")
+PATIENT = ("bench", "devtools", "further", "upgrades", "walks")
 
 
 # What is loaded stays. Looking through it again and again takes a tenth of all time.

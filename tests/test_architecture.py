@@ -48,6 +48,7 @@ PURE = [
     "tickets/rules",
     "tickets/sla/calendars",
     "tickets/sla/clocks",
+    "tickets/stated_fields",
     "tickets/statuses",
     "webhooks/addresses",
     "webhooks/envelope",

@@ -3,13 +3,15 @@
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
@@ -18,11 +20,14 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from deliveries import publishing
-from deliveries.models import Delivery
-from deliveries.publishing import News, encode
+from deliveries.models import Delivery, Event
+from deliveries.publishing import encode
 from tests import builders as build
 from tests.described import Schema, conforms
 from tests.sending import deliver
+from tests.test_architecture import ROOT
+from tickets.changes.news import publish_of_ticket
+from tickets.models import Ticket
 from tools.faults.receiver import Receiver
 from webhooks.envelope import TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload, registry
@@ -50,11 +55,23 @@ LABEL_PRINTED = LabelPrinted(
 )
 
 
+# One about a ticket, by the recipe: `publish_of_ticket` where the fact is written.
+TICKET_RATED = LabelPrinted(
+    id=61,
+    name="ticket.rated",
+    signed=True,
+    description="A decision was rated.",
+    schema=envelope_schema("ticket.rated", object_schema(label=TEXT)),
+)
+
+
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    registry.register(LABEL_PRINTED)
+    for each in (LABEL_PRINTED, TICKET_RATED):
+        registry.register(each)
     yield
-    registry.unregister(LABEL_PRINTED)
+    for each in (LABEL_PRINTED, TICKET_RATED):
+        registry.unregister(each)
 
 
 @pytest.fixture
@@ -73,7 +90,7 @@ def schema() -> Schema:
 def test_is_listed_behind_the_others(api: APIClient) -> None:
     types = api.get("/webhook-types").json()
 
-    assert types[-1] == {"id": 60, "name": "label.printed", "description": "A label was printed."}
+    assert types[-2] == {"id": 60, "name": "label.printed", "description": "A label was printed."}
     assert [each["id"] for each in types] == [each.id for each in registry]
 
 
@@ -90,7 +107,7 @@ def test_is_registered_published_and_delivered_with_a_signature(
     assert webhook["type"] == "label.printed"
     body = encode(LABEL_PRINTED.payload("León", timezone.now()))
 
-    publishing.publish([News(company.pk, LABEL_PRINTED.id, None, "", body)])
+    publishing.publish([build.news(company, None, type=LABEL_PRINTED.id, body=body)])
     assert deliver(loopback) == 1
 
     (received,) = receiver.log
@@ -103,6 +120,44 @@ def test_is_registered_published_and_delivered_with_a_signature(
     assert headers["X-Webhook-Signature"] == f"v1={digest}"
     (shown,) = api.get(f"/webhooks/{webhook['id']}/deliveries").json()["data"]
     assert (shown["event"], shown["state"]) == ("label.printed", "delivered")
+
+
+def test_one_of_a_ticket_is_later_than_the_event_before_it_and_in_its_order(
+    company: Company,
+) -> None:
+    build.webhook(company, TICKET_RATED.id)
+    now = timezone.now()
+    # A clock that was set back since the last event.
+    ticket = build.ticket(company, last_event_at=now + timedelta(seconds=5))
+
+    with transaction.atomic():
+        held = Ticket.objects.hold(ticket.pk)
+        for label in ("first", "second"):
+            publish_of_ticket(
+                TICKET_RATED,
+                held,
+                now,
+                lambda at, number, label=label: TICKET_RATED.payload(label, at),
+            )
+
+    events = Event.objects.order_by("pk")
+    times = [json.loads(bytes(event.body))["created_at"] for event in events]
+    assert [event.ticket_id for event in events] == [ticket.pk, ticket.pk]
+    before = envelope("x", now + timedelta(seconds=5), {})["created_at"]
+    assert [before, *times] == sorted({before, *times})
+
+
+def test_nothing_else_publishes_events_of_tickets() -> None:
+    """`publish_of_ticket` gives them their ticket and their time."""
+    publishes = re.compile(r"\bNews\(|\bpublishing\.publish\(|import .*\bpublish\b")
+    found = [
+        str(path.relative_to(ROOT))
+        for app in ("tickets", "desk", "config")
+        for path in sorted((ROOT / app).rglob("*.py"))
+        if publishes.search(path.read_text())
+    ]
+
+    assert found == ["tickets/changes/news.py"], "publish by tickets.changes.news.publish_of_ticket"
 
 
 def test_its_sample_is_what_webhooktest_sends(

@@ -1,9 +1,11 @@
 """The payloads and headers that GET /schema tells of webhooks are those that are sent."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from jsonschema import Draft202012Validator
 
 from companies.models import Company
 from deliveries import publishing
@@ -69,6 +71,27 @@ def test_samples_are_as_told(company: Company, event_type: EventType, number: st
     payload = event_type.sample(company.pk, number, timezone.now())
 
     conforms(payload, told_body(event_type))
+
+
+@pytest.mark.parametrize("event_type", EVERY)
+def test_fields_that_are_added_one_day_pass_the_schema_of_today(
+    company: Company, event_type: EventType
+) -> None:
+    """As the changelog of the API promises: a receiver may validate by GET /schema."""
+    sample = event_type.sample(company.pk, "UNKNOWN", timezone.now())
+
+    wrong = list(Draft202012Validator(told_body(event_type)).iter_errors(with_more(sample)))
+
+    assert [error.message for error in wrong] == []
+
+
+def with_more(value: Any) -> Any:
+    """The same with one member more in each object."""
+    if isinstance(value, list):
+        return [with_more(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {**{name: with_more(each) for name, each in value.items()}, "added_one_day": True}
 
 
 @pytest.mark.parametrize("event_type", EVERY)

@@ -1,42 +1,18 @@
-"""What statuses and moves are called, in the language of whoever reads it.
+"""What statuses, moves and types are called, in the language of whoever reads it.
 
-Their English words stand in `tickets/statuses.py`, which knows no framework. Here translators find
-them; the API is in English, whatever language the desk is in (decision N21).
+The English words of statuses and moves stand in `tickets/statuses.py`, where translators find them;
+the API is in English, whatever language the desk is in (decision N21).
 """
 
 from typing import TYPE_CHECKING
 
-from django.utils.text import format_lazy
-from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
 from tickets.statuses import AGENT_MOVES, Status
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-TRANSLATED = {
-    gettext_noop("Pending"),
-    gettext_noop("Accepted"),
-    gettext_noop("Declined"),
-    gettext_noop("Incomplete"),
-    gettext_noop("Follow up"),
-    gettext_noop("In review"),
-    gettext_noop("Claim in review"),
-    gettext_noop("Accept"),
-    gettext_noop("Decline"),
-    gettext_noop("Request information"),
-    gettext_noop("Review"),
-    # Of `tickets.rules`.
-    gettext_noop("Send a date as YYYY-MM-DD."),
-    gettext_noop("Send an http or https URL."),
-}
-# What an action of a queue says: whole sentences, where translators know the move.
-MOVE_SELECTED = {
-    Status.ACCEPTED: gettext_lazy("Accept selected tickets"),
-    Status.DECLINED: gettext_lazy("Decline selected tickets"),
-    Status.INCOMPLETE: gettext_lazy("Request information on selected tickets"),
-    Status.IN_REVIEW: gettext_lazy("Review selected tickets"),
-}
 # For models, which are made before anybody has a language.
 STATUS_CHOICES = [(status.value, gettext_lazy(status.label)) for status in Status]
 
@@ -69,11 +45,9 @@ def status_label(status: int) -> str:
     return gettext(Status(status).label)
 
 
-def move_selected(to: Status) -> "StrPromise":
-    """What the action of a queue says."""
-    if to in MOVE_SELECTED:
-        return MOVE_SELECTED[to]
-    return format_lazy("{} {}", AGENT_MOVES[to].verb, gettext_lazy("selected tickets"))
+def action_text(to: Status) -> "StrPromise":
+    """What the action over a list of tickets says."""
+    return gettext_lazy(AGENT_MOVES[to].action)
 
 
 def move_verb(to: Status) -> str:

@@ -9,6 +9,8 @@ from datetime import date
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from core.values.texts import gettext_noop
+
 # What a type's reference means among the fields of a ticket.
 FIELDS = {
     "guide": "shipment_id",
@@ -33,8 +35,8 @@ class WrongValue(NamedTuple):
     code: str
 
 
-NO_DATE = WrongValue("Send a date as YYYY-MM-DD.", code="invalid_date")
-NO_URL = WrongValue("Send an http or https URL.", code="invalid_url")
+NO_DATE = WrongValue(gettext_noop("Send a date as YYYY-MM-DD."), code="invalid_date")
+NO_URL = WrongValue(gettext_noop("Send an http or https URL."), code="invalid_url")
 
 
 def wrong_value(type: str | None, value: str | None) -> WrongValue | None:

@@ -1,14 +1,17 @@
 """Ticket statuses: one table, and what follows from it (interface, States).
 
-A status is a row of `Status`. Clocks, queues, moves, keys, colours, the API's description and
-the tests of the documents read the table; nothing else lists statuses. Pure: no database and no
-framework. The decisions are T1 to T3.
+A status is a row of `Status`. Clocks, queues, moves, keys, words, colours, the API's description
+and the tests of the documents read the table; nothing else lists statuses. Pure: no database and
+no framework. The decisions are T1 to T3.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import IntEnum, StrEnum, unique
 from typing import TYPE_CHECKING, Self
+
+from core.values.texts import gettext_noop
 
 
 class By(StrEnum):
@@ -20,15 +23,18 @@ class By(StrEnum):
     SYSTEM = "system"
 
 
-class Clock(StrEnum):
-    """What a status does to the clock of its tickets (decision T18)."""
+class Turn(StrEnum):
+    """Whose turn it is (decision T18). The clock runs while it is ours, and stops for good."""
 
     # We have to act. The ticket counts as load of its agent.
-    RUNS = "runs"
-    # We wait for somebody else.
-    PAUSES = "pauses"
+    OURS = "ours"
+    # We wait for the company, whose reply brings the ticket back: until then it needs no agent.
+    COMPANY = "company"
+    # We wait for somebody whom this service does not hear, such as a carrier: an agent looks after
+    # the ticket, and silence brings it back.
+    OTHERS = "others"
     # The ticket is decided: the status is terminal.
-    STOPS = "stops"
+    NOBODY = "nobody"
 
 
 class Colour(StrEnum):
@@ -47,8 +53,9 @@ class From(StrEnum):
 
     NOWHERE = "nowhere"
     OPEN = "open"
-    # Where we wait for somebody else.
-    PAUSED = "paused"
+    # Where we wait for the company, or for others.
+    WAITING_FOR_COMPANY = "waiting for the company"
+    WAITING_FOR_OTHERS = "waiting for others"
     # Those with `follow_up_by_request`.
     FOLLOWED_UP = "followed up"
     ANYWHERE = "anywhere"
@@ -58,7 +65,9 @@ class From(StrEnum):
 class AgentMove:
     """How agents bring a ticket into a status."""
 
+    # The button, and the action over a list. Both marked with `gettext_noop`.
     verb: str
+    action: str
     # The letter that opens its dialog on a ticket's page.
     key: str
     needs_reason: bool = False
@@ -74,7 +83,9 @@ class AgentMove:
 class Row:
     """All that depends on a ticket's status."""
 
-    clock: Clock
+    turn: Turn
+    # Marked with `gettext_noop`. The slug, which companies read, follows from the row's name.
+    label: str
     colour: Colour
     # A ticket in it stands in the way of a second one (interface, Errors).
     blocks_duplicate: bool = False
@@ -87,49 +98,79 @@ class Row:
     follow_up_by_comment: bool = False
     # From where the company may ask for it.
     company_from: From = From.NOWHERE
-    # From where an automation brings a ticket that stays silent.
+    # From where the system brings a ticket that stays silent.
     system_from: From = From.NOWHERE
+    # Where we wait for others: after how long a silence the ticket goes to In review by itself.
+    returns_after: timedelta | None = None
     # How agents bring a ticket there; None where they cannot.
     move: AgentMove | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a row in which a ticket could lie for ever."""
+        if self.turn is Turn.COMPANY and not self.follow_up_by_request:
+            raise ValueError(f"{self.label} waits for the company: set follow_up_by_request=True.")
+        if (self.turn is Turn.OTHERS) != (self.returns_after is not None):
+            raise ValueError(f"{self.label}: returns_after belongs to Turn.OTHERS, which needs it.")
 
 
 @unique
 class Status(IntEnum):
-    """The table. A name is also the slug and the label; the order is that of every list."""
+    """The table. A name is also the slug; the order is that of every list."""
 
     row: Row
 
     PENDING = (
         1,
-        Row(clock=Clock.RUNS, colour=Colour.GREY, blocks_duplicate=True, company_from=From.OPEN),
+        Row(
+            turn=Turn.OURS,
+            label=gettext_noop("Pending"),
+            colour=Colour.GREY,
+            blocks_duplicate=True,
+            company_from=From.OPEN,
+        ),
     )
     ACCEPTED = (
         2,
         Row(
-            clock=Clock.STOPS,
+            turn=Turn.NOBODY,
+            label=gettext_noop("Accepted"),
             colour=Colour.GREEN,
             accepts=True,
-            move=AgentMove(verb="Accept", key="a", tells_company=True),
+            move=AgentMove(
+                verb=gettext_noop("Accept"),
+                action=gettext_noop("Accept selected tickets"),
+                key="a",
+                tells_company=True,
+            ),
         ),
     )
     DECLINED = (
         3,
         Row(
-            clock=Clock.STOPS,
+            turn=Turn.NOBODY,
+            label=gettext_noop("Declined"),
             colour=Colour.RED,
             blocks_duplicate=True,
-            system_from=From.PAUSED,
-            move=AgentMove(verb="Decline", key="d", needs_reason=True, tells_company=True),
+            system_from=From.WAITING_FOR_COMPANY,
+            move=AgentMove(
+                verb=gettext_noop("Decline"),
+                action=gettext_noop("Decline selected tickets"),
+                key="d",
+                needs_reason=True,
+                tells_company=True,
+            ),
         ),
     )
     INCOMPLETE = (
         4,
         Row(
-            clock=Clock.PAUSES,
+            turn=Turn.COMPANY,
+            label=gettext_noop("Incomplete"),
             colour=Colour.AMBER,
             follow_up_by_request=True,
             move=AgentMove(
-                verb="Request information",
+                verb=gettext_noop("Request information"),
+                action=gettext_noop("Request information on selected tickets"),
                 key="i",
                 needs_reason=True,
                 tells_company=True,
@@ -140,7 +181,8 @@ class Status(IntEnum):
     FOLLOW_UP = (
         5,
         Row(
-            clock=Clock.RUNS,
+            turn=Turn.OURS,
+            label=gettext_noop("Follow up"),
             colour=Colour.VIOLET,
             blocks_duplicate=True,
             company_from=From.FOLLOWED_UP,
@@ -149,18 +191,31 @@ class Status(IntEnum):
     IN_REVIEW = (
         6,
         Row(
-            clock=Clock.RUNS,
+            turn=Turn.OURS,
+            label=gettext_noop("In review"),
             colour=Colour.BLUE,
             blocks_duplicate=True,
             follow_up_by_request=True,
             follow_up_by_comment=True,
+            system_from=From.WAITING_FOR_OTHERS,
             # A lead may also reopen what was decided (decision T3).
-            move=AgentMove(verb="Review", key="v", leads_from=From.ANYWHERE),
+            move=AgentMove(
+                verb=gettext_noop("Review"),
+                action=gettext_noop("Review selected tickets"),
+                key="v",
+                leads_from=From.ANYWHERE,
+            ),
         ),
     )
     CLAIM_IN_REVIEW = (
         10,
-        Row(clock=Clock.RUNS, colour=Colour.BLUE, requests_claim=True, company_from=From.OPEN),
+        Row(
+            turn=Turn.OURS,
+            label=gettext_noop("Claim in review"),
+            colour=Colour.BLUE,
+            requests_claim=True,
+            company_from=From.OPEN,
+        ),
     )
 
     if not TYPE_CHECKING:  # which takes `Status(4)` for a call of this
@@ -173,7 +228,8 @@ class Status(IntEnum):
 
     @property
     def label(self) -> str:
-        return self.name.replace("_", " ").capitalize()
+        """The name that people are shown, in English."""
+        return self.row.label
 
     @property
     def slug(self) -> str:
@@ -186,10 +242,12 @@ def having(condition: Callable[[Row], object]) -> frozenset[Status]:
     return frozenset(status for status in Status if condition(status.row))
 
 
-TERMINAL = having(lambda row: row.clock is Clock.STOPS)
+TERMINAL = having(lambda row: row.turn is Turn.NOBODY)
 OPEN = frozenset(Status) - TERMINAL
-RUNNING = having(lambda row: row.clock is Clock.RUNS)
-PAUSED = having(lambda row: row.clock is Clock.PAUSES)
+RUNNING = having(lambda row: row.turn is Turn.OURS)
+WAITING_FOR_COMPANY = having(lambda row: row.turn is Turn.COMPANY)
+WAITING_FOR_OTHERS = having(lambda row: row.turn is Turn.OTHERS)
+PAUSED = WAITING_FOR_COMPANY | WAITING_FOR_OTHERS
 BLOCKING = having(lambda row: row.blocks_duplicate)
 ACCEPTING = having(lambda row: row.accepts)
 CLAIMS = having(lambda row: row.requests_claim)
@@ -203,7 +261,8 @@ ASKING = frozenset(to for to, move in AGENT_MOVES.items() if move.asks_for_docum
 SOURCES: dict[From, frozenset[Status]] = {
     From.NOWHERE: frozenset(),
     From.OPEN: OPEN,
-    From.PAUSED: PAUSED,
+    From.WAITING_FOR_COMPANY: WAITING_FOR_COMPANY,
+    From.WAITING_FOR_OTHERS: WAITING_FOR_OTHERS,
     From.FOLLOWED_UP: FOLLOWED_UP,
     From.ANYWHERE: frozenset(Status),
 }

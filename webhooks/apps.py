@@ -1,4 +1,8 @@
-from django.apps import AppConfig
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+from django.apps import AppConfig, apps
 from django.utils.module_loading import autodiscover_modules
 
 
@@ -6,5 +10,9 @@ class WebhooksConfig(AppConfig):
     name = "webhooks"
 
     def ready(self) -> None:
-        # Each app registers its event types in a module of this name, as it does pages in admin.py.
+        """Load the folder `event_types` of each app, whose modules register event types."""
         autodiscover_modules("event_types")
+        for app in apps.get_app_configs():
+            folder = f"{app.name}.event_types"
+            for module in iter_modules(getattr(sys.modules.get(folder), "__path__", ())):
+                import_module(f"{folder}.{module.name}")

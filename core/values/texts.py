@@ -28,6 +28,11 @@ LINE_END = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
 MOST_LINE_ENDS = 3
 
 
+def gettext_noop(text: str) -> str:
+    """Mark a text for translators, as Django's does, where no framework may be imported."""
+    return text
+
+
 def is_blank(text: str) -> bool:
     """Whether there is nothing to see in it (decision N30)."""
     return all(

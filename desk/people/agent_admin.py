@@ -186,7 +186,8 @@ def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
 def tell_what_is_left(request: HttpRequest, agent: Agent) -> None:
     """Tell who has switched an agent off what becomes of their tickets (decision N27)."""
     held = open_tickets(agent)
-    ours, waiting = held.running().count(), held.paused().count()
+    ours = held.needing_agent().count()
+    waiting = held.count() - ours
     if ours:
         text = ngettext(
             "%(count)d ticket of %(agent)s is being assigned to somebody else.",

@@ -1,9 +1,11 @@
 """The list of tickets: which, in which order, how many. Quick over a million of them."""
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any, Literal, cast
 from urllib.parse import urlencode
 
+from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Page
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
@@ -16,7 +18,7 @@ from desk.common.generics import Paginator
 from desk.queue import keyset, queues, rows, search
 from desk.queue.field_filter import FieldFilter, chosen_values
 from desk.queue.keyset import Column
-from desk.queue.places import ListPlace
+from desk.queue.places import DEADLINES, ListPlace, sorted_column
 from desk.queue.range_filters import OPEN_ONLY
 from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.seen import with_seen
@@ -26,7 +28,6 @@ from tickets.statuses import OPEN
 
 MOST_COUNTED = 10_000
 OPEN_STATUSES = {str(status.value) for status in OPEN}
-DEADLINES = {"due": "due_at", "filing": "filing_due_at"}
 # What an address says beside filters: the queue, the order, and a place in the list.
 NO_FILTERS = ("queue", "oldest", "at")
 # Turned round, each is served by the same index.
@@ -165,10 +166,20 @@ class TicketChangeList(ChangeList):
         return list(OLDEST.get(order, order) if self.params.get("oldest") else order)
 
     def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
-        """The column that the address asks for, by its number; the soonest always first."""
-        number = self.params.get("o", "").removeprefix("-")
-        columns = map(str, range(len(self.list_display)))
-        return {int(number): "asc"} if number in columns else {}
+        """The column that the address names, by its place; the soonest always first."""
+        name = sorted_column(self.params.get(ORDER_VAR, ""), self.queue.slug)
+        columns = list(map(str, self.list_display))
+        return {columns.index(name): "asc"} if name in columns else {}
+
+    def get_query_string(
+        self, new_params: dict[str, Any] | None = None, remove: Iterable[str] | None = None
+    ) -> str:
+        """As Django's, which asks for a sort by the places of columns, the one clicked first."""
+        given = dict(new_params or {})
+        if order := given.get(ORDER_VAR):
+            place = int(order.split(".")[0].removeprefix("-"))
+            given[ORDER_VAR] = str(self.list_display[place])
+        return super().get_query_string(given, remove)
 
     def get_results(self, request: HttpRequest) -> None:
         """As Django's, with one count, the nearest page, and no way to show all."""

@@ -24,6 +24,7 @@ from desk.queue.changelist import TicketChangeList
 from shipments.models import Shipment
 from tickets.labels import status_label
 from tickets.models import ReasonCode, Ticket
+from tickets.stated_fields import STATED_FIELDS, stated_values
 
 EXPORT = "tickets.export_ticket"
 UNKNOWN = (IncorrectLookupParameters, DisallowedModelAdminLookup)
@@ -94,7 +95,7 @@ def with_names(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
 
 
 def export_columns() -> list[str]:
-    """Name the columns in the reader's language, and the zone of the times."""
+    """Name the columns in the reader's language, and the zone of the times; new ones come last."""
     times = [
         pgettext("ticket", "opened"),
         gettext("updated"),
@@ -120,6 +121,7 @@ def export_columns() -> list[str]:
         gettext("currency"),
         *map(in_zone, times),
         gettext("text"),
+        *(gettext(one.label) for one in STATED_FIELDS),
     ]
 
 
@@ -147,4 +149,5 @@ def export_cells(ticket: Ticket, reasons: Mapping[str, str]) -> list[object]:
         ticket.filing_due_at,
         ticket.decided_at,
         ticket.comments,
+        *stated_values(ticket).values(),
     ]

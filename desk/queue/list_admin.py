@@ -9,9 +9,10 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy
 
 from desk.queue.autocomplete import AutocompletePages
-from desk.queue.changelist import DEADLINES, CappedPaginator, OpenedList, TicketChangeList
+from desk.queue.changelist import CappedPaginator, OpenedList, TicketChangeList
 from desk.queue.export import ExportPages
 from desk.queue.filters import FILTERS
+from desk.queue.places import DEADLINES
 from desk.queue.queues import TO_FILE, current_queue
 from desk.queue.rows import TicketRows
 from desk.queue.search import exact_ticket, terms_of

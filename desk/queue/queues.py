@@ -92,7 +92,7 @@ QUEUES = (
         "waiting",
         gettext_lazy("Waiting on company"),
         "hourglass_empty",
-        lambda all_, me: all_.paused(),
+        lambda all_, me: all_.waiting_for_company(),
     ),
     Queue(
         "claims",

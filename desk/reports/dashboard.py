@@ -24,7 +24,7 @@ from desk.reports.kept import FAIRNESS, FIGURES
 from desk.reports.tables import MOST_ROWS, Table
 from desk.storms import services as storms
 from tickets.models import Agent, Ticket, TicketType
-from tickets.statuses import PAUSED
+from tickets.statuses import WAITING_FOR_COMPANY
 
 MAY_SEE = "desk.view_figures"
 
@@ -50,7 +50,7 @@ def own_day(request: HttpRequest) -> dict[str, Any] | None:
         .aggregate(
             open=Count("pk"),
             overdue=Count("pk", filter=Q(due_at__lt=timezone.now())),
-            waiting=Count("pk", filter=Q(status__in=PAUSED)),
+            waiting=Count("pk", filter=Q(status__in=WAITING_FOR_COMPANY)),
         )
     )
     return {"agent": agent, **counts}

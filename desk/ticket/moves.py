@@ -31,7 +31,7 @@ from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.actors import NotAllowed
 from tickets.changes.seen import Seen, require_seen, with_seen
 from tickets.changes.writes import MoveRefused, StaleTicket
-from tickets.labels import move_selected, move_verb, status_label
+from tickets.labels import action_text, move_verb, status_label
 from tickets.models import PendingAnswer, Ticket
 from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
 
@@ -63,7 +63,7 @@ def picked_by(sent: QueryDict, most: int) -> list[Picked]:
 def move_action(to: Status) -> Action:
     """The action of the list that asks whether, and why, to move what was selected."""
 
-    @admin.action(description=move_selected(to), permissions=["change"])
+    @admin.action(description=action_text(to), permissions=["change"])
     def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
         return page.confirmation(request, to, first_of(queryset), MoveForm())
 

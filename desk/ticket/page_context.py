@@ -31,6 +31,7 @@ from tickets.history_codes import Kind
 from tickets.models import Appeal, HistoryEntry, ReasonCode, Ticket, TicketFile
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
+from tickets.stated_fields import STATED_FIELDS
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
 
 CLOCK_STATES = {
@@ -115,6 +116,7 @@ def page_context(
             history_words.line(entry, code_names, traces=traces) for entry in reversed(history)
         ],
         "traces": traces,
+        "stated": stated_lines(ticket),
         "reason_code": code_names.get(ticket.reason_code),
         "amount_lines": claims.amount_lines(ticket.amounts),
         "amounts": claims.amount_values(ticket, None),
@@ -141,6 +143,11 @@ def page_context(
         "present": visits.others(ticket.pk, user),
         **(agent_tools(ticket, shipment, user, macro) if may_work else {}),
     }
+
+
+def stated_lines(ticket: Ticket) -> list[tuple[str, str]]:
+    stated = ((one.label, getattr(ticket, one.name)) for one in STATED_FIELDS)
+    return [(gettext(label), str(value)) for label, value in stated if value]
 
 
 def storms_of(ticket: Ticket) -> QuerySet[Storm]:

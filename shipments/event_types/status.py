@@ -12,7 +12,7 @@ from shipments import statuses
 from shipments.event_types.samples import DESCRIPTION, LOCATION, find_shipment, made_up_shipment
 from shipments.models import Shipment
 from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
-from webhooks.event_types import EventType, Payload, Schema
+from webhooks.event_types import EventType, Payload, Schema, registry
 
 LEGACY_TIME = "%Y-%m-%d %H:%M:%S"
 SAMPLE_ORDER = {
@@ -185,3 +185,6 @@ STATUS_EVENTS = (
     TRACKING_SIMPLE,
     ECOMMERCE_TRACKING,
 )
+for event_type in STATUS_EVENTS:
+    # Decision W1: known clients send only a URL, and the default must be a signed type.
+    registry.register(event_type, default=event_type is TRACKING_SIMPLE)

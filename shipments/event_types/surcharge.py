@@ -10,7 +10,7 @@ from decimal import Decimal
 from shipments.event_types.samples import DESCRIPTION, LARGE_ID, find_shipment, made_up_shipment
 from shipments.models import Shipment, Surcharge
 from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
-from webhooks.event_types import EventType, Payload
+from webhooks.event_types import EventType, Payload, registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,3 +79,4 @@ SURCHARGE = SurchargeEvent(
         ),
     ),
 )
+registry.register(SURCHARGE)

@@ -52,5 +52,6 @@ def about(shipment: Shipment, type_id: int, payload: Payload, fact_id: UUID) -> 
         shipment_id=shipment.pk,
         tracking_number=shipment.tracking_number,
         body=encode(payload),
+        ticket_id=None,
         fact_id=fact_id,
     )

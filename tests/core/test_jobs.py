@@ -10,14 +10,35 @@ from companies.models import Company
 from core.jobs import doorbell
 from core.jobs import job as running
 from core.jobs.job import all_jobs
+from core.measures import catalogue
 from core.models import Pulse
 from deliveries import jobs
 from deliveries.tasks import run_job
 from deliveries.upkeep import deleted_webhooks
 from tests import builders as build
+from tests.test_architecture import LINE, ROOT
 from tickets.jobs import recalculate_stale
 from tickets.models import Ticket
 from tickets.sla import recalculation
+
+
+def test_what_is_defined_elsewhere_would_never_run_nor_be_shown() -> None:
+    """Jobs are found in the modules `jobs` of apps, and measures in the catalogue of core."""
+    marks = {
+        "@job(": "jobs.py",
+        "= CountMeasure(": "catalogue.py",
+        "= TimeMeasure(": "catalogue.py",
+    }
+    lost = [
+        f"{path.relative_to(ROOT)}: move what follows {mark!r} to {name}"
+        for app in LINE
+        for path in sorted((ROOT / app).rglob("*.py"))
+        for mark, name in marks.items()
+        if path.name != name and mark in path.read_text().replace(f"`{mark}", "")
+    ]
+
+    assert lost == []
+    assert {each.name for each in catalogue.ALL} >= {"mails", "api_request_duration_seconds"}
 
 
 def replace_sweep(monkeypatch: pytest.MonkeyPatch, work: Callable[[], int]) -> None:

@@ -20,6 +20,32 @@ from tickets import roles
 from tickets.models import Agent, Ticket
 
 EXPORT = "/admin/tickets/ticket/export/"
+COLUMNS = [
+    "ticket",
+    "company",
+    "type",
+    "status",
+    "carrier",
+    "tracking number",
+    "shipment",
+    "agent",
+    "decided by",
+    "reason code",
+    "claimed",
+    "offered",
+    "paid",
+    "currency",
+    "opened",
+    "updated",
+    "first response",
+    "due",
+    "claim deadline",
+    "decided",
+    "text",
+    "Carrier ID",
+    "Credit ID",
+    "Package",
+]
 
 
 @pytest.fixture
@@ -58,6 +84,17 @@ def test_holds_the_tickets_of_the_list(lead: Client, company: Company, agent: Ag
     assert [row["ticket"] for row in exported(lead, queue="open")] == [str(mine.pk)]
     assert [row["ticket"] for row in exported(lead, status="2")] == [str(decided.pk)]
     assert [row["ticket"] for row in exported(lead, q="late")] == [str(decided.pk)]
+
+
+def test_no_column_of_today_changes_its_place(lead: Client, company: Company) -> None:
+    """Spreadsheets go by the place of a column."""
+    build.ticket(company)
+
+    (row,) = exported(lead)
+
+    assert [name.removesuffix(" (UTC)") for name in row][: len(COLUMNS)] == COLUMNS, (
+        "put new columns at the end: spreadsheets go by the place of a column"
+    )
 
 
 @pytest.mark.parametrize(

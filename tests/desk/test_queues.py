@@ -1,10 +1,12 @@
 """The queues, their order, their badges and the pages of the list."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -14,6 +16,8 @@ from django.utils import timezone
 from companies.models import Company
 from desk.queue import queues
 from desk.queue.changelist import CappedPaginator
+from desk.queue.places import ListPlace
+from desk.queue.rows import TicketRows
 from tests import builders as build
 from tickets.models import Agent, Comment, Ticket
 
@@ -151,13 +155,41 @@ def test_sorts_a_queue_by_a_deadline(desk: Client, company: Company, column: str
     third, first, second = (
         build.ticket(company, **{key: at}).pk for at in (None, hours(1), hours(2))
     )
-    columns = desk.get(LIST, {"queue": "open"}).context["cl"].list_display
-    number = columns.index(column)
 
-    for order in (number, f"-{number}"):
+    for order in (column, f"-{column}"):
         assert listed(desk, queue="open", o=order) == [first, second, third]
     # No index would serve it there.
-    assert listed(desk, queue="everything", o=number) == [second, first, third]
+    assert listed(desk, queue="everything", o=column) == [second, first, third]
+
+
+@pytest.mark.parametrize("order", ["due", "4", "-4"])
+def test_a_new_column_moves_nobody_s_sort(
+    desk: Client, company: Company, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    """Also of bookmarks from when an address had a column's number."""
+    late, soon = (
+        build.ticket(company, due_at=hours(hour), filing_due_at=hours(-hour)).pk for hour in (2, 1)
+    )
+    columns = ("ticket", "claimed", *TicketRows.list_display[1:])
+    monkeypatch.setattr(admin.site.get_model_admin(Ticket), "list_display", columns)
+
+    assert listed(desk, queue="open", o=order) == [soon, late]
+
+
+def test_the_headings_sort_by_name_also_when_it_is_sorted(desk: Client, company: Company) -> None:
+    build.ticket(company)
+    pages = [desk.get(LIST, {"queue": "open", "o": order}) for order in ("", "due")]
+
+    for page in pages:
+        assert set(re.findall(r'href="\?o=([^&"]*)', page.content.decode())) - {""} == {
+            "due",
+            "filing",
+        }
+
+
+@pytest.mark.parametrize(("queue", "sort"), [("open", "due"), ("to-file", "filing")])
+def test_a_place_of_an_old_address_has_the_name(queue: str, sort: str) -> None:
+    assert ListPlace.read(f"queue={queue}&o=4").query == f"queue={queue}&o={sort}"
 
 
 @pytest.mark.parametrize("order", ["1", "99", "-", "x", "\u0661", "4.1", "9" * 30])

@@ -28,7 +28,7 @@ from tests.tickets.racing import racers
 from tickets import working
 from tickets.assignment import automatic
 from tickets.changes.kept_files import remove_orphans
-from tickets.event_types import TICKET_UPDATED
+from tickets.changes.ticket_updated import TICKET_UPDATED
 from tickets.models import (
     Agent,
     Comment,

@@ -100,8 +100,8 @@ def several(company: Company, agent: Agent) -> None:
     [
         {"queue": "open"},
         {"queue": "open", "oldest": "1"},
-        {"queue": "open", "o": "4"},
-        {"queue": "open", "o": "5"},
+        {"queue": "open", "o": "due"},
+        {"queue": "open", "o": "filing"},
         {"queue": "open", "type": "5"},
         {"queue": "open", "agent": "bob"},
         {"queue": "mine"},

@@ -19,6 +19,7 @@ from tickets.models import (
     TicketFile,
     TicketType,
 )
+from tickets.stated_fields import stated_values
 from tickets.statuses import Status
 
 # {"alg":"none"}
@@ -53,9 +54,7 @@ def ticket_row(ticket: Ticket, parts: Parts, *, base: str) -> dict[str, Any]:
         "shipment_id": ticket.shipment_id,
         "tracking_number": shipment.tracking_number if shipment else None,
         "carrier": shipment.carrier_name if shipment else None,
-        "carrier_id": ticket.carrier_id,
-        "credit_id": ticket.credit_id,
-        "warehouse_package_id": ticket.warehouse_package_id,
+        **stated_values(ticket),
         "comments": ticket.comments,
         "data": ticket.data,
         "documents": [document_row(one) for one in parts.documents],

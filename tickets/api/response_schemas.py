@@ -8,6 +8,7 @@ from rest_framework import serializers
 from core.api.shapes import Done, Error, FlagValue, NextCursor, Time, shape
 from core.files.kinds import KINDS
 from tickets.models import Appeal, Document
+from tickets.stated_fields import STATED_FIELDS, StatedField
 from tickets.statuses import By, Status
 
 STATUSES = [status.value for status in Status]
@@ -97,6 +98,13 @@ class TicketAmounts(serializers.Serializer[Any]):
     currency = serializers.CharField(help_text="ISO 4217, of all three.")
 
 
+def stated(field: StatedField) -> serializers.Field[Any, Any, Any, Any]:
+    options: dict[str, Any] = {"allow_null": True, "help_text": field.about}
+    if field.choices:
+        return serializers.ChoiceField(choices=field.choices, **options)
+    return (serializers.CharField if field.is_text else serializers.IntegerField)(**options)
+
+
 TicketRow = shape(
     "TicketRow",
     id=serializers.IntegerField(),
@@ -109,9 +117,7 @@ TicketRow = shape(
     shipment_id=serializers.IntegerField(allow_null=True),
     tracking_number=serializers.CharField(allow_null=True),
     carrier=serializers.CharField(allow_null=True),
-    carrier_id=serializers.IntegerField(allow_null=True),
-    credit_id=serializers.IntegerField(allow_null=True),
-    warehouse_package_id=serializers.CharField(allow_null=True),
+    **{one.name: stated(one) for one in STATED_FIELDS},
     comments=serializers.CharField(),
     data=serializers.CharField(allow_null=True, help_text="The JSON text as you sent it."),
     documents=DocumentRow(many=True),

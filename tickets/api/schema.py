@@ -1,5 +1,7 @@
 """How the endpoints of tickets are described (GET /schema)."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_view
 
 from core.api.refusals import OwnRefusals
@@ -23,6 +25,7 @@ from tickets.api.serializers import (
     UpdateTicket,
 )
 from tickets.api.text_refusals import FULL_TICKET, TEXT_OF_DAY
+from tickets.stated_fields import STATED_FIELDS
 from tickets.statuses import (
     BLOCKING,
     FOLLOWED_UP_BY_COMMENT,
@@ -71,7 +74,7 @@ COMMENT = {
     "created_at": "2026-01-02 00:00:00",
     "utc_created_at": "2026-01-02 00:00:00",
 }
-ROW = {
+ROW: dict[str, Any] = {
     "id": 41,
     "company_id": 1,
     "ticket_type_id": 5,
@@ -82,9 +85,7 @@ ROW = {
     "shipment_id": 4101,
     "tracking_number": "TEST0004101",
     "carrier": "acme",
-    "carrier_id": None,
-    "credit_id": None,
-    "warehouse_package_id": None,
+    **{one.name: None for one in STATED_FIELDS},
     "comments": "The box is crushed.",
     "data": '{"content":"lamp"}',
     "documents": [],

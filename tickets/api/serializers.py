@@ -32,6 +32,7 @@ from tickets.api.query_fields import (
 )
 from tickets.changes.files import MOST_PER_TICKET
 from tickets.models import Document
+from tickets.stated_fields import STATED_FIELDS, StatedField
 from tickets.statuses import MOVES, By, Status, joined, listed
 
 DEEPEST_DATA = 20
@@ -100,12 +101,22 @@ class OpenTicket(Body):
     comments = Text(required=False, default="", allow_blank=True)
     data: Any = Data(required=False, help_text="A JSON object as a string.")
     shipment_id = Integer(required=False, allow_null=True)
-    credit_id = Integer(required=False, allow_null=True)
-    carrier_id = Integer(required=False, allow_null=True)
-    warehouse_package_id = Text(required=False, allow_null=True, allow_blank=True, max_length=255)
     documents: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=DocumentItem(), required=False, max_length=MOST_DOCUMENTS
     )
+
+    def get_fields(self) -> dict[str, Any]:
+        return super().get_fields() | {one.name: stated(one) for one in STATED_FIELDS}
+
+
+def stated(field: StatedField) -> serializers.Field[Any, Any, Any, Any]:
+    """The field of a body that a company states a fact in."""
+    options: dict[str, Any] = {"required": False, "allow_null": True, "help_text": field.about}
+    if field.choices:
+        return Word(choices=field.choices, **options)
+    if field.is_text:
+        return Text(allow_blank=True, max_length=field.longest, **options)
+    return Integer(**options)
 
 
 class UpdateTicket(Body):

@@ -19,7 +19,6 @@ from tickets.changes.history import record_history
 from tickets.history_codes import Kind, NotAssigned, Rule
 from tickets.models import Agent, Ticket
 from tickets.models.agents import AgentQuerySet, left_behind, ticket_load
-from tickets.statuses import RUNNING
 
 logger = logging.getLogger(__name__)
 
@@ -170,7 +169,7 @@ def assign_waiting() -> int:
 
 
 def take_back(rows: FailingRows) -> int:
-    """Take from agents who were switched off what waits for us, and assign it to others.
+    """Take from agents who were switched off what needs an agent, and assign it to others.
 
     What waits for its company stays until that answers (decision N27). Returns how many were
     assigned; the others wait for somebody.
@@ -192,7 +191,9 @@ def take_back(rows: FailingRows) -> int:
 def take_one_back(ticket_id: int) -> bool:
     ticket = Ticket.objects.hold(ticket_id)
     had = ticket.agent
-    if had is None or had.user.is_active or ticket.status not in RUNNING:
+    if had is None or had.user.is_active:
+        return False
+    if not Ticket.objects.needing_agent().filter(pk=ticket_id).exists():
         return False
     ticket.agent = None
     ticket.version += 1

@@ -17,7 +17,7 @@ from tickets.changes.writes import StaleTicket
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label
 from tickets.models import Agent, Ticket
-from tickets.statuses import RUNNING, TERMINAL, By
+from tickets.statuses import TERMINAL, WAITING_FOR_COMPANY, By
 
 MOST_AT_ONCE = 200
 
@@ -88,7 +88,7 @@ def reassign(
     ticket.version += 1
     ticket.save(update_fields=["agent", "version"])
     record_history(ticket, actor, Kind.REASSIGNED, reason=reason.strip(), data=facts)
-    if to is None and ticket.status in RUNNING:
+    if to is None and ticket.status not in WAITING_FOR_COMPANY:
         automatic.assign(ticket, excluding=had.pk if had else None)
     return ticket
 

@@ -12,6 +12,7 @@ from django.db import connection
 from companies import erasing
 from tickets.changes.files import remove_unfinished
 from tickets.models import PendingAnswer, UnfinishedFile
+from tickets.stated_fields import STATED_TEXTS
 
 # Files that are to be removed from the storage carry this time, older than any upload.
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -72,11 +73,12 @@ WRITE_SEARCH_ENTRIES = {
     "search entries": "DELETE FROM tickets_searchentry WHERE ticket_id = ANY(%(keys)s)",
     "new search entries": "SELECT tickets_write_search_entries(%(keys)s::bigint[])",
 }
+NO_STATED_TEXTS = ", ".join(f"{name} = NULL" for name in STATED_TEXTS)
 BLANK_TICKETS = {
-    "tickets": """
-UPDATE tickets_ticket SET comments = '', data = NULL, warehouse_package_id = NULL
+    "tickets": f"""
+UPDATE tickets_ticket SET comments = '', data = NULL, {NO_STATED_TEXTS}
 WHERE id = ANY(%(keys)s)
-""",
+""",  # noqa: S608 - our own text
     "comments": "UPDATE tickets_comment SET text = '' WHERE ticket_id = ANY(%(keys)s)",
     "mentions": """
 DELETE FROM tickets_mention WHERE comment_id IN (

@@ -26,6 +26,7 @@ from tickets.history_codes import TicketChange
 from tickets.models import Comment, Ticket
 from tickets.statuses import TERMINAL, By
 from webhooks.envelope import event_time
+from webhooks.event_types import EventType, Payload
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -127,34 +128,51 @@ def concerns_followers(story: TicketStory) -> bool:
 
 
 def publish_story(noted: Noted) -> None:
-    """An event, if a webhook of the company listens: else this costs one look and no write."""
-    story, ticket = noted.story, noted.story.ticket
-    if not publishing.is_heard(ticket.company_id, TICKET_UPDATED.id):
+    story = noted.story
+
+    def payload(at: datetime, tracking_number: str | None) -> Payload:
+        requested = requested_documents_of(story.ticket)
+        return TICKET_UPDATED.payload(
+            story, at, tracking_number=tracking_number, requested=requested
+        )
+
+    opens = story.change == TicketChange.OPENED
+    publish_of_ticket(TICKET_UPDATED, story.ticket, noted.at, payload, opens=opens)
+
+
+def publish_of_ticket(
+    event_type: EventType,
+    ticket: Ticket,
+    at: datetime,
+    payload: Callable[[datetime, str | None], Payload],
+    *,
+    opens: bool = False,
+) -> None:
+    """Publish an event of a held ticket, of what happened `at`; nothing else publishes one.
+
+    `payload` gets the event's `created_at`, which is later than that of the ticket's event before
+    it (decision N2), and the tracking number. `opens`: it is the ticket's first. If no webhook of
+    the company listens, this costs one look and no write.
+    """
+    if not publishing.is_heard(ticket.company_id, event_type.id):
         return
     tracking_number = tracking_number_of(ticket)
-    payload = TICKET_UPDATED.payload(
-        story,
-        note_time(noted),
-        tracking_number=tracking_number,
-        requested=requested_documents_of(ticket),
-    )
     news = News(
         company_id=ticket.company_id,
-        type=TICKET_UPDATED.id,
+        type=event_type.id,
         shipment_id=ticket.shipment_id,
         tracking_number=tracking_number or "",
-        body=encode(payload),
+        body=encode(payload(note_time(ticket, at, opens=opens), tracking_number)),
         ticket_id=ticket.pk,
     )
     publishing.publish([news])
 
 
-def note_time(noted: Noted) -> datetime:
-    """The event's `created_at`, later than that of the ticket's event before it (decision N2)."""
-    ticket, now = noted.story.ticket, timezone.now()
-    if noted.story.change == TicketChange.OPENED:
+def note_time(ticket: Ticket, at: datetime, *, opens: bool) -> datetime:
+    now = timezone.now()
+    if opens:
         # Its first event has the time of the ticket itself: nothing more to keep.
         return event_time(ticket.created_at, now, None)
-    ticket.last_event_at = event_time(noted.at, now, ticket.last_event_at or ticket.created_at)
+    ticket.last_event_at = event_time(at, now, ticket.last_event_at or ticket.created_at)
     ticket.save(update_fields=["last_event_at"])
     return ticket.last_event_at

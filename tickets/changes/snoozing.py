@@ -1,8 +1,13 @@
-"""Tickets that their agents put aside for a while. Their clocks go on (decision page
-desk-a-snoozed-ticket-keeps-its-clocks)."""
+"""Tickets that lie aside for a while, and come back by themselves.
+
+Agents snooze some, whose clocks go on (decision page desk-a-snoozed-ticket-keeps-its-clocks).
+Others are in a status that waits for others, such as a carrier (decision T18).
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,12 +18,15 @@ from django.utils.translation import gettext
 from core.jobs.failing_rows import FailingRows
 from tickets.changes.actors import SYSTEM, actor_for
 from tickets.changes.history import record_history
+from tickets.changes.news import telling
 from tickets.changes.notifications import MOST_AT_ONCE, notify
 from tickets.changes.seen import Seen, require_read
+from tickets.changes.writes import change_status
 from tickets.history_codes import Kind
 from tickets.models import Notification, Snooze, Ticket
+from tickets.models.tickets import TicketQuerySet
 from tickets.models.together import WAKE_BEFORE
-from tickets.statuses import TERMINAL
+from tickets.statuses import TERMINAL, WAITING_FOR_OTHERS, Status
 
 LONGEST = timedelta(days=90)
 
@@ -75,21 +83,39 @@ def wake(ticket_id: int, *, user: User) -> None:
         record_history(ticket, actor, Kind.WOKEN)
 
 
+def silent_tickets(now: datetime) -> TicketQuerySet:
+    """Return tickets that have waited for others in silence for as long as their status says."""
+    waits = [
+        Q(status=status, updated_at__lte=now - after)
+        for status in WAITING_FOR_OTHERS
+        if (after := status.row.returns_after) is not None
+    ]
+    return Ticket.objects.filter(reduce(or_, waits)) if waits else Ticket.objects.none()
+
+
 def wake_due() -> int:
-    """Notify agents of what has come back by itself; returns how many tickets that were."""
-    over = Snooze.objects.exclude(pk__in=Snooze.objects.asleep(timezone.now()).values("pk"))
+    """Bring back what is due, and notify its agents; return how many tickets that were."""
+    now = timezone.now()
+    over = Snooze.objects.exclude(pk__in=Snooze.objects.asleep(now).values("pk"))
     rows = FailingRows("wake_snoozed")
     found = [one.pk for one in rows.first(over.order_by("until", "pk"), MOST_AT_ONCE)]
+    found += [one.pk for one in rows.first(silent_tickets(now).order_by("pk"), MOST_AT_ONCE)]
 
+    @telling
     def come_back(ticket_ids: Sequence[int]) -> None:
+        # What is due is asked after the lock: the agent may have snoozed or moved it meanwhile.
         for ticket in map(Ticket.objects.hold, ticket_ids):
-            # Asked after the lock: the agent may have snoozed it anew.
+            silent = silent_tickets(now).filter(pk=ticket.pk).exists()
             snooze = over.filter(ticket=ticket).first()
-            if snooze is None:
-                continue
-            snooze.delete()
-            if ticket.agent_id == snooze.agent_id and ticket.status not in TERMINAL:
+            if snooze is not None:
+                snooze.delete()
+            if silent:
+                change_status(ticket, Status.IN_REVIEW, SYSTEM)
+            elif snooze and ticket.agent_id == snooze.agent_id and ticket.status not in TERMINAL:
                 record_history(ticket, SYSTEM, Kind.WOKEN)
-                notify(ticket, [snooze.agent_id], Notification.Kind.WOKEN, by=SYSTEM)
+            else:
+                continue
+            if ticket.agent_id is not None:
+                notify(ticket, [ticket.agent_id], Notification.Kind.WOKEN, by=SYSTEM)
 
-    return sum(rows.do("ticket", [ticket_id], come_back) for ticket_id in found)
+    return sum(rows.do("ticket", [ticket_id], come_back) for ticket_id in dict.fromkeys(found))

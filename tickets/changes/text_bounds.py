@@ -11,6 +11,7 @@ from companies.models import Company
 from core.data import statements
 from tickets.changes.actors import Actor
 from tickets.models import Ticket
+from tickets.stated_fields import STATED_TEXTS
 from tickets.statuses import By
 
 # Refused bytes are rolled back with everything else, so they do not count.
@@ -71,7 +72,7 @@ def count_opening(
 ) -> None:
     """Count the texts of a new ticket, unless an agent opens it. Raises TextOfDaySpent."""
     if actor.by == By.COMPANY:
-        texts = [fields.get(name) for name in ("comments", "data", "warehouse_package_id")]
+        texts = [fields.get(name) for name in ("comments", "data", *STATED_TEXTS)]
         count_text(company, *texts, *document_texts(documents))
 
 

@@ -14,6 +14,7 @@ from tickets.changes.requested_documents import requested_documents_of
 from tickets.changes.shown import comment_row, shown_actor, shown_amounts
 from tickets.history_codes import TicketChange
 from tickets.models import Comment, Ticket, TicketType
+from tickets.stated_fields import STATED_FIELDS, stated_values
 from tickets.statuses import By, Status
 from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
 from webhooks.event_types import EventType, Payload, Schema
@@ -60,6 +61,7 @@ class TicketEvent(EventType):
             "tracking_number": tracking_number,
             "reason_code": ticket.reason_code or None,
             "amounts": shown_amounts(ticket.amounts),
+            **stated_values(ticket, in_events=True),
         }
         return envelope(self.name, at, data)
 
@@ -160,6 +162,7 @@ TICKET_UPDATED = TicketEvent(
                 "description": "Why it was decided so; null while it is open.",
             },
             amounts={**or_null(AMOUNTS), "description": "Null where no amount is known."},
+            **{one.name: one.schema for one in STATED_FIELDS if one.in_events},
         ),
     ),
 )

@@ -28,10 +28,10 @@ def ticket_load() -> Coalesce:
 
 
 def left_behind() -> TicketQuerySet:
-    """Tickets that wait for us with agents who were switched off (decision N27)."""
+    """Tickets that need an agent, with agents who were switched off (decision N27)."""
     # Asked for first: with the ids of a few agents the index of their tickets is used.
     gone = Agent.objects.filter(user__is_active=False).values_list("pk", flat=True)
-    return Ticket.objects.running().filter(agent__in=list(gone))
+    return Ticket.objects.needing_agent().filter(agent__in=list(gone))
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):

@@ -1,6 +1,7 @@
+from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import F
+from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.expressions import Combinable
 from django.utils.translation import gettext, gettext_lazy
 
@@ -11,7 +12,7 @@ from tickets.models.carriers import spellings_of
 from tickets.models.ticket_indexes import NOT_DECIDED, TICKET_INDEXES
 from tickets.models.types import TicketType
 from tickets.money import PLACES, Amounts
-from tickets.statuses import BLOCKING, CLAIMS, PAUSED, RUNNING, Status
+from tickets.statuses import BLOCKING, CLAIMS, RUNNING, WAITING_FOR_COMPANY, By, Status
 
 
 class TicketQuerySet(models.QuerySet["Ticket"]):
@@ -22,9 +23,17 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         """Those that wait for us."""
         return self.filter(status__in=RUNNING)
 
-    def paused(self) -> "TicketQuerySet":
-        """Open ones that wait for somebody else."""
-        return self.filter(status__in=PAUSED)
+    def waiting_for_company(self) -> "TicketQuerySet":
+        return self.filter(status__in=WAITING_FOR_COMPANY)
+
+    def needing_agent(self) -> "TicketQuerySet":
+        """Open ones, without those that wait for a company that has not replied."""
+        replies = apps.get_model("tickets", "Comment").objects.filter(
+            ticket=OuterRef("pk"), public=True
+        )
+        last = Subquery(replies.order_by("-pk").values("by")[:1])
+        replied = Q(last_by=By.COMPANY)
+        return self.open().alias(last_by=last).filter(~Q(status__in=WAITING_FOR_COMPANY) | replied)
 
     def claims(self) -> "TicketQuerySet":
         """Those with which a company asks for a claim."""
@@ -59,7 +68,7 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
 
     def waiting(self) -> "TicketQuerySet":
         """What the sweep has to find an agent for (decision T18)."""
-        return self.running().filter(agent=None)
+        return self.needing_agent().filter(agent=None)
 
     def unawaited(self) -> "TicketQuerySet":
         """Return tickets for which no answer waits: nobody else is led to the others."""

@@ -1,7 +1,7 @@
 """When a ticket has to be answered and decided: a pure function of its moves and a target.
 
-The clock runs while the ball is with us, pauses while the company owes something, and stops with
-a decision. A ticket that a lead reopens goes on where it stood.
+The clock runs while it is our turn, pauses while we wait for the company or for others, and stops
+with a decision. A ticket that a lead reopens goes on where it stood.
 """
 
 from collections.abc import Sequence
@@ -111,19 +111,17 @@ class Clocked(Protocol):
 def first_response(ticket: Clocked, now: datetime) -> ClockState:
     """A decision is an answer too."""
     done_at = ticket.first_responded_at or ticket.decided_at
-    return clock_state(ticket.first_response_due_at, done_at, now, paused=waits_for_company(ticket))
+    return clock_state(ticket.first_response_due_at, done_at, now, paused=is_paused(ticket))
 
 
 def resolution(ticket: Clocked, now: datetime) -> ClockState:
-    return clock_state(
-        ticket.resolution_due_at, ticket.decided_at, now, paused=waits_for_company(ticket)
-    )
+    return clock_state(ticket.resolution_due_at, ticket.decided_at, now, paused=is_paused(ticket))
 
 
 def next_promise(ticket: Clocked, now: datetime) -> ClockState:
     """The earlier of the two promises that still run."""
     due_at = None if ticket.status in TERMINAL else ticket.due_at
-    return clock_state(due_at, None, now, paused=waits_for_company(ticket))
+    return clock_state(due_at, None, now, paused=is_paused(ticket))
 
 
 def filing_state(ticket: Clocked, now: datetime) -> ClockState:
@@ -131,8 +129,8 @@ def filing_state(ticket: Clocked, now: datetime) -> ClockState:
     return clock_state(ticket.filing_due_at, ticket.decided_at, now, soon=FILING_SOON)
 
 
-def waits_for_company(ticket: Clocked) -> bool:
-    """Does the company owe us something?"""
+def is_paused(ticket: Clocked) -> bool:
+    """Do we wait for somebody else?"""
     return ticket.status in PAUSED
 
 

@@ -54,9 +54,9 @@ def pages(size: int) -> list[Page]:
 
 def deeper() -> dict[str, dict[str, object]]:
     return {
-        "All open, sorted by due": {"queue": "open", "o": 4},
-        "All open, sorted by filing": {"queue": "open", "o": 5},
-        "Unassigned, sorted by due": {"queue": "unassigned", "o": 4},
+        "All open, sorted by due": {"queue": "open", "o": "due"},
+        "All open, sorted by filing": {"queue": "open", "o": "filing"},
+        "Unassigned, sorted by due": {"queue": "unassigned", "o": "due"},
         "All open, last page": {"queue": "open", "p": 400},
         "Everything, last page": {"queue": "everything", "p": 400},
     }

@@ -44,6 +44,7 @@ def news(company_id: int, number: int) -> News:
         shipment_id=number + 1,
         tracking_number=f"TRACK{number + 1:08}",
         body=body(number),
+        ticket_id=None,
     )
 
 

@@ -114,6 +114,6 @@ def publish_numbered(company: Company, numbers: Iterable[int]) -> None:
             "data": {"shipment_id": shipment_id, "location": f"{location}"},
         }
         body = publishing.encode(payload)
-        news.append(publishing.News(company.pk, TRACKING_SIMPLE.id, shipment_id, "", body))
+        news.append(publishing.News(company.pk, TRACKING_SIMPLE.id, shipment_id, "", body, None))
     with transaction.atomic():
         publishing.publish(news)

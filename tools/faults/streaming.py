@@ -147,7 +147,7 @@ class Writers:
         with transaction.atomic():
             for body in bodies:
                 news = publishing.News(
-                    self.company.pk, TRACKING_SIMPLE.id, writer, "", f'"{body}"'.encode()
+                    self.company.pk, TRACKING_SIMPLE.id, writer, "", f'"{body}"'.encode(), None
                 )
                 publishing.publish([news])
             time.sleep(dice.random() ** 4 * LONGEST_COMMIT_SECONDS)

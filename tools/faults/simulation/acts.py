@@ -75,7 +75,7 @@ class Acts:
             told.append(said)
             body = json.dumps(said).encode()
             fact = UUID(bytes=hashlib.md5(body, usedforsecurity=False).digest())
-            news.append(News(company, kind, subject, f"T{subject}", body, fact))
+            news.append(News(company, kind, subject, f"T{subject}", body, None, fact))
         about["events"] = told
         with transaction.atomic():
             publishing.publish(news)

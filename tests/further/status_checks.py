@@ -1,4 +1,6 @@
-"""What follows from the row "On hold" (row.py). Run by test_on_hold.py, never by itself."""
+"""What follows from the rows "Sample held", which waits for others, and "Sample asked", which waits
+for the company (rows.py). Run by test_further.py, which says how to run one by itself.
+"""
 
 import re
 from datetime import timedelta
@@ -7,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection, migrations
@@ -27,15 +30,28 @@ from tests.browser.chromium import Tab
 from tests.browser.conftest import chromium, tab  # noqa: F401 - fixtures
 from tests.desk import test_keys, test_manual
 from tests.test_further_event_type import lists
+from tickets import jobs
 from tickets.changes.seen import seen_of
-from tickets.models import Agent, Comment, HistoryEntry, Ticket
+from tickets.models import Agent, Comment, HistoryEntry, Notification, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
-from tickets.statuses import Status
+from tickets.statuses import (
+    AGENT_MOVES,
+    FOLLOWED_UP,
+    MOVES,
+    By,
+    Colour,
+    Row,
+    Status,
+    Turn,
+    joined,
+)
 
 LIST = "/admin/tickets/ticket/"
-ON_HOLD = 7
+HELD, ASKED = 9001, 9002
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+VERBS = [move.verb for move in AGENT_MOVES.values()]
 
 
 @pytest.fixture(autouse=True)
@@ -52,8 +68,14 @@ def desk(agent: Agent) -> Client:
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """One of Ada's that waits for somebody else."""
-    return build.ticket(company, agent=agent, status=ON_HOLD, shipment_id=4101)
+    """One of Ada's that waits for others."""
+    return build.ticket(company, agent=agent, status=HELD, shipment_id=4101)
+
+
+@pytest.fixture
+def asked(company: Company, agent: Agent) -> Ticket:
+    """One of Ada's that waits for its company."""
+    return build.ticket(company, agent=agent, status=ASKED, shipment_id=4102)
 
 
 @pytest.fixture
@@ -83,7 +105,7 @@ def test_the_clock_says_paused(ticket: Ticket) -> None:
 def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, company: Company) -> None:
     ticket = build.ticket(company, agent=agent, status=6)
 
-    call_command("move_ticket", ticket.pk, ON_HOLD, agent="ada", reason="x", stdout=StringIO())
+    call_command("move_ticket", ticket.pk, HELD, agent="ada", reason="x", stdout=StringIO())
     ticket.refresh_from_db()
     assert (ticket.due_at, ticket.decided_at) == (None, None)
 
@@ -92,48 +114,125 @@ def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, compan
     assert ticket.due_at is not None
 
 
-def test_it_is_no_load_and_nobody_is_looked_for(ticket: Ticket) -> None:
+@pytest.mark.parametrize("status", [HELD, ASKED])
+def test_it_is_no_load(company: Company, agent: Agent, status: int) -> None:
+    build.ticket(company, agent=agent, status=status)
+
     assert Agent.objects.with_loads().get().load == 0
+
+
+# Whose turn it is: no ticket lies for ever.
+
+
+def switch_off(agent: Agent) -> None:
+    User.objects.filter(pk=agent.user_id).update(is_active=False)
+
+
+def test_others_are_looked_after_whether_or_not_the_agent_stays(ticket: Ticket) -> None:
+    bob = build.agent("bob")
+    assert ticket.agent is not None
+    switch_off(ticket.agent)
+
+    assert jobs.assign_waiting() == 1
+
+    ticket.refresh_from_db()
+    assert (ticket.agent, ticket.status) == (bob, HELD)
     Ticket.objects.update(agent=None)
-    assert not Ticket.objects.waiting().exists()
+    assert jobs.assign_waiting() == 1
+
+
+def test_silence_brings_back_what_waits_for_others(ticket: Ticket) -> None:
+    assert jobs.notify_of_late_tickets() == 0
+    Ticket.objects.update(updated_at=timezone.now() - 2 * DAY)
+    assert jobs.notify_of_late_tickets() == 0
+    Ticket.objects.update(updated_at=timezone.now() - 3 * DAY)
+
+    assert [jobs.notify_of_late_tickets() for _ in range(2)] == [1, 0]
+
+    ticket.refresh_from_db()
+    assert (ticket.status, ticket.due_at is not None) == (Status.IN_REVIEW, True)
+    entry = HistoryEntry.objects.get()
+    assert (entry.by, entry.was, entry.now) == (By.SYSTEM, HELD, Status.IN_REVIEW)
+    assert Notification.objects.get().kind == Notification.Kind.WOKEN
+
+
+def test_a_reply_brings_back_what_lets_it(api: APIClient, ticket: Ticket) -> None:
+    sent = api.post(f"/company/tickets/{ticket.pk}/comments", {"comment": "Where is my parcel?"})
+
+    assert (sent.status_code, sent["X-Ticket-Changed"]) == (200, "1")
+    ticket.refresh_from_db()
+    assert ticket.status == Status.FOLLOW_UP
+
+
+@pytest.mark.parametrize("has_agent", [True, False])
+def test_what_waits_for_the_company_is_assigned_once_it_replies(
+    api: APIClient, asked: Ticket, has_agent: bool
+) -> None:
+    bob = build.agent("bob")
+    assert asked.agent is not None
+    switch_off(asked.agent)
+    if not has_agent:
+        Ticket.objects.update(agent=None)
+    Ticket.objects.update(updated_at=timezone.now() - 300 * DAY)
+    assert (jobs.assign_waiting(), jobs.notify_of_late_tickets()) == (0, 0)
+
+    api.post(f"/company/tickets/{asked.pk}/comments", {"comment": "Here is the invoice."})
+
+    assert jobs.assign_waiting() == 1
+    asked.refresh_from_db()
+    assert (asked.status, asked.agent) == (ASKED, bob)
+
+
+@pytest.mark.parametrize("turn", [Turn.COMPANY, Turn.OTHERS])
+def test_a_row_that_could_let_a_ticket_lie_is_refused(turn: Turn) -> None:
+    with pytest.raises(ValueError, match=r"follow_up_by_request=True|returns_after"):
+        Row(turn=turn, label="Sample", colour=Colour.GREY)
 
 
 # Queues, the day, the figures.
 
 
-@pytest.mark.parametrize("queue", ["mine", "waiting", "open", "everything"])
+@pytest.mark.parametrize("queue", ["mine", "open", "everything"])
 def test_the_queues_show_it(desk: Client, ticket: Ticket, queue: str) -> None:
     assert listed(desk, queue=queue) == [ticket.pk]
 
 
-def test_the_row_of_a_queue_says_paused_in_its_colour(desk: Client, ticket: Ticket) -> None:
-    html = desk.get(LIST, {"queue": "waiting"}).content.decode()
+def test_waiting_on_company_has_what_waits_for_the_company_alone(
+    desk: Client, ticket: Ticket, asked: Ticket
+) -> None:
+    assert listed(desk, queue="waiting") == [asked.pk]
 
-    assert '<span class="desk-pill desk-tint-amber">On hold</span>' in html
+
+def test_the_row_of_a_queue_says_paused_in_its_colour(desk: Client, ticket: Ticket) -> None:
+    html = desk.get(LIST, {"queue": "mine"}).content.decode()
+
+    assert '<span class="desk-pill desk-tint-amber">Sample held</span>' in html
     assert re.search(r'<td class="field-due"[^>]*>paused</td>', html)
 
 
 def test_the_filter_offers_it(desk: Client, ticket: Ticket) -> None:
     build.ticket(ticket.company)
 
-    html = desk.get(LIST, {"queue": "everything", "status": ON_HOLD}).content.decode()
+    html = desk.get(LIST, {"queue": "everything", "status": HELD}).content.decode()
 
-    assert re.search(r'<input [^>]*value="7"[^>]*checked', html)
-    assert "On hold" in html
-    assert listed(desk, queue="everything", status=ON_HOLD) == [ticket.pk]
+    assert re.search(r'<input [^>]*value="9001"[^>]*checked', html)
+    assert "Sample held" in html
+    assert listed(desk, queue="everything", status=HELD) == [ticket.pk]
 
 
-def test_the_badge_of_the_queue_counts_it(desk: Client, ticket: Ticket) -> None:
+def test_the_badges_count_each_where_it_waits(desk: Client, ticket: Ticket, asked: Ticket) -> None:
     groups = desk.get(LIST).context["sidebar_navigation"]
 
     badges = {item["title"]: item["badge"] for item in groups[0]["items"]}
-    assert (badges["Waiting on company"], badges["Mine"], badges["Unassigned"]) == ("1", "1", None)
+    assert (badges["Waiting on company"], badges["Mine"], badges["Unassigned"]) == ("1", "2", None)
 
 
-def test_the_own_day_counts_it_as_waiting(desk: Client, ticket: Ticket) -> None:
+def test_the_own_day_counts_what_waits_for_the_company(
+    desk: Client, ticket: Ticket, asked: Ticket
+) -> None:
     day = desk.get("/admin/").context["day"]
 
-    assert (day["open"], day["waiting"]) == (1, 1)
+    assert (day["open"], day["waiting"]) == (2, 1)
 
 
 def test_the_figures_count_it_as_open(ticket: Ticket) -> None:
@@ -146,9 +245,9 @@ def test_the_export_names_it(ticket: Ticket) -> None:
     client = Client()
     client.force_login(build.agent("eve", group="lead").user)
 
-    text = client.get(f"{LIST}export/", {"queue": "waiting"}).getvalue().decode()
+    text = client.get(f"{LIST}export/", {"queue": "open"}).getvalue().decode()
 
-    assert ",On hold," in text
+    assert ",Sample held," in text
 
 
 # The move.
@@ -157,58 +256,60 @@ def test_the_export_names_it(ticket: Ticket) -> None:
 def test_the_page_offers_the_move_with_its_key_and_colour(desk: Client, fresh: Ticket) -> None:
     html = page(desk, fresh)
 
-    (button,) = re.findall(r'<a [^>]*id="open-on-hold"[^>]*>[^<]*</a>', html)
-    assert button.endswith(">Put on hold</a>")
-    assert 'data-key="h"' in button
+    (button,) = re.findall(r'<a [^>]*id="open-sample-held"[^>]*>[^<]*</a>', html)
+    assert button.endswith(">Hold sample</a>")
+    assert 'data-key="y"' in button
     assert "desk-tint-amber" in button
-    assert re.search(r"<dt><kbd>h</kbd></dt><dd>put on hold</dd>", html)
-    assert 'id="move-on-hold"' in html
-    assert re.search(r'<option value="7">\s*move to On hold', html)
+    assert re.search(r"<dt><kbd>y</kbd></dt><dd>hold sample</dd>", html)
+    assert 'id="move-sample-held"' in html
+    assert re.search(r'<option value="9001">\s*move to Sample held', html)
 
 
 def test_the_offered_moves_come_in_the_order_of_the_rows(desk: Client, fresh: Ticket) -> None:
     verbs = re.findall(r'id="open-[a-z-]+"[^>]*>([^<]*)</a>', page(desk, fresh))
 
-    assert verbs == ["Accept", "Decline", "Request information", "Review", "Put on hold"]
+    assert (verbs, "Hold sample" in verbs) == (VERBS, True)
 
 
-def test_a_ticket_on_hold_has_its_badge_and_goes_anywhere(desk: Client, ticket: Ticket) -> None:
+def test_a_ticket_sample_held_has_its_badge_and_goes_anywhere(desk: Client, ticket: Ticket) -> None:
     html = page(desk, ticket)
 
-    assert '<span class="desk-pill desk-tint-amber">On hold</span>' in html
+    assert '<span class="desk-pill desk-tint-amber">Sample held</span>' in html
     verbs = re.findall(r'id="open-[a-z-]+"[^>]*>([^<]*)</a>', html)
-    assert verbs == ["Accept", "Decline", "Request information", "Review"]
+    assert verbs == [verb for verb in VERBS if verb != "Hold sample"]
 
 
 def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: Ticket) -> None:
     sent = {"ticket": fresh.pk, "seen": str(seen_of(fresh)), "reason": ""}
-    assert "Shown to agents only." in desk.get(f"{LIST}move/7/", sent).content.decode()
-    assert desk.post(f"{LIST}move/7/", sent).status_code == 409
+    assert "Shown to agents only." in desk.get(f"{LIST}move/9001/", sent).content.decode()
+    assert desk.post(f"{LIST}move/9001/", sent).status_code == 409
 
-    assert desk.post(f"{LIST}move/7/", {**sent, "reason": "The carrier asks."}).status_code == 302
+    assert (
+        desk.post(f"{LIST}move/9001/", {**sent, "reason": "The carrier asks."}).status_code == 302
+    )
 
     fresh.refresh_from_db()
-    assert fresh.status == ON_HOLD
+    assert fresh.status == HELD
     assert HistoryEntry.objects.get().reason == "The carrier asks."
     assert not Comment.objects.exists()
 
 
 def test_the_list_moves_many(desk: Client, fresh: Ticket) -> None:
-    found = {"action": "move_to_on_hold", "_selected_action": [fresh.pk]}
+    found = {"action": "move_to_sample_held", "_selected_action": [fresh.pk]}
 
     html = desk.post(f"{LIST}?queue=mine", found).content.decode()
 
-    assert "Put on hold selected tickets" in desk.get(LIST).content.decode()
+    assert "Hold selected samples" in desk.get(LIST).content.decode()
     assert f'name="ticket" value="{fresh.pk}"' in html
 
 
 def test_a_reply_can_come_with_the_move(desk: Client, fresh: Ticket) -> None:
-    sent = {"text": "We ask the carrier.", "to": ON_HOLD, "reply": "1", "seen": str(seen_of(fresh))}
+    sent = {"text": "We ask the carrier.", "to": HELD, "reply": "1", "seen": str(seen_of(fresh))}
 
     assert desk.post(f"{LIST}{fresh.pk}/write/", sent).status_code == 302
 
     fresh.refresh_from_db()
-    assert (fresh.status, Comment.objects.get().public) == (ON_HOLD, True)
+    assert (fresh.status, Comment.objects.get().public) == (HELD, True)
 
 
 def test_a_macro_can_move_there(company: Company) -> None:
@@ -217,7 +318,7 @@ def test_a_macro_can_move_there(company: Company) -> None:
 
     html = client.get("/admin/desk/macro/add/").content.decode()
 
-    assert re.search(r'<option value="7"[^>]*>On hold</option>', html)
+    assert re.search(r'<option value="9001"[^>]*>Sample held</option>', html)
 
 
 def test_the_key_opens_the_dialog(
@@ -229,19 +330,19 @@ def test_the_key_opens_the_dialog(
     tab.sign_in(desk)
     assert tab.visit(f"{LIST}{fresh.pk}/change/") == 200
 
-    tab.press("h")
+    tab.press("y")
 
-    tab.sees("#move-on-hold[open]")
+    tab.sees("#move-sample-held[open]")
 
 
 def test_the_command_tells_of_it_and_moves_there(fresh: Ticket) -> None:
     out = StringIO()
-    with pytest.raises(CommandError, match="7 On hold"):
+    with pytest.raises(CommandError, match="9001 Sample held"):
         call_command("move_ticket", fresh.pk, 8, agent="ada")
 
-    call_command("move_ticket", fresh.pk, ON_HOLD, agent="ada", reason="x", stdout=out)
+    call_command("move_ticket", fresh.pk, HELD, agent="ada", reason="x", stdout=out)
 
-    assert out.getvalue() == "7 On hold\n"
+    assert out.getvalue() == "9001 Sample held\n"
 
 
 # The company and the API.
@@ -251,16 +352,17 @@ def test_the_company_sees_it_and_counts_it_as_active(api: APIClient, ticket: Tic
     answer = api.get("/company/tickets?status_group=active").json()
 
     (row,) = answer["data"]
-    assert (row["ticket_status_id"], row["ticket_status_name"]) == (ON_HOLD, "on_hold")
+    assert (row["ticket_status_id"], row["ticket_status_name"]) == (HELD, "sample_held")
     assert answer["counts"] == {"active": 1, "resolved": 0}
-    assert api.get("/company/tickets?status=7").json()["total_rows"] == 1
+    assert api.get("/company/tickets?status=9001").json()["total_rows"] == 1
 
 
 def test_the_company_follows_it_up_and_cannot_ask_for_it(api: APIClient, ticket: Ticket) -> None:
     address = f"/company/tickets/{ticket.pk}"
-    refused = api.put(address, {"ticket_status_id": ON_HOLD})
+    refused = api.put(address, {"ticket_status_id": HELD})
     assert refused.status_code == 400
-    assert "Send 1, 5 or 10." in refused.content.decode()
+    asked_for = joined(sorted(MOVES[By.COMPANY]), "or")
+    assert f"Send {asked_for}." in refused.content.decode()
 
     assert api.put(address, {"ticket_status_id": 5})["X-Ticket-Changed"] == "1"
 
@@ -280,12 +382,12 @@ def test_openapi_lists_it(client: Client) -> None:
     # Choices of requests are enums; those of answers are open.
     asked, answered = list(lists(told, "enum")), list(lists(told, "examples"))
     found = asked + answered
-    assert [one for one in found if 10 in one and 4 in one and ON_HOLD not in one] == []
-    assert [one for one in found if "in_review" in one and "on_hold" not in one] == []
-    assert any(ON_HOLD in one for one in asked)
-    assert any(ON_HOLD in one for one in answered)
-    assert any("on_hold" in one for one in answered)
-    assert "5 follows 4, 6 and 7 only." in str(told)
+    assert [one for one in found if 10 in one and 4 in one and HELD not in one] == []
+    assert [one for one in found if "in_review" in one and "sample_held" not in one] == []
+    assert any(HELD in one for one in asked)
+    assert any(HELD in one for one in answered)
+    assert any("sample_held" in one for one in answered)
+    assert f"5 follows {joined(sorted(FOLLOWED_UP), 'and')} only." in str(told)
 
 
 # The database and the documents.
@@ -303,7 +405,7 @@ def test_a_migration_alters_choices_and_nothing_else() -> None:
         altered.add(f"{one.model_name}.{one.name}")
         old = before.models[app_of(changes, one), one.model_name].fields[one.name]
         assert without_choices(one.field) == without_choices(old)
-        assert (ON_HOLD, "On hold") in one.field.choices
+        assert (HELD, "Sample held") in one.field.choices
     assert "ticket.status" in altered
 
 
@@ -325,6 +427,6 @@ def without_choices(field: Any) -> Any:
     ],
 )
 def test_documents_that_do_not_tell_of_it_are_noticed(check: Any) -> None:
-    assert ON_HOLD in set(Status)
+    assert HELD in set(Status)
     with pytest.raises(AssertionError):
         check()

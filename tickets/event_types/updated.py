@@ -1,4 +1,4 @@
-"""The event types of tickets (webhooks.apps imports this when Django starts)."""
+"""`ticket.updated`, which `tickets/changes/news.py` publishes."""
 
 from tickets.changes.ticket_updated import TICKET_UPDATED
 from webhooks.event_types import registry

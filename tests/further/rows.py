@@ -1,0 +1,83 @@
+"""Loads the tables of statuses and of stated fields with more rows. The files stay as they are.
+
+Their ids, names and keys are those that nobody wants, so that no real status meets them.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+
+# The order of the rows is the order of every list.
+STATUSES = """\
+    SAMPLE_HELD = (
+        9001,
+        Row(
+            turn=Turn.OTHERS,
+            label=gettext_noop("Sample held"),
+            colour=Colour.AMBER,
+            follow_up_by_request=True,
+            follow_up_by_comment=True,
+            returns_after=timedelta(days=3),
+            move=AgentMove(
+                verb=gettext_noop("Hold sample"),
+                action=gettext_noop("Hold selected samples"),
+                key="y",
+                needs_reason=True,
+            ),
+        ),
+    )
+    SAMPLE_ASKED = (
+        9002,
+        Row(
+            turn=Turn.COMPANY,
+            label=gettext_noop("Sample asked"),
+            colour=Colour.AMBER,
+            follow_up_by_request=True,
+        ),
+    )
+"""
+# A column that companies do not state in truth.
+FIELDS = """\
+    StatedField(
+        name="carrier_name",
+        label=gettext_noop("Sample field"),
+        choices=("sample_low", "sample_high"),
+        in_events=True,
+    ),
+"""
+# By module: what goes before which text of it.
+ROWS = {
+    "tickets.statuses": (STATUSES, "    CLAIM_IN_REVIEW = "),
+    "tickets.stated_fields": (FIELDS, ")\nSTATED_TEXTS = "),
+}
+
+
+class Loader(SourceFileLoader):
+    def get_data(self, path: str) -> bytes:
+        source = super().get_data(path).decode()
+        rows, before = ROWS[self.name]
+        assert source.count(before) == 1
+        return source.replace(before, rows + before).encode()
+
+    def get_code(self, fullname: str) -> CodeType:
+        # Neither from bytecode that was compiled without the rows, nor into such.
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+class Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path) if fullname in ROWS else None
+        if spec is not None and spec.origin is not None:
+            spec.loader = Loader(fullname, spec.origin)
+        return spec
+
+
+def add() -> None:
+    """From now on the tables have the rows. Called before anything imports them."""
+    assert not ROWS.keys() & sys.modules.keys()
+    sys.meta_path.insert(0, Finder())

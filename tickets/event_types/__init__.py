@@ -1,0 +1,1 @@
+"""The event types of tickets, each in a module that registers it."""
