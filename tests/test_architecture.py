@@ -43,7 +43,6 @@ PURE = [
     "shipments/statuses",
     "tickets/assignment/picking",
     "tickets/changes/variables",
-    "tickets/history_codes",
     "tickets/money",
     "tickets/rules",
     "tickets/sla/calendars",

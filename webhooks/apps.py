@@ -4,10 +4,12 @@ from pkgutil import iter_modules
 
 from django.apps import AppConfig, apps
 from django.utils.module_loading import autodiscover_modules
+from django.utils.translation import gettext_lazy as _
 
 
 class WebhooksConfig(AppConfig):
     name = "webhooks"
+    verbose_name = _("Webhooks")
 
     def ready(self) -> None:
         """Load the folder `event_types` of each app, whose modules register event types."""

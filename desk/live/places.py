@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from desk.queue import queues
-from tickets.history_codes import Kind
+from tickets.history_codes import ASSIGNING, Kind
 from tickets.models import Ticket, Watch
 
-ASSIGNING = frozenset({Kind.ASSIGNED, Kind.TAKEN, Kind.REASSIGNED, Kind.HANDED_OVER})
 # With what a ticket comes into a queue; into those that are not named, with any move too.
 ENTERS = {
     "mine": ASSIGNING | {Kind.OPENED, Kind.WOKEN},

@@ -6,19 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from desk.ticket import history_words
-from tickets.history_codes import Kind
+from tickets.history_codes import IN_THREAD
 from tickets.models import Comment, HistoryEntry, RequestedDocument, Ticket
 from tickets.models.automations import automation_named
 from tickets.statuses import By
 
 SHOWN = 50
-TOLD_KINDS = (
-    Kind.APPEALED,
-    Kind.APPEAL_DECIDED,
-    Kind.FILE_ADDED,
-    Kind.AMOUNTS_CHANGED,
-    Kind.ESCALATED,
-)
 MOST_HISTORY = 200
 
 
@@ -125,7 +118,7 @@ def event(entry: HistoryEntry, said: set[str]) -> Line:
 def worth_telling(entry: HistoryEntry) -> bool:
     """Moves, files, appeals, and who has the ticket; the opening is the thread's beginning."""
     moved = entry.was is not None and entry.was != entry.now
-    return moved or "agent" in entry.data or entry.kind in TOLD_KINDS
+    return moved or "agent" in entry.data or entry.kind in IN_THREAD
 
 
 def mark_new(lines: list[Line], seen_at: datetime | None, viewer: str) -> None:

@@ -1,21 +1,50 @@
-"""What a ticket's history says: each kind of entry as one sentence, with named places for facts.
+"""Entries of a ticket's history in the reader's language.
 
-History stores codes (`tickets/history_codes.py`); the words are in `history_sentences`, and are
-translated here for whoever reads. A sentence is whole: none is put together from pieces.
+Each kind has its sentences in `tickets/history_codes.py`. A sentence is whole: none is put together
+from pieces.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from desk.ticket import automation_words, claims, together_words, values
-from desk.ticket import history_sentences as words
+from desk.common.times import snoozed_text
+from desk.ticket import claims, values
 from tickets.assignment.picking import Standing, explain
-from tickets.history_codes import QUIET, Kind
+from tickets.history_codes import QUIET, ROWS, Kind, Rule
 from tickets.labels import status_label
 from tickets.models import HistoryEntry
+from tickets.models.automations import automation_named
 from tickets.statuses import By
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+
+class ActorWords(NamedTuple):
+    """Words for somebody whom an entry does not name."""
+
+    # At the beginning of a sentence.
+    first: "StrPromise"
+    # After "by".
+    after_by: "StrPromise"
+    role: "StrPromise"
+
+
+ACTORS: Mapping[str, ActorWords] = {
+    By.COMPANY: ActorWords(_("The company"), _("the company"), _("company")),
+    By.SYSTEM: ActorWords(_("The system"), _("the system"), _("system")),
+    By.AGENT: ActorWords(_("An agent"), _("an agent"), _("agent")),
+    By.LEAD: ActorWords(_("A lead"), _("a lead"), _("lead")),
+}
+STANDINGS = {
+    Standing.AT_CAPACITY: _("at capacity"),
+    Standing.ASSIGNED_LATER: _("as busy, assigned a ticket more recently"),
+    Standing.BUSIER: _("busier"),
+}
 
 
 class LoadLine(NamedTuple):
@@ -52,64 +81,57 @@ def line(
     entry: HistoryEntry, codes: Mapping[str, str] | None = None, *, traces: bool = True
 ) -> HistoryLine:
     """`codes` names the reason codes of decisions; without `traces` no token is named."""
-    kind = entry.kind
     token = [] if traces else token_used(entry)
+    role = str(ACTORS[entry.by].role)
     return HistoryLine(
         entry,
-        actor_named(entry) or gettext(words.ROLES[entry.by]),
-        gettext(words.ROLES[entry.by]),
+        actor_named(entry) or role,
+        role,
         sentence(entry),
         entry.reason,
         [detail for detail in details(entry, codes) if detail not in token],
         load_lines(entry.data),
-        kind in (Kind.OPENED, Kind.MOVED) and not together_words.together_sentence(entry),
+        entry.kind == Kind.MOVED or (entry.kind == Kind.OPENED and not by_person(entry)),
     )
 
 
 def sentence(entry: HistoryEntry) -> str:
     """What happened, in the language of whoever reads it."""
-    text = template(entry)
-    return gettext(text).format_map(facts(entry))
-
-
-def template(entry: HistoryEntry) -> str:
-    kind, data = entry.kind, entry.data
-    if told := automation_words.automation_sentence(entry):
-        return told
-    if told := together_words.together_sentence(entry):
-        return told
-    if kind == Kind.UNASSIGNED:
-        return words.UNASSIGNED.get(data.get("why", ""), words.LEFT_UNASSIGNED)
-    if kind == Kind.TAKEN:
-        return words.TAKEN.get(data.get("rule", ""), words.TOOK)
-    if kind == Kind.MOVE_REFUSED:
-        return words.MOVE_REFUSED.get(data.get("why", ""), words.NOT_MOVED)
-    if kind == Kind.APPEAL_DECIDED:
-        decided = words.OWN_APPEAL_DECIDED if data.get("own") else words.APPEAL_DECIDED
-        return decided.get(data.get("outcome", ""), words.DECIDED_APPEAL)
-    if kind == Kind.REASSIGNED:
-        return words.TAKEN_BACK if entry.by == By.SYSTEM else reassigned(data)
+    found = traits(entry)
+    templates = ROWS[entry.kind].sentences if entry.kind in ROWS else {}
+    for needed, template in templates.items():
+        if found.issuperset(needed.split()):
+            return str(template).format_map(places(entry))
     # A kind of a later version, which another process runs already.
-    return words.SENTENCES.get(kind, kind.replace("_", " ").capitalize())
+    return entry.kind.replace("_", " ").capitalize()
 
 
-def reassigned(data: Mapping[str, Any]) -> str:
-    former, agent = data.get("agent") or (None, None)
-    if agent is None:
-        return words.REASSIGNED_AUTOMATICALLY if former else words.ASSIGNED_AUTOMATICALLY
-    load, capacity = (data.get("loads") or {}).get(agent, (0, 1))
-    if load < capacity:
-        return words.REASSIGNED if former else words.ASSIGNED_BY_LEAD
-    return words.REASSIGNED_OVER_CAPACITY if former else words.ASSIGNED_OVER_CAPACITY
+def traits(entry: HistoryEntry) -> set[str | None]:
+    """Whatever decides which sentence of its kind an entry has."""
+    data = entry.data
+    former, agent, load, capacity = assignment(data)
+    true_or_not = {
+        "automation": automation_of(entry),
+        "person": by_person(entry),
+        "former": former,
+        "nobody": agent is None,
+        "over": load >= capacity,
+        "own": data.get("own"),
+        "last": data.get("last"),
+    }
+    codes = (entry.by, data.get("why"), data.get("rule"), data.get("outcome"))
+    return {*codes, *(name for name, value in true_or_not.items() if value)}
 
 
-def facts(entry: HistoryEntry) -> dict[str, Any]:
+def places(entry: HistoryEntry) -> dict[str, Any]:
     """Whatever a sentence may name."""
     data = entry.data
-    former, agent = data.get("agent") or (None, None)
-    load, capacity = (data.get("loads") or {}).get(agent, (0, 0))
+    former, agent, load, capacity = assignment(data)
+    opened_for_caller = entry.kind == Kind.OPENED and by_person(entry)
+    until = data.get("until")
     return {
-        "actor": actor_name(entry),
+        "actor": actor_named(entry) or ACTORS[entry.by].first,
+        "company": entry.ticket.company.name if opened_for_caller else "",
         "was": entry.get_was_display(),
         "now": entry.get_now_display(),
         "asked": status_label(data["to"]) if "to" in data else gettext("another status"),
@@ -119,27 +141,38 @@ def facts(entry: HistoryEntry) -> dict[str, Any]:
         "capacity": capacity,
         "documents": ", ".join(data.get("requested") or ()),
         "file": data.get("name", ""),
+        "ticket": data.get("ticket", ""),
+        "until": snoozed_text(datetime.fromisoformat(until)) if until else "",
         "number": data.get("number", 0),
         "of": data.get("of", 0),
         "amounts": claims.changed_amounts(entry),
-        **together_words.together_facts(entry),
     }
 
 
-def actor_name(entry: HistoryEntry) -> str:
-    """Who a sentence begins with."""
-    return actor_named(entry) or gettext(words.ACTORS[entry.by])
+def assignment(data: Mapping[str, Any]) -> tuple[str | None, str | None, int, int]:
+    """The former agent and the new one, and the load and capacity of the new one."""
+    former, agent = data.get("agent") or (None, None)
+    load, capacity = (data.get("loads") or {}).get(agent, (0, 1))
+    return former, agent, load, capacity
 
 
 def mover_name(entry: HistoryEntry) -> str:
     """Who stands behind `by`."""
-    return actor_named(entry) or gettext(words.MOVERS[entry.by])
+    return actor_named(entry) or str(ACTORS[entry.by].after_by)
 
 
 def actor_named(entry: HistoryEntry) -> str:
     """Agents and automations by name; a company's token means nothing to people."""
-    by_agent = entry.by in (By.AGENT, By.LEAD)
-    return entry.actor if by_agent else automation_words.automation_of(entry)
+    return entry.actor if by_person(entry) else automation_of(entry)
+
+
+def by_person(entry: HistoryEntry) -> bool:
+    return entry.by in (By.AGENT, By.LEAD)
+
+
+def automation_of(entry: HistoryEntry) -> str:
+    """The automation that did it, as people call it; nothing for what others did."""
+    return automation_named(entry.actor) if entry.by == By.SYSTEM else ""
 
 
 def details(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> list[str]:
@@ -163,35 +196,29 @@ def token_used(entry: HistoryEntry) -> list[str]:
     return [gettext("API token %(prefix)s") % {"prefix": entry.actor}]
 
 
-def changed_variables(diff: Mapping[str, Any]) -> list[str]:
+def changed_variables(diff: Mapping[str, Any]) -> Iterator[str]:
     """One line for each variable."""
-    added, removed, changed = (diff.get(what) or {} for what in ("added", "removed", "changed"))
-    return [
-        *(
-            gettext("Added %(name)s: %(value)s") % {"name": name, "value": values.as_text(value)}
-            for name, value in added.items()
-        ),
-        *(gettext("Removed %(name)s") % {"name": name} for name in removed),
-        *(
-            gettext("Changed %(name)s: %(before)s → %(after)s")
-            % {"name": name, "before": values.as_text(before), "after": values.as_text(after)}
-            for name, (before, after) in changed.items()
-        ),
-    ]
+    for name, value in (diff.get("added") or {}).items():
+        yield gettext("Added %(name)s: %(value)s") % {"name": name, "value": values.as_text(value)}
+    for name in diff.get("removed") or {}:
+        yield gettext("Removed %(name)s") % {"name": name}
+    for name, change in (diff.get("changed") or {}).items():
+        before, after = map(values.as_text, change)
+        words = {"name": name, "before": before, "after": after}
+        yield gettext("Changed %(name)s: %(before)s → %(after)s") % words
 
 
 def load_lines(data: Mapping[str, Any]) -> list[LoadLine]:
     """The loads behind an assignment, the lightest first."""
-    rule = data.get("rule", "")
-    chosen = together_words.chosen_by(rule) or words.CHOSEN_BY.get(rule, words.CHOSEN)
-    why = {**words.STANDINGS, Standing.CHOSEN: chosen}
+    rule = data.get("rule")
+    chosen = Rule(rule).label if rule in Rule.values else gettext("assigned")
     return [
         LoadLine(
             one.agent,
             one.load,
             one.capacity,
             one.standing == Standing.CHOSEN,
-            gettext(why[one.standing]),
+            str(STANDINGS.get(one.standing, chosen)),
         )
         for one in explain(data)
     ]

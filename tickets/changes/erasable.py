@@ -11,6 +11,7 @@ from django.db import connection
 
 from companies import erasing
 from tickets.changes.files import remove_unfinished
+from tickets.history_codes import Kind
 from tickets.models import PendingAnswer, UnfinishedFile
 from tickets.stated_fields import STATED_TEXTS
 
@@ -23,29 +24,8 @@ SELECT id FROM tickets_ticketfile WHERE company_id = %(company)s AND ticket_id I
 """
 OPEN_DOOR = "SELECT set_config('parceldesk.erasing', %s, true)"
 
-# What history keeps of the facts of an entry (tickets.history_codes): numbers, codes, our agents.
-FACTS = [
-    "agent",
-    "agents",
-    "amounts",
-    "code",
-    "complete",
-    "file",
-    "for_company",
-    "language",
-    "last",
-    "loads",
-    "number",
-    "of",
-    "outcome",
-    "own",
-    "rule",
-    "ticket",
-    "to",
-    "why",
-    "due",
-    "until",
-]
+# Facts of history that stay.
+FACTS = sorted({name for kind in Kind for name in kind.row.facts.split()})
 HISTORY = """
 UPDATE tickets_historyentry SET reason = '', request_id = NULL, data =
   (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(data)

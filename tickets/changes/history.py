@@ -9,8 +9,8 @@ from core.data.compiled_queries import insert_row
 from core.watch import request_ids
 from tickets.changes import news
 from tickets.changes.actors import Actor
-from tickets.changes.notifications import GIVEN, notify_of_assignment
-from tickets.history_codes import NEWS, PUBLIC, Kind
+from tickets.changes.notifications import notify_of_assignment
+from tickets.history_codes import Kind
 from tickets.models import HistoryEntry, Ticket
 from tickets.statuses import Status
 
@@ -26,28 +26,31 @@ def record_history(
 ) -> HistoryEntry:
     """Write what happened, in the transaction in which it happened; note the news, notify agents.
 
-    `data` has the facts that the kind asks for; `reason` is what a person wrote, and nothing
-    else. `was` is for moves: everything else happens in the ticket's present status. Companies
-    are shown when a ticket was opened and moved.
+    `data` has facts that the kind's row names: others would go when its company is erased.
+    `reason` is what a person wrote, and nothing else. `was` is for moves: everything else happens
+    in the ticket's present status.
+
+    Raises ValueError if `data` has a fact that the row does not name.
     """
-    public = kind in PUBLIC
-    if kind in NEWS:
-        news.note_news(ticket, actor, NEWS[kind], was=was)
+    if unknown := set(data or ()).difference(kind.row.fact_names):
+        raise ValueError(f"The row of {kind} in tickets/history_codes.py has no {unknown}.")
+    if kind.row.news is not None:
+        news.note_news(ticket, actor, kind.row.news, was=was)
     entry = HistoryEntry(
         ticket=ticket,
         by=actor.by,
         actor=actor.name,
-        was=was if public else ticket.status,
+        was=was if kind.row.public else ticket.status,
         now=ticket.status,
         kind=kind,
         reason=reason,
         data=data or {},
-        public=public,
+        public=kind.row.public,
         request_id=request_ids.current(),
         created_at=timezone.now(),
     )
     insert_row(entry)
-    if kind in GIVEN:
+    if kind.row.notifies:
         notify_of_assignment(ticket, actor)
     return entry
 

@@ -13,7 +13,6 @@ from django.utils import timezone
 from core.data import statements
 from core.jobs.failing_rows import FailingRows
 from tickets.changes.actors import SYSTEM, Actor
-from tickets.history_codes import Kind
 from tickets.models import Notification, Ticket
 from tickets.sla.clocks import SOON
 from tickets.statuses import By
@@ -53,9 +52,6 @@ UPDATE tickets_notification SET read_at = %(now)s::timestamptz WHERE id IN (
   FOR NO KEY UPDATE SKIP LOCKED
 ) RETURNING id
 """
-
-# The new agent did not do these.
-GIVEN = frozenset({Kind.ASSIGNED, Kind.REASSIGNED, Kind.HANDED_OVER})
 
 
 def notify(

@@ -1,7 +1,7 @@
 from django.db import models
 
 from companies.models import Company
-from tickets.history_codes import Kind
+from tickets.history_codes import ROWS
 from tickets.models.tickets import Ticket
 from tickets.statuses import By
 
@@ -64,7 +64,7 @@ class HistoryEntry(models.Model):
     was = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True)
     now = models.PositiveSmallIntegerField(choices=Ticket.STATUSES)
     kind = models.CharField(
-        max_length=30, choices=[(one.value, one.value.replace("_", " ")) for one in Kind]
+        max_length=30, choices=[(code, code.replace("_", " ")) for code in ROWS]
     )
     # What a person wrote, word for word. What happened is in the kind and the data.
     reason = models.TextField(blank=True)
