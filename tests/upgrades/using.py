@@ -23,6 +23,11 @@ from tools.faults.receiver import Receiver
 from webhooks import target_policy
 from webhooks.models import Webhook
 
+STALE = (
+    "its migrations have changed. Nobody may do that once it is released; until then write its rows"
+    " anew: ./dev test tests/upgrades/dump.py"
+)
+
 
 def use(file: Path) -> dict[str, Any]:
     """Return what was found amiss, by what was tried; nothing, where all is well."""
@@ -51,6 +56,10 @@ def load(dump: dict[str, Any]) -> list[str]:
         cursor.execute("TRUNCATE " + ", ".join(f'"{table}"' for table in tables))
         for table, (columns, rows) in tables.items():
             named = ", ".join(f'"{column}"' for column in columns)
+            now = [
+                each.name for each in connection.introspection.get_table_description(cursor, table)
+            ]
+            assert now == columns, f"{table}: {STALE}"
             with cursor.copy(f'COPY "{table}" ({named}) FROM STDIN') as copy:
                 copy.write(rows)
         for sequence, last in dump["sequences"].items():
