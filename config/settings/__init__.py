@@ -1,5 +1,7 @@
 """Every variable of the environment is read in this folder, once. docs/operating.md lists them."""
 
+# Where neither config/formats nor Django has those of a language.
+from config.formats.en.formats import *
 from config.settings.api import *
 from config.settings.base import *
 from config.settings.files import *

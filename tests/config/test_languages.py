@@ -20,7 +20,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.test import Client
 from django.utils import translation
 from django.utils.formats import date_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, to_locale
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
@@ -35,6 +35,7 @@ from tickets.labels import MOVE_SELECTED
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, Status
 from tools.dev import strings, translations
+from tools.dev.trouble import UsageError
 
 SPANISH = {"Accept-Language": "es-MX,es;q=0.9"}
 CATALOGUES = translations.catalogues()
@@ -55,7 +56,23 @@ def placeholders(text: str) -> list[str]:
 
 
 def test_there_is_a_catalogue_for_each_language_but_the_code_s(settings: Settings) -> None:
-    assert ["en", *CODES] == [code for code, _ in settings.LANGUAGES]
+    known = sorted(to_locale(code) for code, _ in settings.LANGUAGES)
+
+    assert known == sorted(["en", *CODES])
+
+
+# Where a company, an agent or an operator reads which languages there are.
+NAMED_IN = ("docs/desk.md", "docs/api.md", "docs/guides/tickets.md")
+
+
+def test_the_documents_name_each_language(settings: Settings) -> None:
+    with translation.override("en"):
+        names = " or ".join(str(name) for _, name in settings.LANGUAGES)
+    codes = " or ".join(f"`{code}`" for code, _ in settings.LANGUAGES)
+
+    for page in NAMED_IN:
+        assert names in (translations.ROOT / page).read_text(), f"{page} does not say {names}"
+    assert f"| {codes}: the desk" in (translations.ROOT / "docs/operating.md").read_text()
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=CODES)
@@ -100,6 +117,31 @@ def test_translate_keeps_what_is_translated_and_names_what_is_not(
     assert translations.translate([]) == 0
     (entry,) = polib.mofile(str(catalogue.with_suffix(".mo")))
     assert (entry.msgid, entry.msgstr) == ("Yes", "Sí")
+
+
+def test_translate_begins_a_language_with_its_plural_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tickets").mkdir()
+    module = tmp_path / "tickets" / "words.py"
+    module.write_text('ngettext("%(n)d day", "%(n)d days", 2)\n')
+    monkeypatch.setattr(translations, "ROOT", tmp_path)
+    monkeypatch.setattr(translations, "LOCALE", tmp_path / "locale")
+
+    assert translations.translate(["pl", "pt-br"]) == 1
+
+    polish = tmp_path / "locale" / "pl" / "LC_MESSAGES" / "django.po"
+    assert "locale/pl/LC_MESSAGES/django.po: no translation" in capsys.readouterr().err
+    catalogue = polib.pofile(str(polish))
+    assert catalogue.metadata["Plural-Forms"].startswith("nplurals=4; plural=(n==1 ? 0")
+    assert catalogue[0].msgstr_plural == dict.fromkeys(range(4), "")
+    assert (tmp_path / "locale" / "pt_BR" / "LC_MESSAGES" / "django.mo").exists()
+    catalogue[0].msgstr_plural = dict(enumerate(["dzień", "dni", "dni", "dnia"]))
+    catalogue.save()
+    translations.translate(["pl"])
+    assert polib.pofile(str(polish))[0].msgstr_plural[3] == "dnia"
+    with pytest.raises(UsageError, match="no language zxx"):
+        translations.translate(["zxx"])
 
 
 TEMPLATES = sorted((translations.ROOT / "templates").rglob("*.html"))
@@ -287,10 +329,20 @@ def test_the_desk_is_english_for_a_browser_that_asks_for_spanish(
     assert "contraseña" not in pages[0].content.decode() + pages[1].content.decode()
 
 
-@pytest.mark.parametrize(("code", "day"), [("en", "2026-01-02"), ("es", "02/01/2026")])
-def test_times_are_written_as_the_language_has_it(code: str, day: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "time", "day"),
+    [
+        ("en", "2026-01-02 03:04", "2026-01-02"),
+        ("es", "02/01/2026 03:04", "02/01/2026"),
+        # Without a folder in config/formats: Django's, and where it has none those of English.
+        ("nl", "2 januari 2026 03:04", "2-1-2026"),
+        ("bg", "2026-01-02 03:04", "02.01.2026"),
+        ("sw", "2026-01-02 03:04", "2026-01-02"),
+    ],
+)
+def test_times_are_written_as_the_language_has_it(code: str, time: str, day: str) -> None:
     with translation.override(code):
-        assert date_format(AT, "DATETIME_FORMAT") == f"{day} 03:04"
+        assert date_format(AT, "DATETIME_FORMAT") == time
         assert date_format(AT, "SHORT_DATE_FORMAT") == day
 
 

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import django
 import polib
+from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 from tools.dev.bootstrap import ROOT
 from tools.dev.trouble import UsageError, say
 
 LOCALE = ROOT / "locale"
+DJANGO_LOCALE = Path(django.__file__).parent / "conf" / "locale"
+PLURALS = re.compile(r"nplurals=(\d+)")
 APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
 TEMPLATES = "templates"
 # Names that Django derives, and what other packages say at the desk.
@@ -46,9 +50,12 @@ class Sentence(NamedTuple):
 
 
 def translate(arguments: list[str]) -> int:
-    """Bring the catalogues up to date and compile them; 1 if a translation is missing."""
-    if arguments:
-        raise UsageError("translate takes no arguments")
+    """Bring the catalogues up to date and compile them; 1 if a translation is missing.
+
+    Begin one for each language whose code is given. Raises UsageError.
+    """
+    for code in arguments:
+        begin_catalogue(code)
     wanted = sentences(ROOT)
     missing = 0
     for path in catalogues():
@@ -58,8 +65,31 @@ def translate(arguments: list[str]) -> int:
         path.with_suffix(".mo").write_bytes(catalogue.to_binary())
         for entry in untranslated(catalogue):
             missing += 1
-            say(f"{path.relative_to(ROOT)}: no translation of {entry.msgid!r}")
+            say(f"{path.relative_to(LOCALE.parent)}: no translation of {entry.msgid!r}")
     return 1 if missing else 0
+
+
+def begin_catalogue(code: str) -> None:
+    """Write an empty catalogue with the plural rule of Django's own, unless there is one.
+
+    Raises UsageError for a language that Django does not have.
+    """
+    path = LOCALE / to_locale(code) / "LC_MESSAGES" / "django.po"
+    if path.exists():
+        return
+    theirs = DJANGO_LOCALE / path.relative_to(LOCALE)
+    if not theirs.exists():
+        raise UsageError(f"Django has no language {code}: take a code of django/conf/locale")
+    begun = polib.POFile(wrapwidth=0)
+    begun.metadata = {
+        "Language": to_locale(code),
+        "MIME-Version": "1.0",
+        "Content-Type": "text/plain; charset=UTF-8",
+        "Content-Transfer-Encoding": "8bit",
+        "Plural-Forms": polib.pofile(str(theirs)).metadata["Plural-Forms"],
+    }
+    path.parent.mkdir(parents=True)
+    begun.save(str(path))
 
 
 def catalogues() -> list[Path]:
@@ -118,18 +148,21 @@ def marked_in_template(source: str) -> Iterator[Sentence]:
 def update(catalogue: polib.POFile, wanted: list[Sentence]) -> None:
     """Give the catalogue these sentences, in their order; it keeps the translations it has."""
     known = {sentence_of(entry): entry for entry in catalogue}
-    catalogue[:] = [known.get(one) or new_entry(one) for one in wanted]
+    rule = PLURALS.search(catalogue.metadata.get("Plural-Forms", ""))
+    forms = int(rule[1]) if rule else 2
+    catalogue[:] = [known.get(one) or new_entry(one, forms) for one in wanted]
 
 
 def sentence_of(entry: polib.POEntry) -> Sentence:
     return Sentence(entry.msgid, entry.msgid_plural, entry.msgctxt or "")
 
 
-def new_entry(sentence: Sentence) -> polib.POEntry:
+def new_entry(sentence: Sentence, forms: int) -> polib.POEntry:
     told = {"msgid": sentence.one, "msgctxt": sentence.context or None}
     if not sentence.plural:
         return polib.POEntry(**told)
-    return polib.POEntry(**told, msgid_plural=sentence.plural, msgstr_plural={0: "", 1: ""})
+    empty = dict.fromkeys(range(forms), "")
+    return polib.POEntry(**told, msgid_plural=sentence.plural, msgstr_plural=empty)
 
 
 def untranslated(catalogue: polib.POFile) -> list[polib.POEntry]:
