@@ -101,7 +101,9 @@ def sent_part(text: str) -> bytes:
 def test_tells_every_status_and_what_may_be_asked_for() -> None:
     told = {int(row[0]): row[1:] for row in table("| id | status |")}
 
-    assert list(told) == list(Status)
+    assert list(told) == list(Status), (
+        "docs/api.md, the table of statuses: a row for each, in the order of tickets/statuses.py"
+    )
     for status in Status:
         name, may, where = told[status]
         sources = MOVES[By.COMPANY].get(status)
@@ -125,8 +127,12 @@ def test_names_statuses_as_the_table_does() -> None:
         f"active or resolved ({joined(sorted(TERMINAL), 'and')})",
         f"Agents move an open ticket to {joined(sorted(AGENT_MOVES), 'or')};",
         f"; {joined(sorted(TERMINAL), 'and')} are final",
+        f"`ticket_status_id` ({joined(sorted(AGENT_MOVES), 'or')})",
     ):
-        assert words in text
+        assert words in text, f"docs/api.md: say {words!r}"
+    trying = (PAGE.parent / "guides" / "trying.md").read_text()
+    words = f"`ticket_status_id` is {joined(sorted(AGENT_MOVES), 'or')},"
+    assert words in trying, f"docs/guides/trying.md: say {words!r}"
 
 
 @pytest.mark.django_db
@@ -147,7 +153,9 @@ def test_tells_every_ticket_type_and_what_it_needs() -> None:
 def test_tells_every_webhook_type() -> None:
     told = [(int(row[0]), row[1], row[3]) for row in table("| id | name |")]
 
-    assert told == [(each.id, each.name, "yes" if each.signed else "no") for each in registry]
+    assert told == [(each.id, each.name, "yes" if each.signed else "no") for each in registry], (
+        "docs/api.md, the table of types: a row for each"
+    )
 
 
 @pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])

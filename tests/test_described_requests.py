@@ -24,7 +24,7 @@ ID = "9" * 18
 IMAGE = b64encode(picture()).decode()
 QUERIES: list[tuple[str, str, str, bool]] = [
     *(("listTickets", name, value, False) for name in ("status", "type") for value in ("0", "1,0")),
-    ("listTickets", "ticket_status_id", "7", False),
+    ("listTickets", "ticket_status_id", "9000", False),
     ("listTickets", "ticket_status_id", "1,5,10", True),
     ("listTickets", "status", ",".join(["1"] * 51), False),
     ("listTickets", "ticket_type_id", ID, True),

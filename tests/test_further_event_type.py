@@ -56,21 +56,21 @@ LABEL_PRINTED = LabelPrinted(
 
 
 # One about a ticket, by the recipe: `publish_of_ticket` where the fact is written.
-TICKET_RATED = LabelPrinted(
+SAMPLED = LabelPrinted(
     id=61,
-    name="ticket.rated",
+    name="ticket.sampled",
     signed=True,
-    description="A decision was rated.",
-    schema=envelope_schema("ticket.rated", object_schema(label=TEXT)),
+    description="A ticket was sampled.",
+    schema=envelope_schema("ticket.sampled", object_schema(label=TEXT)),
 )
 
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    for each in (LABEL_PRINTED, TICKET_RATED):
+    for each in (LABEL_PRINTED, SAMPLED):
         registry.register(each)
     yield
-    for each in (LABEL_PRINTED, TICKET_RATED):
+    for each in (LABEL_PRINTED, SAMPLED):
         registry.unregister(each)
 
 
@@ -125,7 +125,7 @@ def test_is_registered_published_and_delivered_with_a_signature(
 def test_one_of_a_ticket_is_later_than_the_event_before_it_and_in_its_order(
     company: Company,
 ) -> None:
-    build.webhook(company, TICKET_RATED.id)
+    build.webhook(company, SAMPLED.id)
     now = timezone.now()
     # A clock that was set back since the last event.
     ticket = build.ticket(company, last_event_at=now + timedelta(seconds=5))
@@ -134,10 +134,10 @@ def test_one_of_a_ticket_is_later_than_the_event_before_it_and_in_its_order(
         held = Ticket.objects.hold(ticket.pk)
         for label in ("first", "second"):
             publish_of_ticket(
-                TICKET_RATED,
+                SAMPLED,
                 held,
                 now,
-                lambda at, number, label=label: TICKET_RATED.payload(label, at),
+                lambda at, number, label=label: SAMPLED.payload(label, at),
             )
 
     events = Event.objects.order_by("pk")

@@ -42,9 +42,13 @@ def payloads() -> list[tuple[str, Any]]:
 
 def test_shows_a_payload_of_every_type() -> None:
     schemas = {each.name: each.schema for each in registry}
-    assert [name for name, _ in payloads()] == list(schemas)
+    shown = [name for name, _ in payloads()]
+    assert shown == list(schemas), "docs/receiving.md: a block `Type n, name` with a JSON for each"
     for name, payload in payloads():
-        conforms(payload, schemas[name])
+        try:
+            conforms(payload, schemas[name])
+        except AssertionError as error:
+            pytest.fail(f"docs/receiving.md, the payload of {name}: {error}", pytrace=False)
 
 
 def test_says_what_each_error_of_an_attempt_means() -> None:

@@ -88,8 +88,12 @@ def test_every_sentence_of_the_code_is_translated_and_no_other(path: Path) -> No
     catalogue = polib.pofile(str(path), wrapwidth=0)
     known = [translations.sentence_of(entry) for entry in catalogue]
 
-    assert known == translations.sentences(translations.ROOT)
-    assert translations.untranslated(catalogue) == []
+    wanted = translations.sentences(translations.ROOT)
+    new = [one.one for one in wanted if one not in known]
+    gone = [one.one for one in known if one not in wanted]
+    assert known == wanted, f"run ./dev translate: new are {new}, gone are {gone}"
+    missing = [entry.msgid for entry in translations.untranslated(catalogue)]
+    assert missing == [], f"write these in {path.parent.parent.name}, and run ./dev translate"
     for entry in catalogue:
         meant = placeholders(entry.msgid_plural or entry.msgid)
         for said in [entry.msgstr, *entry.msgstr_plural.values()]:

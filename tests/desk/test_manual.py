@@ -21,4 +21,4 @@ def test_tells_every_move() -> None:
             "the company" if move.tells_company else "agents",
         )
         for to, move in AGENT_MOVES.items()
-    ]
+    ], "docs/desk.md, the table that begins with | move | to |: a row for each move, in this order"

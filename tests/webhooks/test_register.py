@@ -82,7 +82,7 @@ def test_lists_the_catalogue(api: APIClient) -> None:
         (4, "ecommerceTracking"),
         (5, "surcharge"),
         (6, "ticket.updated"),
-    ]
+    ], "add what is new, here and to docs/api.md"
     assert all(set(each) == {"id", "name", "description"} for each in types)
 
 
