@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                                 choices=[
                                     (0, "waiting"),
                                     (1, "delivered"),
-                                    (2, "given_up"),
+                                    (2, "given up"),
                                     (3, "cancelled"),
                                 ],
                                 default=0,
@@ -465,7 +465,7 @@ class Migration(migrations.Migration):
                         choices=[
                             (0, "waiting"),
                             (1, "delivered"),
-                            (2, "given_up"),
+                            (2, "given up"),
                             (3, "cancelled"),
                         ],
                         verbose_name="state",
