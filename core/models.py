@@ -4,6 +4,7 @@ import uuid
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from core.data.encryption import EncryptedTextField
 
@@ -64,16 +65,18 @@ class Pulse(models.Model):
 class FailedRow(models.Model):
     """A row that a job fails on, and goes on without (core.jobs.failing_rows)."""
 
-    job = models.CharField(max_length=50)
+    job = models.CharField(_("job"), max_length=50)
     # What it is, such as a ticket, and which.
-    kind = models.CharField(max_length=20)
-    key = models.CharField(max_length=100)
-    error = models.CharField(max_length=300)
-    first_at = models.DateTimeField("first failed", auto_now_add=True)
-    last_at = models.DateTimeField("last failed", auto_now_add=True)
-    times = models.PositiveIntegerField(default=1)
+    kind = models.CharField(_("kind"), max_length=20)
+    key = models.CharField(_("key"), max_length=100)
+    error = models.CharField(_("error"), max_length=300)
+    first_at = models.DateTimeField(_("first failed"), auto_now_add=True)
+    last_at = models.DateTimeField(_("last failed"), auto_now_add=True)
+    times = models.PositiveIntegerField(_("times"), default=1)
 
     class Meta:
+        verbose_name = _("failed row")
+        verbose_name_plural = _("failed rows")
         constraints = [
             models.UniqueConstraint(fields=["job", "kind", "key"], name="one_entry_per_failed_row")
         ]

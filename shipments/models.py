@@ -3,7 +3,8 @@ from typing import Self
 
 from django.db import models
 from django.db.models import Case, Func, Q, Value, When
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
 from core.values.spellings import SearchKey, plain_digits, with_numbers
@@ -31,16 +32,20 @@ class Shipment(models.Model):
     """A parcel as the shipping platform knows it. The id is the platform's."""
 
     id = models.BigIntegerField(primary_key=True)
-    company = models.ForeignKey(Company, on_delete=models.PROTECT, related_name="shipments")
-    tracking_number = models.CharField(max_length=100)
-    carrier_name = models.CharField(max_length=100)
-    carrier_id = models.BigIntegerField(null=True)
-    order = models.JSONField(null=True, help_text="The shop's order, for ecommerce events.")
+    company = models.ForeignKey(
+        Company, on_delete=models.PROTECT, related_name="shipments", verbose_name=_("company")
+    )
+    tracking_number = models.CharField(_("tracking number"), max_length=100)
+    carrier_name = models.CharField(_("carrier name"), max_length=100)
+    carrier_id = models.BigIntegerField(_("carrier id"), null=True)
+    order = models.JSONField(
+        _("order"), null=True, help_text="The shop's order, for ecommerce events."
+    )
     # As the platform sent it; statuses.py need not list it (decision W18).
-    status = models.CharField(max_length=100, default="Created")
-    created_at = models.DateTimeField()
-    shipped_at = models.DateTimeField(null=True)
-    delivered_at = models.DateTimeField(null=True)
+    status = models.CharField(_("status"), max_length=100, default="Created")
+    created_at = models.DateTimeField(_("created at"))
+    shipped_at = models.DateTimeField(_("shipped at"), null=True)
+    delivered_at = models.DateTimeField(_("delivered at"), null=True)
     # The time that its latest event carries: the next one's is later (decision N2).
     last_event_at = models.DateTimeField(null=True)
     # Digests of the latest hundred lines about the shipment itself: see applying.is_new_line.
@@ -49,6 +54,8 @@ class Shipment(models.Model):
     objects = ShipmentQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("shipment")
+        verbose_name_plural = _("shipments")
         indexes = [
             models.Index(fields=["tracking_number", "company"], name="shipment_tracking_number"),
         ]
@@ -74,17 +81,20 @@ class TrackingUpdate(models.Model):
         related_name="updates",
         db_index=False,
         db_constraint=False,
+        verbose_name=_("shipment"),
     )
     # Of the line's values: the same line twice is the same update.
     digest = models.BinaryField(max_length=16)
-    status = models.CharField(max_length=100)
-    status_description = models.CharField(max_length=500, blank=True)
-    location = models.CharField(max_length=300, blank=True)
-    occurred_at = models.DateTimeField()
+    status = models.CharField(_("status"), max_length=100)
+    status_description = models.CharField(_("status description"), max_length=500, blank=True)
+    location = models.CharField(_("location"), max_length=300, blank=True)
+    occurred_at = models.DateTimeField(_("occurred at"))
     # When it was recorded, by our own clock, as the line may say any. Retention puts it off.
-    day = models.DateField(db_default=Today())
+    day = models.DateField(_("day"), db_default=Today())
 
     class Meta:
+        verbose_name = _("tracking update")
+        verbose_name_plural = _("tracking updates")
         constraints = [
             # Of all days together it is the lock on the shipment that keeps them single.
             models.UniqueConstraint(
@@ -100,19 +110,23 @@ class Surcharge(models.Model):
     """Money on top of a shipment's price, or its refund."""
 
     class Transaction(models.TextChoices):
-        SURCHARGE = "surcharge", gettext_lazy("Surcharge")
-        REFUND = "refund", gettext_lazy("Refund")
+        SURCHARGE = "surcharge", _("Surcharge")
+        REFUND = "refund", _("Refund")
 
-    surcharge_id = models.BigIntegerField()
-    transaction_type = models.CharField(max_length=10, choices=Transaction)
-    shipment = models.ForeignKey(Shipment, on_delete=models.CASCADE, related_name="surcharges")
-    surcharge_type = models.CharField(max_length=100)
-    reason = models.CharField(max_length=500, blank=True)
-    amount = models.DecimalField(max_digits=14, decimal_places=4)
-    currency = models.CharField(max_length=3)
-    created_at = models.DateTimeField()
+    surcharge_id = models.BigIntegerField(_("surcharge id"))
+    transaction_type = models.CharField(_("transaction type"), max_length=10, choices=Transaction)
+    shipment = models.ForeignKey(
+        Shipment, on_delete=models.CASCADE, related_name="surcharges", verbose_name=_("shipment")
+    )
+    surcharge_type = models.CharField(_("surcharge type"), max_length=100)
+    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    amount = models.DecimalField(_("amount"), max_digits=14, decimal_places=4)
+    currency = models.CharField(_("currency"), max_length=3)
+    created_at = models.DateTimeField(_("created at"))
 
     class Meta:
+        verbose_name = _("surcharge")
+        verbose_name_plural = _("surcharges")
         constraints = [
             # A refund carries the id of the charge it reverses.
             models.UniqueConstraint(
@@ -128,15 +142,19 @@ class Incidence(models.Model):
     """A known problem with a shipment. The id is the platform's."""
 
     id = models.BigIntegerField(primary_key=True)
-    shipment = models.ForeignKey(Shipment, on_delete=models.CASCADE, related_name="incidences")
+    shipment = models.ForeignKey(
+        Shipment, on_delete=models.CASCADE, related_name="incidences", verbose_name=_("shipment")
+    )
     # The name of a shipment-based ticket type; empty matches every type (decision T19).
-    kind = models.CharField(max_length=50, blank=True)
-    description = models.CharField(max_length=500, blank=True)
-    open = models.BooleanField(default=True)
-    created_at = models.DateTimeField()
+    kind = models.CharField(_("kind"), max_length=50, blank=True)
+    description = models.CharField(_("description"), max_length=500, blank=True)
+    open = models.BooleanField(_("open"), default=True)
+    created_at = models.DateTimeField(_("created at"))
     heard = models.BinaryField(default=bytes)
 
     class Meta:
+        verbose_name = _("incidence")
+        verbose_name_plural = _("incidences")
         indexes = [
             models.Index(fields=["shipment"], condition=Q(open=True), name="incidence_open"),
         ]

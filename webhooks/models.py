@@ -2,7 +2,7 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
 from core.data.encryption import EncryptedTextField, UnreadableSecret
@@ -19,28 +19,32 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 class Webhook(models.Model):
     """Where a company's events of one type go; without a URL they are fetched (decision N6)."""
 
-    company = models.ForeignKey(Company, on_delete=models.PROTECT, related_name="webhooks")
-    type_id = models.PositiveSmallIntegerField("type")
-    url = models.CharField(
-        max_length=2048, blank=True, help_text=gettext_lazy("Empty: its events are fetched.")
+    company = models.ForeignKey(
+        Company, on_delete=models.PROTECT, related_name="webhooks", verbose_name=_("company")
     )
-    active = models.BooleanField(default=True)
+    type_id = models.PositiveSmallIntegerField(_("type"))
+    url = models.CharField(
+        max_length=2048, blank=True, help_text=_("Empty: its events are fetched.")
+    )
+    active = models.BooleanField(_("active"), default=True)
     paused_reason = models.CharField(
+        _("paused reason"),
         max_length=300,
         blank=True,
-        help_text=gettext_lazy("Why the service paused the webhook; empty if it did not."),
+        help_text=_("Why the service paused the webhook; empty if it did not."),
     )
     # Resuming restarts the five days without success (decision W21).
-    resumed_at = models.DateTimeField(null=True, editable=False)
+    resumed_at = models.DateTimeField(_("resumed at"), null=True, editable=False)
     max_in_flight = models.PositiveSmallIntegerField(
+        _("max in flight"),
         null=True,
         blank=True,
-        help_text=gettext_lazy("Never more requests at once; empty: as the engine finds."),
+        help_text=_("Never more requests at once; empty: as the engine finds."),
     )
     standard_headers = models.BooleanField(
         default=False,
         db_default=False,
-        help_text=gettext_lazy("Also sign as Standard Webhooks has it."),
+        help_text=_("Also sign as Standard Webhooks has it."),
     )
     # The number of the newest event when it was registered: its stream begins behind that one.
     begins_after = models.BigIntegerField(default=0, db_default=0, editable=False)
@@ -49,13 +53,15 @@ class Webhook(models.Model):
     # The new secret after a rotation, until next_secret_at (decision W9).
     next_secret = EncryptedTextField(null=True, editable=False)
     next_secret_at = models.DateTimeField(null=True, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
-    deleted_at = models.DateTimeField(null=True, editable=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
+    deleted_at = models.DateTimeField(_("deleted at"), null=True, editable=False)
 
     objects = WebhookQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("webhook")
+        verbose_name_plural = _("webhooks")
         permissions = [("pause_webhook", "Can pause and resume a webhook")]
         indexes = [
             # Publishing uses it for every event.

@@ -24,12 +24,13 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=200)),
+                ("name", models.CharField(max_length=200, verbose_name="name")),
                 (
                     "active",
                     models.BooleanField(
                         default=True,
                         help_text="An inactive company's tokens are refused, and its webhooks are paused.",
+                        verbose_name="active",
                     ),
                 ),
                 (
@@ -38,6 +39,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="We email this address when a webhook is paused or a ticket needs an answer.",
                         max_length=254,
+                        verbose_name="contact email",
                     ),
                 ),
                 (
@@ -57,6 +59,7 @@ class Migration(migrations.Migration):
                         db_default="",
                         help_text="What we write to it is in this language; if empty, in the deployment's.",
                         max_length=5,
+                        verbose_name="language",
                     ),
                 ),
                 (
@@ -77,14 +80,13 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Selects the service level of its tickets.",
                         max_length=50,
+                        verbose_name="plan",
                     ),
                 ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
                 ("erased_at", models.DateTimeField(editable=False, null=True)),
             ],
-            options={
-                "verbose_name_plural": "companies",
-            },
+            options={"verbose_name": "company", "verbose_name_plural": "companies"},
         ),
         migrations.CreateModel(
             name="PlatformToken",
@@ -95,12 +97,23 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("prefix", models.CharField(editable=False, max_length=20)),
+                ("prefix", models.CharField(editable=False, max_length=20, verbose_name="prefix")),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("expires_at", models.DateTimeField(blank=True, null=True)),
-                ("revoked_at", models.DateTimeField(blank=True, null=True)),
-                ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
+                (
+                    "expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="expires at"),
+                ),
+                (
+                    "revoked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="revoked at"),
+                ),
+                (
+                    "last_used_at",
+                    models.DateTimeField(
+                        blank=True, editable=False, null=True, verbose_name="last used at"
+                    ),
+                ),
                 ("name", models.CharField(blank=True, max_length=100)),
             ],
             options={
@@ -165,24 +178,34 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("prefix", models.CharField(editable=False, max_length=20)),
+                ("prefix", models.CharField(editable=False, max_length=20, verbose_name="prefix")),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("expires_at", models.DateTimeField(blank=True, null=True)),
-                ("revoked_at", models.DateTimeField(blank=True, null=True)),
-                ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
+                (
+                    "expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="expires at"),
+                ),
+                (
+                    "revoked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="revoked at"),
+                ),
+                (
+                    "last_used_at",
+                    models.DateTimeField(
+                        blank=True, editable=False, null=True, verbose_name="last used at"
+                    ),
+                ),
                 (
                     "company",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="tokens",
                         to="companies.company",
+                        verbose_name="company",
                     ),
                 ),
             ],
-            options={
-                "verbose_name": "API token",
-            },
+            options={"verbose_name": "API token", "verbose_name_plural": "API tokens"},
         ),
         migrations.CreateModel(
             name="Erasure",

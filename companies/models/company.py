@@ -6,7 +6,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.utils.translation import get_supported_language_variant, gettext_lazy
+from django.utils.translation import get_supported_language_variant
+from django.utils.translation import gettext_lazy as _
 
 from core.values.zones import validate_zone, zone_named
 
@@ -14,51 +15,49 @@ from core.values.zones import validate_zone, zone_named
 class Company(models.Model):
     """A client of the API. Tickets, webhooks and shipments belong to a company."""
 
-    name = models.CharField(max_length=200)
+    name = models.CharField(_("name"), max_length=200)
     active = models.BooleanField(
+        _("active"),
         default=True,
-        help_text=gettext_lazy(
-            "An inactive company's tokens are refused, and its webhooks are paused."
-        ),
+        help_text=_("An inactive company's tokens are refused, and its webhooks are paused."),
     )
     contact_email = models.EmailField(
+        _("contact email"),
         blank=True,
-        help_text=gettext_lazy(
-            "We email this address when a webhook is paused or a ticket needs an answer."
-        ),
+        help_text=_("We email this address when a webhook is paused or a ticket needs an answer."),
     )
     ticket_emails = models.BooleanField(
-        gettext_lazy("emails about tickets"),
+        _("emails about tickets"),
         default=True,
         db_default=True,
-        help_text=gettext_lazy(
+        help_text=_(
             "Email it when one of its tickets is Incomplete or Declined, or an appeal is decided."
         ),
     )
     language = models.CharField(
+        _("language"),
         max_length=5,
         choices=settings.LANGUAGES,
         blank=True,
         db_default="",
-        help_text=gettext_lazy(
-            "What we write to it is in this language; if empty, in the deployment's."
-        ),
+        help_text=_("What we write to it is in this language; if empty, in the deployment's."),
     )
     time_zone = models.CharField(
-        gettext_lazy("time zone"),
+        _("time zone"),
         max_length=50,
         blank=True,
         default="",
         db_default="",
         validators=[validate_zone],
-        help_text=gettext_lazy("What we write to it has times of this zone."),
+        help_text=_("What we write to it has times of this zone."),
     )
     plan = models.CharField(
+        _("plan"),
         max_length=50,
         blank=True,
-        help_text=gettext_lazy("Selects the service level of its tickets."),
+        help_text=_("Selects the service level of its tickets."),
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     # Since when it is being erased, or has been (companies.erasing). It is inactive for ever.
     erased_at = models.DateTimeField(null=True, editable=False)
 
@@ -66,7 +65,8 @@ class Company(models.Model):
     is_authenticated = True
 
     class Meta:
-        verbose_name_plural = gettext_lazy("companies")
+        verbose_name = _("company")
+        verbose_name_plural = _("companies")
 
     def __str__(self) -> str:
         return self.name

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db import models
 from django.db.models import Q
 from django.db.models.expressions import Combinable
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from companies.models.company import Company
 
@@ -16,12 +16,12 @@ LAST_USED_PRECISION = timedelta(minutes=1)
 class Token(models.Model):
     """A token. Only its digest is stored; the token is shown once (decision E9)."""
 
-    prefix = models.CharField(max_length=20, editable=False)
+    prefix = models.CharField(_("prefix"), max_length=20, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires at"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True, editable=False)
 
     class Meta:
         abstract = True
@@ -43,12 +43,15 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 class ApiToken(Token):
     """A company's token."""
 
-    company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="tokens")
+    company = models.ForeignKey(
+        Company, on_delete=models.CASCADE, related_name="tokens", verbose_name=_("company")
+    )
 
     objects = ApiTokenQuerySet.as_manager()
 
     class Meta:
-        verbose_name = gettext_lazy("API token")
+        verbose_name = _("API token")
+        verbose_name_plural = _("API tokens")
 
 
 class PlatformToken(Token):

@@ -93,15 +93,17 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("job", models.CharField(max_length=50)),
-                ("kind", models.CharField(max_length=20)),
-                ("key", models.CharField(max_length=100)),
-                ("error", models.CharField(max_length=300)),
+                ("job", models.CharField(max_length=50, verbose_name="job")),
+                ("kind", models.CharField(max_length=20, verbose_name="kind")),
+                ("key", models.CharField(max_length=100, verbose_name="key")),
+                ("error", models.CharField(max_length=300, verbose_name="error")),
                 ("first_at", models.DateTimeField(auto_now_add=True, verbose_name="first failed")),
                 ("last_at", models.DateTimeField(auto_now_add=True, verbose_name="last failed")),
-                ("times", models.PositiveIntegerField(default=1)),
+                ("times", models.PositiveIntegerField(default=1, verbose_name="times")),
             ],
             options={
+                "verbose_name": "failed row",
+                "verbose_name_plural": "failed rows",
                 "constraints": [
                     models.UniqueConstraint(
                         fields=("job", "kind", "key"), name="one_entry_per_failed_row"

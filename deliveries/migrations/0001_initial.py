@@ -250,12 +250,13 @@ class Migration(migrations.Migration):
                                     (3, "cancelled"),
                                 ],
                                 default=0,
+                                verbose_name="state",
                             ),
                         ),
                         (
                             "attempts",
                             models.PositiveSmallIntegerField(
-                                default=0, help_text="Answered or failed."
+                                default=0, help_text="Answered or failed.", verbose_name="attempts"
                             ),
                         ),
                         (
@@ -264,7 +265,7 @@ class Migration(migrations.Migration):
                                 default=0, help_text="Failures on the retry ladder."
                             ),
                         ),
-                        ("due_at", models.DateTimeField()),
+                        ("due_at", models.DateTimeField(verbose_name="due at")),
                         ("own_due_at", models.DateTimeField(null=True)),
                         ("asked_until", models.DateTimeField(null=True)),
                         ("first_attempt_at", models.DateTimeField(null=True)),
@@ -275,8 +276,11 @@ class Migration(migrations.Migration):
                         ("asked_times", models.PositiveSmallIntegerField(db_default=0, default=0)),
                         ("last_status", models.PositiveSmallIntegerField(null=True)),
                         ("last_error", models.CharField(blank=True, max_length=30)),
-                        ("created_at", models.DateTimeField()),
-                        ("finished_at", models.DateTimeField(null=True)),
+                        ("created_at", models.DateTimeField(verbose_name="created at")),
+                        (
+                            "finished_at",
+                            models.DateTimeField(null=True, verbose_name="finished at"),
+                        ),
                         ("archived_on", models.DateField(default=datetime.date(9999, 12, 31))),
                         (
                             "webhook",
@@ -285,10 +289,12 @@ class Migration(migrations.Migration):
                                 on_delete=django.db.models.deletion.PROTECT,
                                 related_name="deliveries",
                                 to="webhooks.webhook",
+                                verbose_name="webhook",
                             ),
                         ),
                     ],
                     options={
+                        "verbose_name": "delivery",
                         "verbose_name_plural": "deliveries",
                         "db_table": "deliveries_delivery",
                         "permissions": [("send_again", "Can send a delivery again")],

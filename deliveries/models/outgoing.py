@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from django.db import models
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from deliveries.models.queue import State
 
@@ -26,33 +26,33 @@ class SampleSend(models.Model):
 class Replay(models.Model):
     """A run of deliveries that are sent again at a rate (deliveries.upkeep.replaying)."""
 
-    created_at = models.DateTimeField(gettext_lazy("begun"), auto_now_add=True)
-    by = models.CharField(gettext_lazy("by"), max_length=200)
+    created_at = models.DateTimeField(_("begun"), auto_now_add=True)
+    by = models.CharField(_("by"), max_length=200)
     # Which deliveries: all of these hold. No foreign keys, as nothing of it is ever looked up.
-    webhook_id = models.BigIntegerField(gettext_lazy("webhook"), null=True)
-    company_id = models.BigIntegerField(gettext_lazy("company"), null=True)
-    host = models.CharField(gettext_lazy("host"), max_length=255, blank=True)
-    type_id = models.PositiveSmallIntegerField(gettext_lazy("type"), null=True)
-    since = models.DateTimeField(gettext_lazy("created from"), null=True)
-    until = models.DateTimeField(gettext_lazy("created before"))
-    state = models.PositiveSmallIntegerField(gettext_lazy("state"), choices=State)
-    rate = models.PositiveIntegerField(gettext_lazy("per second"))
-    total = models.BigIntegerField(gettext_lazy("of"), help_text="As counted at the beginning.")
-    passed = models.BigIntegerField(gettext_lazy("passed"), default=0)
+    webhook_id = models.BigIntegerField(_("webhook"), null=True)
+    company_id = models.BigIntegerField(_("company"), null=True)
+    host = models.CharField(_("host"), max_length=255, blank=True)
+    type_id = models.PositiveSmallIntegerField(_("type"), null=True)
+    since = models.DateTimeField(_("created from"), null=True)
+    until = models.DateTimeField(_("created before"))
+    state = models.PositiveSmallIntegerField(_("state"), choices=State)
+    rate = models.PositiveIntegerField(_("per second"))
+    total = models.BigIntegerField(_("of"), help_text="As counted at the beginning.")
+    passed = models.BigIntegerField(_("passed"), default=0)
     # Fewer than it has passed: what was in flight is left alone.
-    sent = models.BigIntegerField(gettext_lazy("made due"), default=0)
+    sent = models.BigIntegerField(_("made due"), default=0)
     # The last delivery that it has passed.
     at_webhook = models.BigIntegerField(default=0)
     at_time = models.DateTimeField(default=BEFORE_ALL)
     at_event = models.BigIntegerField(default=0)
     moved_at = models.DateTimeField(auto_now_add=True)
     next_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(gettext_lazy("ended"), null=True)
-    stopped_by = models.CharField(gettext_lazy("stopped by"), max_length=200, blank=True)
+    ended_at = models.DateTimeField(_("ended"), null=True)
+    stopped_by = models.CharField(_("stopped by"), max_length=200, blank=True)
 
     class Meta:
-        verbose_name = gettext_lazy("run of deliveries sent again")
-        verbose_name_plural = gettext_lazy("runs of deliveries sent again")
+        verbose_name = _("run of deliveries sent again")
+        verbose_name_plural = _("runs of deliveries sent again")
 
     def __str__(self) -> str:
         return f"run {self.pk}"

@@ -7,7 +7,7 @@ import uuid
 from datetime import date, datetime
 
 from django.db import models
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
 from core.jobs.failing_rows import lately_failed_keys
@@ -87,17 +87,21 @@ class Delivery(models.Model):
         Event, on_delete=models.DO_NOTHING, db_constraint=False, related_name="deliveries"
     )
     webhook = models.ForeignKey(
-        Webhook, on_delete=models.PROTECT, db_constraint=False, related_name="deliveries"
+        Webhook,
+        on_delete=models.PROTECT,
+        db_constraint=False,
+        related_name="deliveries",
+        verbose_name=_("webhook"),
     )
     # The order key (decision W22): a shipment's id, or a ticket's with a minus before it. On disk
     # it has the name that it had while only shipments had an order.
     subject = models.BigIntegerField(null=True, db_column="shipment_id")
-    state = models.PositiveSmallIntegerField(choices=State, default=State.WAITING)
+    state = models.PositiveSmallIntegerField(_("state"), choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(
-        default=0, help_text=gettext_lazy("Answered or failed.")
+        _("attempts"), default=0, help_text=_("Answered or failed.")
     )
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
-    due_at = models.DateTimeField()
+    due_at = models.DateTimeField(_("due at"))
     # When its own next try is, where it was pulled forward (deliveries.redelivery).
     own_due_at = models.DateTimeField(null=True)
     # Until when its receiver asked to wait (Retry-After).
@@ -113,16 +117,17 @@ class Delivery(models.Model):
     asked_times = models.PositiveSmallIntegerField(default=0, db_default=0)
     last_status = models.PositiveSmallIntegerField(null=True)
     last_error = models.CharField(max_length=30, blank=True)
-    created_at = models.DateTimeField()
-    finished_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(_("created at"))
+    finished_at = models.DateTimeField(_("finished at"), null=True)
     archived_on = models.DateField(default=OPEN)
 
     objects = DeliveryQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("delivery")
+        verbose_name_plural = _("deliveries")
         db_table = "deliveries_delivery"
         permissions = [("send_again", "Can send a delivery again")]
-        verbose_name_plural = "deliveries"
 
     def __str__(self) -> str:
         return str(self.pk)

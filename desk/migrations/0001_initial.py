@@ -116,11 +116,12 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=80, unique=True)),
+                ("name", models.CharField(max_length=80, unique=True, verbose_name="name")),
                 (
                     "text",
                     models.TextField(
-                        help_text="{ticket}, {company}, {tracking} and {agent} are replaced."
+                        help_text="{ticket}, {company}, {tracking} and {agent} are replaced.",
+                        verbose_name="text",
                     ),
                 ),
                 (
@@ -128,6 +129,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         default=True,
                         help_text="Sent to the company as a reply; otherwise an internal note.",
+                        verbose_name="public",
                     ),
                 ),
                 (
@@ -144,11 +146,16 @@ class Migration(migrations.Migration):
                             (10, "Claim in review"),
                         ],
                         null=True,
+                        verbose_name="move to",
                     ),
                 ),
                 (
                     "requested",
-                    models.TextField(blank=True, help_text="Documents to request, one per line."),
+                    models.TextField(
+                        blank=True,
+                        help_text="Documents to request, one per line.",
+                        verbose_name="requested",
+                    ),
                 ),
                 (
                     "language",
@@ -158,9 +165,10 @@ class Migration(migrations.Migration):
                         db_default="",
                         help_text="A reply in it is offered only for companies of this language.",
                         max_length=5,
+                        verbose_name="language",
                     ),
                 ),
-                ("active", models.BooleanField(default=True)),
+                ("active", models.BooleanField(default=True, verbose_name="active")),
                 (
                     "reason_code",
                     models.ForeignKey(
@@ -179,10 +187,13 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Ticket types that offer this macro; none means all.",
                         to="tickets.tickettype",
+                        verbose_name="types",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "macro",
+                "verbose_name_plural": "macros",
                 "ordering": [core.data.reading_order.ReadingOrder("name")],
             },
         ),
@@ -242,10 +253,20 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("carrier_name", models.CharField(max_length=100)),
-                ("hour", models.DateTimeField()),
-                ("found", models.PositiveIntegerField(help_text="Tickets opened in that hour.")),
-                ("usual", models.FloatField(help_text="Tickets usually opened in that hour.")),
+                ("carrier_name", models.CharField(max_length=100, verbose_name="carrier name")),
+                ("hour", models.DateTimeField(verbose_name="hour")),
+                (
+                    "found",
+                    models.PositiveIntegerField(
+                        help_text="Tickets opened in that hour.", verbose_name="found"
+                    ),
+                ),
+                (
+                    "usual",
+                    models.FloatField(
+                        help_text="Tickets usually opened in that hour.", verbose_name="usual"
+                    ),
+                ),
                 (
                     "state",
                     models.CharField(
@@ -257,18 +278,34 @@ class Migration(migrations.Migration):
                         ],
                         default="proposed",
                         max_length=10,
+                        verbose_name="state",
                     ),
                 ),
-                ("title", models.CharField(blank=True, max_length=200)),
-                ("decided_by", models.CharField(blank=True, editable=False, max_length=150)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("closed_at", models.DateTimeField(editable=False, null=True)),
+                ("title", models.CharField(blank=True, max_length=200, verbose_name="title")),
+                (
+                    "decided_by",
+                    models.CharField(
+                        blank=True, editable=False, max_length=150, verbose_name="decided by"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
+                (
+                    "closed_at",
+                    models.DateTimeField(editable=False, null=True, verbose_name="closed at"),
+                ),
                 (
                     "tickets",
-                    models.ManyToManyField(blank=True, related_name="storms", to="tickets.ticket"),
+                    models.ManyToManyField(
+                        blank=True,
+                        related_name="storms",
+                        to="tickets.ticket",
+                        verbose_name="tickets",
+                    ),
                 ),
             ],
             options={
+                "verbose_name": "storm",
+                "verbose_name_plural": "storms",
                 "permissions": [
                     ("answer_storm", "Can open, answer and close a storm"),
                     ("view_figures", "Can see the figures of all agents"),

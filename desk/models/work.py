@@ -8,7 +8,8 @@ from django.db import models
 from django.db.models import Q, Value
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
+from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from core.data.reading_order import ReadingOrder
 from tickets.models import ReasonCode, Ticket, TicketType
@@ -32,42 +33,49 @@ def check_placeholders(text: str) -> None:
 class Macro(models.Model):
     """A prepared answer: what it says, where it moves the ticket, which documents it asks for."""
 
-    name = models.CharField(max_length=80, unique=True)
+    name = models.CharField(_("name"), max_length=80, unique=True)
     text = models.TextField(
-        help_text=gettext_lazy("{ticket}, {company}, {tracking} and {agent} are replaced.")
+        _("text"), help_text=_("{ticket}, {company}, {tracking} and {agent} are replaced.")
     )
     public = models.BooleanField(
+        _("public"),
         default=True,
-        help_text=gettext_lazy("Sent to the company as a reply; otherwise an internal note."),
+        help_text=_("Sent to the company as a reply; otherwise an internal note."),
     )
-    move_to = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True, blank=True)
+    move_to = models.PositiveSmallIntegerField(
+        _("move to"), choices=Ticket.STATUSES, null=True, blank=True
+    )
     reason_code = models.ForeignKey(
         ReasonCode,
         on_delete=models.SET_NULL,
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=gettext_lazy("reason code"),
-        help_text=gettext_lazy("Of a decision. Without one the agent chooses."),
+        verbose_name=_("reason code"),
+        help_text=_("Of a decision. Without one the agent chooses."),
     )
     requested = models.TextField(
-        blank=True, help_text=gettext_lazy("Documents to request, one per line.")
+        _("requested"), blank=True, help_text=_("Documents to request, one per line.")
     )
     language = models.CharField(
+        _("language"),
         max_length=5,
         choices=settings.LANGUAGES,
         blank=True,
         db_default="",
-        help_text=gettext_lazy("A reply in it is offered only for companies of this language."),
+        help_text=_("A reply in it is offered only for companies of this language."),
     )
     types = models.ManyToManyField(
         TicketType,
         blank=True,
-        help_text=gettext_lazy("Ticket types that offer this macro; none means all."),
+        help_text=_("Ticket types that offer this macro; none means all."),
+        verbose_name=_("types"),
     )
-    active = models.BooleanField(default=True)
+    active = models.BooleanField(_("active"), default=True)
 
     class Meta:
+        verbose_name = _("macro")
+        verbose_name_plural = _("macros")
         ordering = [ReadingOrder("name")]
 
     def __str__(self) -> str:
@@ -128,19 +136,23 @@ class Storm(models.Model):
         DISMISSED = "dismissed", pgettext_lazy("storm", "Dismissed")
         CLOSED = "closed", pgettext_lazy("storm", "Closed")
 
-    carrier_name = models.CharField(max_length=100)
+    carrier_name = models.CharField(_("carrier name"), max_length=100)
     # When the hour that was counted began.
-    hour = models.DateTimeField()
-    found = models.PositiveIntegerField(help_text=gettext_lazy("Tickets opened in that hour."))
-    usual = models.FloatField(help_text=gettext_lazy("Tickets usually opened in that hour."))
-    state = models.CharField(max_length=10, choices=State, default=State.PROPOSED)
-    title = models.CharField(max_length=200, blank=True)
-    decided_by = models.CharField(max_length=150, blank=True, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-    closed_at = models.DateTimeField(null=True, editable=False)
-    tickets = models.ManyToManyField(Ticket, related_name="storms", blank=True)
+    hour = models.DateTimeField(_("hour"))
+    found = models.PositiveIntegerField(_("found"), help_text=_("Tickets opened in that hour."))
+    usual = models.FloatField(_("usual"), help_text=_("Tickets usually opened in that hour."))
+    state = models.CharField(_("state"), max_length=10, choices=State, default=State.PROPOSED)
+    title = models.CharField(_("title"), max_length=200, blank=True)
+    decided_by = models.CharField(_("decided by"), max_length=150, blank=True, editable=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    closed_at = models.DateTimeField(_("closed at"), null=True, editable=False)
+    tickets = models.ManyToManyField(
+        Ticket, related_name="storms", blank=True, verbose_name=_("tickets")
+    )
 
     class Meta:
+        verbose_name = _("storm")
+        verbose_name_plural = _("storms")
         permissions = [
             ("answer_storm", "Can open, answer and close a storm"),
             ("view_figures", "Can see the figures of all agents"),
@@ -171,19 +183,19 @@ class StormReply(models.Model):
     at = models.BigIntegerField(default=0)
     answered = models.PositiveIntegerField(default=0)
     closed = models.PositiveIntegerField(
-        default=0, help_text=gettext_lazy("Decided before the reply reached them.")
+        default=0, help_text=_("Decided before the reply reached them.")
     )
     # Why, by the id of the ticket that could not be answered.
     failed = models.JSONField(default=dict, db_default=Value({}, models.JSONField()))
     stopped = models.CharField(
-        max_length=200, blank=True, help_text=gettext_lazy("Why the reply stopped early.")
+        max_length=200, blank=True, help_text=_("Why the reply stopped early.")
     )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-pk"]
-        verbose_name_plural = gettext_lazy("storm replies")
+        verbose_name_plural = _("storm replies")
         indexes = [
             models.Index(
                 fields=["id"], condition=Q(finished_at=None), name="storm_reply_unfinished"

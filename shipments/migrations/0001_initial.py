@@ -41,19 +41,27 @@ class Migration(migrations.Migration):
             name="Shipment",
             fields=[
                 ("id", models.BigIntegerField(primary_key=True, serialize=False)),
-                ("tracking_number", models.CharField(max_length=100)),
-                ("carrier_name", models.CharField(max_length=100)),
-                ("carrier_id", models.BigIntegerField(null=True)),
+                (
+                    "tracking_number",
+                    models.CharField(max_length=100, verbose_name="tracking number"),
+                ),
+                ("carrier_name", models.CharField(max_length=100, verbose_name="carrier name")),
+                ("carrier_id", models.BigIntegerField(null=True, verbose_name="carrier id")),
                 (
                     "order",
                     models.JSONField(
-                        help_text="The shop's order, for ecommerce events.", null=True
+                        help_text="The shop's order, for ecommerce events.",
+                        null=True,
+                        verbose_name="order",
                     ),
                 ),
-                ("status", models.CharField(default="Created", max_length=100)),
-                ("created_at", models.DateTimeField()),
-                ("shipped_at", models.DateTimeField(null=True)),
-                ("delivered_at", models.DateTimeField(null=True)),
+                (
+                    "status",
+                    models.CharField(default="Created", max_length=100, verbose_name="status"),
+                ),
+                ("created_at", models.DateTimeField(verbose_name="created at")),
+                ("shipped_at", models.DateTimeField(null=True, verbose_name="shipped at")),
+                ("delivered_at", models.DateTimeField(null=True, verbose_name="delivered at")),
                 ("last_event_at", models.DateTimeField(null=True)),
                 ("heard", models.BinaryField(default=bytes)),
                 (
@@ -62,18 +70,23 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="shipments",
                         to="companies.company",
+                        verbose_name="company",
                     ),
                 ),
             ],
+            options={"verbose_name": "shipment", "verbose_name_plural": "shipments"},
         ),
         migrations.CreateModel(
             name="Incidence",
             fields=[
                 ("id", models.BigIntegerField(primary_key=True, serialize=False)),
-                ("kind", models.CharField(blank=True, max_length=50)),
-                ("description", models.CharField(blank=True, max_length=500)),
-                ("open", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField()),
+                ("kind", models.CharField(blank=True, max_length=50, verbose_name="kind")),
+                (
+                    "description",
+                    models.CharField(blank=True, max_length=500, verbose_name="description"),
+                ),
+                ("open", models.BooleanField(default=True, verbose_name="open")),
+                ("created_at", models.DateTimeField(verbose_name="created at")),
                 ("heard", models.BinaryField(default=bytes)),
                 (
                     "shipment",
@@ -81,9 +94,11 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="incidences",
                         to="shipments.shipment",
+                        verbose_name="shipment",
                     ),
                 ),
             ],
+            options={"verbose_name": "incidence", "verbose_name_plural": "incidences"},
         ),
         migrations.CreateModel(
             name="Surcharge",
@@ -94,27 +109,34 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("surcharge_id", models.BigIntegerField()),
+                ("surcharge_id", models.BigIntegerField(verbose_name="surcharge id")),
                 (
                     "transaction_type",
                     models.CharField(
-                        choices=[("surcharge", "Surcharge"), ("refund", "Refund")], max_length=10
+                        choices=[("surcharge", "Surcharge"), ("refund", "Refund")],
+                        max_length=10,
+                        verbose_name="transaction type",
                     ),
                 ),
-                ("surcharge_type", models.CharField(max_length=100)),
-                ("reason", models.CharField(blank=True, max_length=500)),
-                ("amount", models.DecimalField(decimal_places=4, max_digits=14)),
-                ("currency", models.CharField(max_length=3)),
-                ("created_at", models.DateTimeField()),
+                ("surcharge_type", models.CharField(max_length=100, verbose_name="surcharge type")),
+                ("reason", models.CharField(blank=True, max_length=500, verbose_name="reason")),
+                (
+                    "amount",
+                    models.DecimalField(decimal_places=4, max_digits=14, verbose_name="amount"),
+                ),
+                ("currency", models.CharField(max_length=3, verbose_name="currency")),
+                ("created_at", models.DateTimeField(verbose_name="created at")),
                 (
                     "shipment",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="surcharges",
                         to="shipments.shipment",
+                        verbose_name="shipment",
                     ),
                 ),
             ],
+            options={"verbose_name": "surcharge", "verbose_name_plural": "surcharges"},
         ),
         migrations.AddIndex(
             model_name="shipment",
@@ -150,11 +172,24 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("digest", models.BinaryField(max_length=16)),
-                        ("status", models.CharField(max_length=100)),
-                        ("status_description", models.CharField(blank=True, max_length=500)),
-                        ("location", models.CharField(blank=True, max_length=300)),
-                        ("occurred_at", models.DateTimeField()),
-                        ("day", models.DateField(db_default=shipments.models.Today())),
+                        ("status", models.CharField(max_length=100, verbose_name="status")),
+                        (
+                            "status_description",
+                            models.CharField(
+                                blank=True, max_length=500, verbose_name="status description"
+                            ),
+                        ),
+                        (
+                            "location",
+                            models.CharField(blank=True, max_length=300, verbose_name="location"),
+                        ),
+                        ("occurred_at", models.DateTimeField(verbose_name="occurred at")),
+                        (
+                            "day",
+                            models.DateField(
+                                db_default=shipments.models.Today(), verbose_name="day"
+                            ),
+                        ),
                         (
                             "shipment",
                             models.ForeignKey(
@@ -163,9 +198,14 @@ class Migration(migrations.Migration):
                                 on_delete=django.db.models.deletion.CASCADE,
                                 related_name="updates",
                                 to="shipments.shipment",
+                                verbose_name="shipment",
                             ),
                         ),
                     ],
+                    options={
+                        "verbose_name": "tracking update",
+                        "verbose_name_plural": "tracking updates",
+                    },
                 ),
                 migrations.AddConstraint(
                     model_name="trackingupdate",

@@ -38,15 +38,20 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=50, unique=True)),
+                ("name", models.CharField(max_length=50, unique=True, verbose_name="name")),
                 (
                     "time_zone",
                     models.CharField(
-                        default="UTC", help_text="For example Europe/Madrid.", max_length=50
+                        default="UTC",
+                        help_text="For example Europe/Madrid.",
+                        max_length=50,
+                        verbose_name="time zone",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "calendar",
+                "verbose_name_plural": "calendars",
                 "ordering": [core.data.reading_order.ReadingOrder("name")],
             },
         ),
@@ -90,8 +95,11 @@ class Migration(migrations.Migration):
             name="TicketType",
             fields=[
                 ("id", models.PositiveIntegerField(primary_key=True, serialize=False)),
-                ("name", models.CharField(max_length=50, unique=True)),
-                ("description", models.CharField(blank=True, max_length=300)),
+                ("name", models.CharField(max_length=50, unique=True, verbose_name="name")),
+                (
+                    "description",
+                    models.CharField(blank=True, max_length=300, verbose_name="description"),
+                ),
                 (
                     "reference",
                     models.CharField(
@@ -104,10 +112,14 @@ class Migration(migrations.Migration):
                             ("legal-credit", "documents"),
                         ],
                         max_length=20,
+                        verbose_name="reference",
                     ),
                 ),
-                ("reference_required", models.BooleanField(default=True)),
-                ("active", models.BooleanField(default=True)),
+                (
+                    "reference_required",
+                    models.BooleanField(default=True, verbose_name="reference required"),
+                ),
+                ("active", models.BooleanField(default=True, verbose_name="active")),
                 (
                     "inputs",
                     models.JSONField(
@@ -116,6 +128,7 @@ class Migration(migrations.Migration):
                         default=list,
                         help_text='What companies are asked for with a ticket of this type, as a JSON list: [{"name": "content", "el": "input", "required": true, "label": "What is in it?"}]. A select also has options, a list of texts.',
                         validators=[tickets.models.types.check_inputs],
+                        verbose_name="inputs",
                     ),
                 ),
                 (
@@ -126,6 +139,7 @@ class Migration(migrations.Migration):
                         default=list,
                         help_text='What companies are asked to send with it, as a JSON list: [{"name": "Photo of the damage", "description": "The box from outside."}].',
                         validators=[tickets.models.types.check_files],
+                        verbose_name="files",
                     ),
                 ),
                 (
@@ -144,6 +158,7 @@ class Migration(migrations.Migration):
                         db_default="",
                         help_text="For AI assistants: when to choose this type. Empty: the description.",
                         max_length=300,
+                        verbose_name="use case",
                     ),
                 ),
                 (
@@ -157,6 +172,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "ticket type",
+                "verbose_name_plural": "ticket types",
                 "ordering": ["id"],
             },
         ),
@@ -198,9 +215,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "capacity",
-                    models.PositiveIntegerField(default=50, help_text="Active tickets at a time."),
+                    models.PositiveIntegerField(
+                        default=50, help_text="Active tickets at a time.", verbose_name="capacity"
+                    ),
                 ),
-                ("available", models.BooleanField(default=True)),
+                ("available", models.BooleanField(default=True, verbose_name="available")),
                 (
                     "time_zone",
                     models.CharField(
@@ -208,15 +227,22 @@ class Migration(migrations.Migration):
                         help_text="Time zone of the shifts, for example Europe/Madrid.",
                         max_length=50,
                         validators=[tickets.local_time.check_zone],
+                        verbose_name="time zone",
                     ),
                 ),
-                ("last_assigned_at", models.DateTimeField(editable=False, null=True)),
+                (
+                    "last_assigned_at",
+                    models.DateTimeField(
+                        editable=False, null=True, verbose_name="last assigned at"
+                    ),
+                ),
                 (
                     "user",
                     models.OneToOneField(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="agent",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
                     ),
                 ),
                 (
@@ -225,9 +251,11 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Ticket types the agent takes; none means all.",
                         to="tickets.tickettype",
+                        verbose_name="skills",
                     ),
                 ),
             ],
+            options={"verbose_name": "agent", "verbose_name_plural": "agents"},
         ),
         migrations.CreateModel(
             name="Ticket",
@@ -251,6 +279,7 @@ class Migration(migrations.Migration):
                             (10, "Claim in review"),
                         ],
                         default=1,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -260,12 +289,20 @@ class Migration(migrations.Migration):
                 ("data", models.TextField(blank=True, null=True)),
                 ("shipment_id", models.BigIntegerField(blank=True, null=True)),
                 ("credit_id", models.BigIntegerField(blank=True, null=True)),
-                ("carrier_id", models.BigIntegerField(blank=True, null=True)),
+                (
+                    "carrier_id",
+                    models.BigIntegerField(blank=True, null=True, verbose_name="carrier id"),
+                ),
                 ("warehouse_package_id", models.CharField(blank=True, max_length=255, null=True)),
-                ("carrier_name", models.CharField(blank=True, editable=False, max_length=100)),
+                (
+                    "carrier_name",
+                    models.CharField(
+                        blank=True, editable=False, max_length=100, verbose_name="carrier name"
+                    ),
+                ),
                 ("first_response_due_at", models.DateTimeField(editable=False, null=True)),
                 ("resolution_due_at", models.DateTimeField(editable=False, null=True)),
-                ("due_at", models.DateTimeField(editable=False, null=True)),
+                ("due_at", models.DateTimeField(editable=False, null=True, verbose_name="due at")),
                 ("escalated_due_at", models.DateTimeField(editable=False, null=True)),
                 ("filing_due_at", models.DateTimeField(editable=False, null=True)),
                 ("first_responded_at", models.DateTimeField(editable=False, null=True)),
@@ -273,7 +310,12 @@ class Migration(migrations.Migration):
                 (
                     "reason_code",
                     models.CharField(
-                        blank=True, db_default="", default="", editable=False, max_length=40
+                        blank=True,
+                        db_default="",
+                        default="",
+                        editable=False,
+                        max_length=40,
+                        verbose_name="reason code",
                     ),
                 ),
                 (
@@ -291,13 +333,18 @@ class Migration(migrations.Migration):
                 (
                     "currency",
                     models.CharField(
-                        blank=True, db_default="", default="", editable=False, max_length=3
+                        blank=True,
+                        db_default="",
+                        default="",
+                        editable=False,
+                        max_length=3,
+                        verbose_name="currency",
                     ),
                 ),
                 ("clock_digest", models.BigIntegerField(default=0, editable=False)),
                 ("version", models.PositiveIntegerField(default=1, editable=False)),
-                ("created_at", models.DateTimeField()),
-                ("updated_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField(verbose_name="created at")),
+                ("updated_at", models.DateTimeField(verbose_name="updated at")),
                 ("last_event_at", models.DateTimeField(editable=False, null=True)),
                 (
                     "agent",
@@ -308,6 +355,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="tickets",
                         to="tickets.agent",
+                        verbose_name="agent",
                     ),
                 ),
                 (
@@ -317,6 +365,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="tickets",
                         to="companies.company",
+                        verbose_name="company",
                     ),
                 ),
                 (
@@ -328,6 +377,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="decided by",
                     ),
                 ),
                 (
@@ -337,10 +387,13 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="tickets.tickettype",
+                        verbose_name="type",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "ticket",
+                "verbose_name_plural": "tickets",
                 "permissions": [
                     ("reopen_ticket", "Can reopen a decided ticket"),
                     ("assign_ticket", "Can assign tickets to other agents"),
@@ -839,21 +892,30 @@ class Migration(migrations.Migration):
                             (4, "Friday"),
                             (5, "Saturday"),
                             (6, "Sunday"),
-                        ]
+                        ],
+                        verbose_name="weekday",
                     ),
                 ),
-                ("starts", models.TimeField()),
-                ("ends", models.TimeField(help_text="00:00 means the end of the day.")),
+                ("starts", models.TimeField(verbose_name="starts")),
+                (
+                    "ends",
+                    models.TimeField(
+                        help_text="00:00 means the end of the day.", verbose_name="ends"
+                    ),
+                ),
                 (
                     "agent",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="shifts",
                         to="tickets.agent",
+                        verbose_name="agent",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "shift",
+                "verbose_name_plural": "shifts",
                 "ordering": ["weekday", "starts"],
             },
         ),
@@ -936,16 +998,24 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="A company's plan; leave empty for any.",
                         max_length=50,
+                        verbose_name="plan",
                     ),
                 ),
-                ("first_response_minutes", models.PositiveIntegerField()),
-                ("resolution_minutes", models.PositiveIntegerField()),
+                (
+                    "first_response_minutes",
+                    models.PositiveIntegerField(verbose_name="first response minutes"),
+                ),
+                (
+                    "resolution_minutes",
+                    models.PositiveIntegerField(verbose_name="resolution minutes"),
+                ),
                 (
                     "calendar",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="targets",
                         to="tickets.calendar",
+                        verbose_name="calendar",
                     ),
                 ),
                 (
@@ -956,11 +1026,13 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
                         to="tickets.tickettype",
+                        verbose_name="type",
                     ),
                 ),
             ],
             options={
                 "verbose_name": "SLA target",
+                "verbose_name_plural": "SLA targets",
                 "db_table": "tickets_target",
                 "ordering": ["plan", "type"],
             },
@@ -1082,26 +1154,36 @@ class Migration(migrations.Migration):
                 (
                     "carrier_name",
                     models.CharField(
-                        blank=True, help_text="Leave empty for any carrier.", max_length=100
+                        blank=True,
+                        help_text="Leave empty for any carrier.",
+                        max_length=100,
+                        verbose_name="carrier name",
                     ),
                 ),
                 (
                     "days",
                     models.PositiveIntegerField(
-                        help_text="Days after the shipment was handed over, or delivered."
+                        help_text="Days after the shipment was handed over, or delivered.",
+                        verbose_name="days",
                     ),
                 ),
-                ("counts_from_delivery", models.BooleanField(default=False)),
+                (
+                    "counts_from_delivery",
+                    models.BooleanField(default=False, verbose_name="counts from delivery"),
+                ),
                 (
                     "type",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
                         to="tickets.tickettype",
+                        verbose_name="type",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "filing rule",
+                "verbose_name_plural": "filing rules",
                 "ordering": [core.data.reading_order.ReadingOrder("carrier_name"), "type"],
             },
         ),
@@ -1252,21 +1334,29 @@ class Migration(migrations.Migration):
                             (4, "Friday"),
                             (5, "Saturday"),
                             (6, "Sunday"),
-                        ]
+                        ],
+                        verbose_name="weekday",
                     ),
                 ),
-                ("starts", models.TimeField()),
-                ("ends", models.TimeField(help_text="00:00 means the end of the day.")),
+                ("starts", models.TimeField(verbose_name="starts")),
+                (
+                    "ends",
+                    models.TimeField(
+                        help_text="00:00 means the end of the day.", verbose_name="ends"
+                    ),
+                ),
                 (
                     "calendar",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="hours",
                         to="tickets.calendar",
+                        verbose_name="calendar",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "working hours",
                 "verbose_name_plural": "working hours",
                 "ordering": ["weekday", "starts"],
             },
@@ -1280,19 +1370,22 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("starts_at", models.DateTimeField()),
-                ("ends_at", models.DateTimeField()),
-                ("reason", models.CharField(blank=True, max_length=100)),
+                ("starts_at", models.DateTimeField(verbose_name="starts at")),
+                ("ends_at", models.DateTimeField(verbose_name="ends at")),
+                ("reason", models.CharField(blank=True, max_length=100, verbose_name="reason")),
                 (
                     "agent",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="absences",
                         to="tickets.agent",
+                        verbose_name="agent",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "absence",
+                "verbose_name_plural": "absences",
                 "ordering": ["starts_at"],
                 "constraints": [
                     models.CheckConstraint(
@@ -1362,18 +1455,21 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("day", models.DateField()),
-                ("name", models.CharField(blank=True, max_length=100)),
+                ("day", models.DateField(verbose_name="day")),
+                ("name", models.CharField(blank=True, max_length=100, verbose_name="name")),
                 (
                     "calendar",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="holidays",
                         to="tickets.calendar",
+                        verbose_name="calendar",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "holiday",
+                "verbose_name_plural": "holidays",
                 "ordering": ["day"],
                 "constraints": [
                     models.UniqueConstraint(fields=("calendar", "day"), name="one_holiday_per_day")

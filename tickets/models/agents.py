@@ -8,7 +8,8 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from core.data.reading_order import ReadingOrder
 from tickets.local_time import check_zone, instant, time_there, weekday_there
@@ -84,26 +85,35 @@ class Agent(models.Model):
     """A person who works tickets, as assignment sees them (decision T18)."""
 
     user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agent"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="agent",
+        verbose_name=_("user"),
     )
     capacity = models.PositiveIntegerField(
-        default=50, help_text=gettext_lazy("Active tickets at a time.")
+        _("capacity"), default=50, help_text=_("Active tickets at a time.")
     )
-    available = models.BooleanField(default=True)
+    available = models.BooleanField(_("available"), default=True)
     skills = models.ManyToManyField(
         TicketType,
         blank=True,
-        help_text=gettext_lazy("Ticket types the agent takes; none means all."),
+        help_text=_("Ticket types the agent takes; none means all."),
+        verbose_name=_("skills"),
     )
     time_zone = models.CharField(
+        _("time zone"),
         max_length=50,
         default="UTC",
         validators=[check_zone],
-        help_text=gettext_lazy("Time zone of the shifts, for example Europe/Madrid."),
+        help_text=_("Time zone of the shifts, for example Europe/Madrid."),
     )
-    last_assigned_at = models.DateTimeField(null=True, editable=False)
+    last_assigned_at = models.DateTimeField(_("last assigned at"), null=True, editable=False)
 
     objects = AgentQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("agent")
+        verbose_name_plural = _("agents")
 
     def __str__(self) -> str:
         return self.user.get_username()
@@ -135,12 +145,16 @@ class LoadChange(models.Model):
 class Shift(models.Model):
     """Hours of a weekday in which an agent is at work. Who has none is always at work."""
 
-    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="shifts")
-    weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
-    starts = models.TimeField()
-    ends = models.TimeField(help_text=gettext_lazy("00:00 means the end of the day."))
+    agent = models.ForeignKey(
+        Agent, on_delete=models.CASCADE, related_name="shifts", verbose_name=_("agent")
+    )
+    weekday = models.PositiveSmallIntegerField(_("weekday"), choices=WEEKDAYS)
+    starts = models.TimeField(_("starts"))
+    ends = models.TimeField(_("ends"), help_text=_("00:00 means the end of the day."))
 
     class Meta:
+        verbose_name = _("shift")
+        verbose_name_plural = _("shifts")
         ordering = ["weekday", "starts"]
         constraints = [
             models.CheckConstraint(
@@ -161,12 +175,16 @@ class Shift(models.Model):
 class Absence(models.Model):
     """A time in which an agent gets nothing, shift or no shift."""
 
-    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="absences")
-    starts_at = models.DateTimeField()
-    ends_at = models.DateTimeField()
-    reason = models.CharField(max_length=100, blank=True)
+    agent = models.ForeignKey(
+        Agent, on_delete=models.CASCADE, related_name="absences", verbose_name=_("agent")
+    )
+    starts_at = models.DateTimeField(_("starts at"))
+    ends_at = models.DateTimeField(_("ends at"))
+    reason = models.CharField(_("reason"), max_length=100, blank=True)
 
     class Meta:
+        verbose_name = _("absence")
+        verbose_name_plural = _("absences")
         ordering = ["starts_at"]
         constraints = [
             models.CheckConstraint(

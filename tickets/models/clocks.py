@@ -6,7 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.dates import WEEKDAYS as DAYS
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_lazy, pgettext
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from core.data.reading_order import ReadingOrder
 from tickets.models.types import TicketType
@@ -24,12 +25,14 @@ def weekday_hours(weekday: str, starts: time, ends: time) -> str:
 class Calendar(models.Model):
     """The hours in which somebody is at work, in their own time zone."""
 
-    name = models.CharField(max_length=50, unique=True)
+    name = models.CharField(_("name"), max_length=50, unique=True)
     time_zone = models.CharField(
-        max_length=50, default="UTC", help_text=gettext_lazy("For example Europe/Madrid.")
+        _("time zone"), max_length=50, default="UTC", help_text=_("For example Europe/Madrid.")
     )
 
     class Meta:
+        verbose_name = _("calendar")
+        verbose_name_plural = _("calendars")
         ordering = [ReadingOrder("name")]
 
     def __str__(self) -> str:
@@ -39,14 +42,17 @@ class Calendar(models.Model):
 class WorkingHours(models.Model):
     """One interval of a weekday; a lunch break is the gap between two."""
 
-    calendar = models.ForeignKey(Calendar, on_delete=models.CASCADE, related_name="hours")
-    weekday = models.PositiveSmallIntegerField(choices=WEEKDAYS)
-    starts = models.TimeField()
-    ends = models.TimeField(help_text=gettext_lazy("00:00 means the end of the day."))
+    calendar = models.ForeignKey(
+        Calendar, on_delete=models.CASCADE, related_name="hours", verbose_name=_("calendar")
+    )
+    weekday = models.PositiveSmallIntegerField(_("weekday"), choices=WEEKDAYS)
+    starts = models.TimeField(_("starts"))
+    ends = models.TimeField(_("ends"), help_text=_("00:00 means the end of the day."))
 
     class Meta:
+        verbose_name = _("working hours")
+        verbose_name_plural = _("working hours")
         ordering = ["weekday", "starts"]
-        verbose_name_plural = gettext_lazy("working hours")
 
     def __str__(self) -> str:
         return weekday_hours(self.get_weekday_display(), self.starts, self.ends)
@@ -55,11 +61,15 @@ class WorkingHours(models.Model):
 class Holiday(models.Model):
     """A day of a calendar on which nobody works."""
 
-    calendar = models.ForeignKey(Calendar, on_delete=models.CASCADE, related_name="holidays")
-    day = models.DateField()
-    name = models.CharField(max_length=100, blank=True)
+    calendar = models.ForeignKey(
+        Calendar, on_delete=models.CASCADE, related_name="holidays", verbose_name=_("calendar")
+    )
+    day = models.DateField(_("day"))
+    name = models.CharField(_("name"), max_length=100, blank=True)
 
     class Meta:
+        verbose_name = _("holiday")
+        verbose_name_plural = _("holidays")
         ordering = ["day"]
         constraints = [
             models.UniqueConstraint(fields=["calendar", "day"], name="one_holiday_per_day"),
@@ -76,18 +86,26 @@ class SLATarget(models.Model):
     """
 
     plan = models.CharField(
-        max_length=50, blank=True, help_text=gettext_lazy("A company's plan; leave empty for any.")
+        _("plan"), max_length=50, blank=True, help_text=_("A company's plan; leave empty for any.")
     )
     type = models.ForeignKey(
-        TicketType, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+        TicketType,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("type"),
     )
-    calendar = models.ForeignKey(Calendar, on_delete=models.PROTECT, related_name="targets")
-    first_response_minutes = models.PositiveIntegerField()
-    resolution_minutes = models.PositiveIntegerField()
+    calendar = models.ForeignKey(
+        Calendar, on_delete=models.PROTECT, related_name="targets", verbose_name=_("calendar")
+    )
+    first_response_minutes = models.PositiveIntegerField(_("first response minutes"))
+    resolution_minutes = models.PositiveIntegerField(_("resolution minutes"))
 
     class Meta:
+        verbose_name = _("SLA target")
+        verbose_name_plural = _("SLA targets")
         db_table = "tickets_target"
-        verbose_name = gettext_lazy("SLA target")
         ordering = ["plan", "type"]
         constraints = [
             models.UniqueConstraint(
@@ -104,15 +122,19 @@ class FilingRule(models.Model):
     """How long a carrier takes claims of a type; after that the right to claim is dead."""
 
     carrier_name = models.CharField(
-        max_length=100, blank=True, help_text=gettext_lazy("Leave empty for any carrier.")
+        _("carrier name"), max_length=100, blank=True, help_text=_("Leave empty for any carrier.")
     )
-    type = models.ForeignKey(TicketType, on_delete=models.CASCADE, related_name="+")
+    type = models.ForeignKey(
+        TicketType, on_delete=models.CASCADE, related_name="+", verbose_name=_("type")
+    )
     days = models.PositiveIntegerField(
-        help_text=gettext_lazy("Days after the shipment was handed over, or delivered.")
+        _("days"), help_text=_("Days after the shipment was handed over, or delivered.")
     )
-    counts_from_delivery = models.BooleanField(default=False)
+    counts_from_delivery = models.BooleanField(_("counts from delivery"), default=False)
 
     class Meta:
+        verbose_name = _("filing rule")
+        verbose_name_plural = _("filing rules")
         ordering = [ReadingOrder("carrier_name"), "type"]
         constraints = [
             models.UniqueConstraint(

@@ -2,7 +2,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F
 from django.db.models.expressions import Combinable
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
 from shipments.models import Incidence
@@ -82,18 +83,30 @@ class Ticket(models.Model):
 
     # An index below begins with the company.
     company = models.ForeignKey(
-        Company, on_delete=models.PROTECT, related_name="tickets", db_index=False
+        Company,
+        on_delete=models.PROTECT,
+        related_name="tickets",
+        db_index=False,
+        verbose_name=_("company"),
     )
     # As the company: see the desk's filters among the indexes.
-    type = models.ForeignKey(TicketType, on_delete=models.PROTECT, related_name="+", db_index=False)
-    status = models.PositiveSmallIntegerField(choices=STATUSES, default=Status.PENDING.value)
-    comments = models.TextField(blank=True, help_text=gettext_lazy("What the company first wrote."))
+    type = models.ForeignKey(
+        TicketType,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        verbose_name=_("type"),
+    )
+    status = models.PositiveSmallIntegerField(
+        _("status"), choices=STATUSES, default=Status.PENDING.value
+    )
+    comments = models.TextField(blank=True, help_text=_("What the company first wrote."))
     # The company's own JSON text: its keys keep their order, its numbers their digits.
     data = models.TextField(null=True, blank=True)  # noqa: DJ001 - null says none was given
     # Plain numbers: an id that we do not know is remembered, not refused (decision T12).
     shipment_id = models.BigIntegerField(null=True, blank=True)
     credit_id = models.BigIntegerField(null=True, blank=True)
-    carrier_id = models.BigIntegerField(null=True, blank=True)
+    carrier_id = models.BigIntegerField(_("carrier id"), null=True, blank=True)
     warehouse_package_id = models.CharField(  # noqa: DJ001 - the interface's default is null
         max_length=255, null=True, blank=True
     )
@@ -104,14 +117,15 @@ class Ticket(models.Model):
         blank=True,
         related_name="tickets",
         db_index=False,
+        verbose_name=_("agent"),
     )
     # As the shipment said when the ticket was opened: the desk counts and searches by it.
-    carrier_name = models.CharField(max_length=100, blank=True, editable=False)
+    carrier_name = models.CharField(_("carrier name"), max_length=100, blank=True, editable=False)
     # Due dates (tickets/sla/due_dates.py), set at every change of state; the queues read them.
     first_response_due_at = models.DateTimeField(null=True, editable=False)
     resolution_due_at = models.DateTimeField(null=True, editable=False)
     # The earlier of the two that still run; null while none does.
-    due_at = models.DateTimeField(null=True, editable=False)
+    due_at = models.DateTimeField(_("due at"), null=True, editable=False)
     # The `due_at` for which it was escalated: another one may be escalated again.
     escalated_due_at = models.DateTimeField(null=True, editable=False)
     # The day on which the carrier stops taking the claim.
@@ -127,10 +141,11 @@ class Ticket(models.Model):
         related_name="+",
         db_index=False,
         editable=False,
+        verbose_name=_("decided by"),
     )
     # Why it was decided as it is: the code of a ReasonCode. Empty while it is open.
     reason_code = models.CharField(
-        max_length=40, blank=True, default="", db_default="", editable=False
+        _("reason code"), max_length=40, blank=True, default="", db_default="", editable=False
     )
     # The money that it is about, in one currency (tickets/changes/decisions.py).
     amount_claimed = models.DecimalField(
@@ -142,19 +157,23 @@ class Ticket(models.Model):
     amount_paid = models.DecimalField(
         max_digits=14, decimal_places=PLACES, null=True, editable=False
     )
-    currency = models.CharField(max_length=3, blank=True, default="", db_default="", editable=False)
+    currency = models.CharField(
+        _("currency"), max_length=3, blank=True, default="", db_default="", editable=False
+    )
     # Of the rules behind its due dates: when they change, these are recalculated.
     clock_digest = models.BigIntegerField(default=0, editable=False)
     # Counts every change of state.
     version = models.PositiveIntegerField(default=1, editable=False)
-    created_at = models.DateTimeField()
-    updated_at = models.DateTimeField()
+    created_at = models.DateTimeField(_("created at"))
+    updated_at = models.DateTimeField(_("updated at"))
     # `created_at` of its last event (decision N2); null while none was published but its first.
     last_event_at = models.DateTimeField(null=True, editable=False)
 
     objects = TicketQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("ticket")
+        verbose_name_plural = _("tickets")
         permissions = [
             ("reopen_ticket", "Can reopen a decided ticket"),
             ("assign_ticket", "Can assign tickets to other agents"),

@@ -2,7 +2,8 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from tickets.labels import type_label
 
@@ -67,37 +68,39 @@ class TicketType(models.Model):
     class Reference(models.TextChoices):
         """What a ticket of this type points at, as clients know it."""
 
-        NOTHING = "", gettext_lazy("nothing")
-        SHIPMENT = "guide", gettext_lazy("a shipment")
-        CREDIT = "credit", gettext_lazy("a credit")
-        PACKAGE = "warehouse-package", gettext_lazy("a warehouse package")
-        DOCUMENTS = "legal-credit", gettext_lazy("documents")
+        NOTHING = "", _("nothing")
+        SHIPMENT = "guide", _("a shipment")
+        CREDIT = "credit", _("a credit")
+        PACKAGE = "warehouse-package", _("a warehouse package")
+        DOCUMENTS = "legal-credit", _("documents")
 
     id = models.PositiveIntegerField(primary_key=True)
-    name = models.CharField(max_length=50, unique=True)
-    description = models.CharField(max_length=300, blank=True)
-    reference = models.CharField(max_length=20, choices=Reference, blank=True)
+    name = models.CharField(_("name"), max_length=50, unique=True)
+    description = models.CharField(_("description"), max_length=300, blank=True)
+    reference = models.CharField(_("reference"), max_length=20, choices=Reference, blank=True)
     # A PO box ticket may name its package, and need not.
-    reference_required = models.BooleanField(default=True)
-    active = models.BooleanField(default=True)
+    reference_required = models.BooleanField(_("reference required"), default=True)
+    active = models.BooleanField(_("active"), default=True)
     # What clients show in a form, and what assistants go by. We demand none of it.
     inputs = models.JSONField(
+        _("inputs"),
         blank=True,
         default=list,
         db_default=[],
         validators=[check_inputs],
-        help_text=gettext_lazy(
+        help_text=_(
             "What companies are asked for with a ticket of this type, as a JSON list:"
             ' [{"name": "content", "el": "input", "required": true, "label": "What is in it?"}].'
             " A select also has options, a list of texts."
         ),
     )
     files = models.JSONField(
+        _("files"),
         blank=True,
         default=list,
         db_default=[],
         validators=[check_files],
-        help_text=gettext_lazy(
+        help_text=_(
             "What companies are asked to send with it, as a JSON list:"
             ' [{"name": "Photo of the damage", "description": "The box from outside."}].'
         ),
@@ -105,27 +108,28 @@ class TicketType(models.Model):
     assistants_blocked = models.BooleanField(
         default=False,
         db_default=False,
-        verbose_name=gettext_lazy("closed to AI assistants"),
-        help_text=gettext_lazy("Assistants that companies use open no tickets of this type."),
+        verbose_name=_("closed to AI assistants"),
+        help_text=_("Assistants that companies use open no tickets of this type."),
     )
     use_case = models.CharField(
+        _("use case"),
         max_length=300,
         blank=True,
         db_default="",
-        help_text=gettext_lazy(
-            "For AI assistants: when to choose this type. Empty: the description."
-        ),
+        help_text=_("For AI assistants: when to choose this type. Empty: the description."),
     )
     assistant_notes = models.TextField(
         blank=True,
         db_default="",
-        verbose_name=gettext_lazy("notes for AI assistants"),
-        help_text=gettext_lazy("One per line: what to mind, and what this type is not for."),
+        verbose_name=_("notes for AI assistants"),
+        help_text=_("One per line: what to mind, and what this type is not for."),
     )
 
     objects = TicketTypeQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("ticket type")
+        verbose_name_plural = _("ticket types")
         ordering = ["id"]
 
     def __str__(self) -> str:

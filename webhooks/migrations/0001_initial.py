@@ -28,22 +28,27 @@ class Migration(migrations.Migration):
                         blank=True, help_text="Empty: its events are fetched.", max_length=2048
                     ),
                 ),
-                ("active", models.BooleanField(default=True)),
+                ("active", models.BooleanField(default=True, verbose_name="active")),
                 (
                     "paused_reason",
                     models.CharField(
                         blank=True,
                         help_text="Why the service paused the webhook; empty if it did not.",
                         max_length=300,
+                        verbose_name="paused reason",
                     ),
                 ),
-                ("resumed_at", models.DateTimeField(editable=False, null=True)),
+                (
+                    "resumed_at",
+                    models.DateTimeField(editable=False, null=True, verbose_name="resumed at"),
+                ),
                 (
                     "max_in_flight",
                     models.PositiveSmallIntegerField(
                         blank=True,
                         help_text="Never more requests at once; empty: as the engine finds.",
                         null=True,
+                        verbose_name="max in flight",
                     ),
                 ),
                 (
@@ -59,19 +64,25 @@ class Migration(migrations.Migration):
                 ("secret", core.data.encryption.EncryptedTextField(editable=False, null=True)),
                 ("next_secret", core.data.encryption.EncryptedTextField(editable=False, null=True)),
                 ("next_secret_at", models.DateTimeField(editable=False, null=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("updated_at", models.DateTimeField(auto_now=True)),
-                ("deleted_at", models.DateTimeField(editable=False, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="updated at")),
+                (
+                    "deleted_at",
+                    models.DateTimeField(editable=False, null=True, verbose_name="deleted at"),
+                ),
                 (
                     "company",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="webhooks",
                         to="companies.company",
+                        verbose_name="company",
                     ),
                 ),
             ],
             options={
+                "verbose_name": "webhook",
+                "verbose_name_plural": "webhooks",
                 "permissions": [("pause_webhook", "Can pause and resume a webhook")],
                 "indexes": [
                     models.Index(
