@@ -8,7 +8,7 @@ from core.api.sealed_cursors import SEALED_PATTERN
 from core.values.times import read_time
 from deliveries.models import State
 
-STATES = {state.label: state for state in State}
+STATES = {state.slug: state for state in State}
 
 
 # An offset of 16 hours or more is of no place on Earth, and refused.

@@ -246,7 +246,7 @@ class Migration(migrations.Migration):
                                 choices=[
                                     (0, "waiting"),
                                     (1, "delivered"),
-                                    (2, "given_up"),
+                                    (2, "given up"),
                                     (3, "cancelled"),
                                 ],
                                 default=0,
@@ -457,7 +457,7 @@ class Migration(migrations.Migration):
                         choices=[
                             (0, "waiting"),
                             (1, "delivered"),
-                            (2, "given_up"),
+                            (2, "given up"),
                             (3, "cancelled"),
                         ],
                         verbose_name="state",

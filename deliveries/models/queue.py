@@ -23,10 +23,15 @@ SET_ASIDE = ("deliver", "delivery")
 
 
 class State(models.IntegerChoices):
-    WAITING = 0, "waiting"
-    DELIVERED = 1, "delivered"
-    GIVEN_UP = 2, "given_up"
-    CANCELLED = 3, "cancelled"
+    WAITING = 0, _("waiting")
+    DELIVERED = 1, _("delivered")
+    GIVEN_UP = 2, _("given up")
+    CANCELLED = 3, _("cancelled")
+
+    @property
+    def slug(self) -> str:
+        """The name that companies, commands and addresses have for it."""
+        return self.name.lower()
 
 
 class Event(models.Model):

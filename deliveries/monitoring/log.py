@@ -89,7 +89,7 @@ def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
     return {
         "id": str(delivery.pk),
         "event": registry.name(event.type_id) if event else None,
-        "state": State(delivery.state).label,
+        "state": State(delivery.state).slug,
         "attempts": delivery.attempts,
         "due_at": format_time(delivery.due_at) if waiting else None,
         "last_status": delivery.last_status,

@@ -17,7 +17,6 @@ from core.values.money import money_text
 from core.values.texts import legible, show_controls
 from core.values.zones import active_zone, in_zone, minute_text, moment_text
 from deliveries.models import Delivery
-from desk.common.words import state_words
 from desk.support import lookup
 from shipments.labels import tracking_label
 from shipments.models import Shipment, TrackingUpdate
@@ -101,7 +100,7 @@ def delivery_rows(told: Told) -> Rows:
             one.created_at,
             told.webhooks[one.webhook_id].type_name,
             str(one.pk),
-            state_words(one.state),
+            one.get_state_display(),
             one.finished_at,
             str(one.attempts),
         ]

@@ -130,7 +130,7 @@ def delivery_entry(
         "x_webhook_id": str(delivery.pk),
         "event": webhook.type_name,
         "webhook": {"id": webhook.pk, "url": webhook.url},
-        "state": State(delivery.state).label,
+        "state": State(delivery.state).slug,
         "made_at": iso_or_none(delivery.created_at),
         "finished_at": iso_or_none(delivery.finished_at),
         "headers": sent_headers(delivery, event, webhook),

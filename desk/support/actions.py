@@ -123,7 +123,7 @@ def send_chosen_again(
         about=str(done) if isinstance(done, Replay) else f"{done} deliveries",
         company_id=choice.company_id,
         details={name: str(value) for name, value in given.items() if value}
-        | {"state": str(choice.state.label), "confirm": confirmed},
+        | {"state": choice.state.slug, "confirm": confirmed},
     )
     return done
 

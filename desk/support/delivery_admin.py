@@ -22,7 +22,6 @@ from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
 from desk.common.controls import isolated
 from desk.common.requests import StaffRequest
 from desk.common.times import as_clock_time
-from desk.common.words import state_words
 from desk.support import actions, delivery_details
 
 PAGE = "admin:deliveries_delivery_change"
@@ -38,17 +37,17 @@ class StateFilter(admin.SimpleListFilter):
     def lookups(
         self, request: HttpRequest, model_admin: "admin.ModelAdmin[Any]"
     ) -> list[tuple[str, str]]:
-        return [(state.label, state_words(state)) for state in State]
+        return [(state.slug, str(state.label)) for state in State]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
         match self.value():
-            case State.WAITING.label:
+            case State.WAITING.slug:
                 return queryset.filter(archived_on=OPEN)
-            case State.DELIVERED.label:
+            case State.DELIVERED.slug:
                 return queryset.filter(state=State.DELIVERED, archived_on__lt=OPEN)
-            case State.GIVEN_UP.label:
+            case State.GIVEN_UP.slug:
                 return queryset.filter(state=State.GIVEN_UP)
-            case State.CANCELLED.label:
+            case State.CANCELLED.slug:
                 return queryset.filter(state=State.CANCELLED)
         return queryset
 
@@ -214,7 +213,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("state"))
     def state_label(self, delivery: Delivery) -> str:
-        return state_words(delivery.state)
+        return delivery.get_state_display()
 
     @admin.display(description=gettext_lazy("last attempt"))
     def outcome(self, delivery: Delivery) -> str:

@@ -8,7 +8,6 @@ from django.utils.translation import gettext, gettext_noop
 from deliveries.http.answers import Failure
 from deliveries.models import Attempt, Delivery, Event, State
 from deliveries.monitoring.log import ticket_of
-from desk.common.words import state_words
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
@@ -111,7 +110,7 @@ def delivery_lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
             {
                 "delivery": delivery,
                 "about": subject_words(delivery),
-                "state": state_words(delivery.state),
+                "state": delivery.get_state_display(),
                 "delivered": delivery.state == State.DELIVERED,
                 "given_up": delivery.state == State.GIVEN_UP,
                 "event": event_type_name(event),

@@ -18,7 +18,6 @@ from desk.common.admin_base import ReadOnlyAdmin
 from desk.common.controls import isolated
 from desk.common.requests import StaffRequest
 from desk.common.times import as_clock_time
-from desk.common.words import state_words
 from desk.support import actions
 from desk.support.replay_forms import ConfirmForm, ReplayForm
 from webhooks.event_types import registry
@@ -83,7 +82,7 @@ class ReplayAdmin(ReadOnlyAdmin):
             words.append(gettext("webhook %(webhook)d") % {"webhook": run.webhook_id})
         if run.type_id is not None:
             words.append(registry.name(run.type_id))
-        return isolated(", ".join([*words, *filter(None, [run.host]), state_words(run.state)]))
+        return isolated(", ".join([*words, *filter(None, [run.host]), run.get_state_display()]))
 
     @admin.display(description=gettext_lazy("progress"))
     def progress(self, run: Replay) -> str:
@@ -116,7 +115,7 @@ class ReplayAdmin(ReadOnlyAdmin):
         if not request.user.has_perm(actions.BEGIN_REPLAY):
             raise PermissionDenied
         data = request.POST if request.method == "POST" else request.GET
-        form = ReplayForm(data or None, initial={"state": State.GIVEN_UP.label})
+        form = ReplayForm(data or None, initial={"state": State.GIVEN_UP.slug})
         context: dict[str, Any] = {"form": form}
         if form.is_valid():
             choice = form.choice()

@@ -14,7 +14,6 @@ from deliveries.engine.holding import NoHost, host_named
 from deliveries.models import State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount
-from desk.common.words import state_words
 from desk.support.pages import company_field, company_given, event_types
 
 NARROWS = ("webhook", "company", "host", "since", "until")
@@ -22,7 +21,7 @@ NARROWS = ("webhook", "company", "host", "since", "until")
 
 def states() -> list[tuple[str, str]]:
     first = [State.GIVEN_UP, *(state for state in State if state != State.GIVEN_UP)]
-    return [(str(state.label), state_words(state)) for state in first]
+    return [(state.slug, str(state.label)) for state in first]
 
 
 def time_field(label: Any, hint: Any) -> forms.DateTimeField:
@@ -89,7 +88,7 @@ class ReplayForm(forms.Form):
         return Choice(
             until=min(until, now),
             since=given["since"],
-            state=next(state for state in State if state.label == given["state"]),
+            state=next(state for state in State if state.slug == given["state"]),
             webhook_id=given["webhook"],
             company_id=given["company"].pk if given["company"] else None,
             type_id=given["type"],

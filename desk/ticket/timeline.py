@@ -13,8 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from core.values.money import money_text
-from deliveries.models import Delivery, Event
-from desk.common.words import state_words
+from deliveries.models import Delivery, Event, State
 from shipments.labels import tracking_label
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tickets.labels import type_label
@@ -191,7 +190,7 @@ def delivery_mark(
         "delivery",
         sent % {"event": registry.name(type_id), "webhook": webhook_id},
         tried % {"count": attempts},
-        state_words(state),
+        str(State(state).label),
         str(pk),
     )
 

@@ -281,7 +281,7 @@ def test_pages_take_as_many_queries_for_many_as_for_one(
 def test_the_list_is_found_through_an_index_whatever_the_state(
     desk: Client, given_up: Delivery
 ) -> None:
-    for state in ["", *(state.label for state in State)]:
+    for state in ["", *(state.slug for state in State)]:
         html = desk.get("/admin/deliveries/delivery/", {"state": state}).content.decode()
         assert (str(given_up.pk) in html) == (state in ("", "given_up"))
     assert (

@@ -13,7 +13,7 @@ from deliveries.models import Replay, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount, WaitsFor, count_chosen
 
-STATES = {state.label: state for state in State}
+STATES = {state.slug: state for state in State}
 NARROWS = ("webhook", "company_id", "host", "since", "until")
 WAITS = {
     WaitsFor.PAUSED: "their webhook is paused",
@@ -210,7 +210,7 @@ def as_data(run: Replay) -> dict[str, Any]:
         "progress": replaying.replay_state(run),
         "begun_at": run.created_at,
         "by": run.by,
-        "state": State(run.state).label,
+        "state": State(run.state).slug,
         **{name: getattr(run, name) for name in (*names, "passed", "sent", "ended_at")},
         "stopped_by": run.stopped_by,
     }

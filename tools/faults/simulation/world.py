@@ -138,7 +138,7 @@ class World:
         ).fetchall()
         names = ("id", "n", "webhook", "state", "attempts", "error")
         said = [dict(zip(names, row, strict=True)) for row in rows]
-        return [{**each, "n": int(each["n"]), "state": State(each["state"]).label} for each in said]
+        return [{**each, "n": int(each["n"]), "state": State(each["state"]).slug} for each in said]
 
     def close(self) -> None:
         self.observer.close()
