@@ -85,7 +85,7 @@ def conforms(value: Any, schema: Schema) -> None:
     whole = {**strict(schema), "components": components()}
     validator = Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER)
     wrong = [f"{each.json_path}: {each.message}" for each in validator.iter_errors(value)]
-    assert not wrong
+    assert not wrong, "; ".join(wrong)
 
 
 @cache
