@@ -14,6 +14,7 @@ from deliveries.on_demand import sample_delivery
 from tests import builders as build
 from tests.described import Operation, operations
 from tests.files import form, form_part, pdf
+from tickets.api.serializers import OpenTicket
 from tickets.models import TicketType
 from tickets.statuses import (
     AGENT_MOVES,
@@ -148,6 +149,11 @@ def test_tells_every_ticket_type_and_what_it_needs() -> None:
         (each.pk, each.name, fields[each.reference] if each.reference_required else "nothing")
         for each in TicketType.objects.all()
     }
+
+
+@pytest.mark.parametrize("name", OpenTicket().fields)
+def test_names_every_field_that_opens_a_ticket(name: str) -> None:
+    assert f"`{name}`" in PAGE.read_text(), "docs/api.md: a row in the table of what is sent"
 
 
 def test_tells_every_webhook_type() -> None:
