@@ -153,9 +153,7 @@ def test_tells_every_ticket_type_and_what_it_needs() -> None:
 
 @pytest.mark.parametrize("name", OpenTicket().fields)
 def test_names_every_field_that_opens_a_ticket(name: str) -> None:
-    assert f"`{name}`" in PAGE.read_text(), (
-        "docs/api.md, Tickets: a row in the table of what is sent"
-    )
+    assert f"`{name}`" in PAGE.read_text(), "docs/api.md: a row in the table of what is sent"
 
 
 def test_tells_every_webhook_type() -> None:

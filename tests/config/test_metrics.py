@@ -106,7 +106,7 @@ def test_the_manual_names_what_is_shown(client: Client, db: None) -> None:
         (name, kind): set(re.findall(r"`(\w+)`", labels))
         for name, kind, labels in ROW.findall(PAGE.read_text())
     }
-    assert shown == named
+    assert shown == named, "docs/operations/metrics.md: a row for each metric, with its labels"
 
 
 def test_promtool_has_nothing_against_it(client: Client, db: None) -> None:

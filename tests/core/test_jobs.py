@@ -172,4 +172,4 @@ def test_runs_as_often_as_is_promised() -> None:
         "remove_orphans": 600,
         "make_partitions": 3600,
         "forget_what_is_old": 21600,
-    }
+    }, "say here how often a new job runs"

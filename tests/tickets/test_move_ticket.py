@@ -11,7 +11,7 @@ from companies.models import Company
 from tests import builders as build
 from tickets.management.commands.move_ticket import Command
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
-from tickets.statuses import AGENT_MOVES, OPEN, TERMINAL, Status, listed
+from tickets.statuses import AGENT_MOVES, OPEN, TERMINAL, Status, joined, listed
 
 TARGETS = [Status.ACCEPTED, Status.DECLINED, Status.INCOMPLETE, Status.IN_REVIEW]
 
@@ -155,4 +155,5 @@ def test_its_help_tells_where_agents_may_move_and_what_needs_a_reason() -> None:
     text = " ".join(Command().create_parser("manage.py", "move_ticket").format_help().split())
 
     assert listed(AGENT_MOVES) in text
-    assert "required to decline, to request information and to reopen" in text
+    wanted = [f"to {move.verb.lower()}" for move in AGENT_MOVES.values() if move.needs_reason]
+    assert f"required {joined([*wanted, 'to reopen'], 'and')}" in text

@@ -111,7 +111,7 @@ SETS = {
 
 @pytest.mark.parametrize(("found", "wanted"), SETS.values(), ids=SETS)
 def test_derives_its_sets_from_the_table(found: frozenset[Status], wanted: set[int]) -> None:
-    assert found == wanted
+    assert found == wanted, "SETS of this file: write by hand what the row is meant to say"
 
 
 def test_a_comment_leads_only_where_a_request_could() -> None:
