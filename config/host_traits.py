@@ -1,4 +1,4 @@
-"""What all hosts of a deployment must have in common, and whether they have."""
+"""Traits that all hosts of a deployment must have in common."""
 
 import hashlib
 import logging

@@ -1,1 +1,1 @@
-"""What every app stands on: it knows none of them."""
+"""The ground floor: whatever apps need and none of them is about."""

@@ -1,4 +1,4 @@
-"""What the service keeps of itself: its deployment and hosts, its jobs, its sums and its mail."""
+"""Rows about the service itself: its deployment and hosts, its jobs, its sums and its mail."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""What was kept of answers, and for how long."""
+"""Deletion of answers that were kept for an Idempotency-Key."""
 
 import math
 

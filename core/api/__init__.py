@@ -1,1 +1,1 @@
-"""What every request goes through: its path, its body, its answer, its refusals."""
+"""Paths, bodies, answers and refusals of every endpoint."""

@@ -1,1 +1,1 @@
-"""What is asked of PostgreSQL, and how: connections, locks, texts under a key, migrations."""
+"""PostgreSQL: connections, statements, locks, encrypted columns, steps of migrations."""

@@ -1,1 +1,1 @@
-"""What comes back every so often, what rings for it, and what happens to a row that fails."""
+"""Jobs, their scheduler, the doorbell, and rows that jobs fail on."""

@@ -11,7 +11,7 @@ from core.watch.process_kinds import end_process
 logger = logging.getLogger(__name__)
 
 PR_SET_PDEATHSIG = 1
-# What asks a process to end.
+# Signals that ask a process to end.
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 
 

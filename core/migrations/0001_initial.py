@@ -1,4 +1,4 @@
-"""What the service keeps of itself."""
+"""Tables about the service itself."""
 
 import uuid
 

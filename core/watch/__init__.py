@@ -1,1 +1,1 @@
-"""What says how the service does: checks, hosts, traces, processes."""
+"""Checks, reports of hosts, traces, and names of requests and processes."""

@@ -7,8 +7,9 @@ from rest_framework import serializers
 
 from core.api.schema import operation
 from core.api.shapes import Done, NextCursor, Time, shape
-from deliveries.api.serializers import STATES, LogQuery, Window
+from deliveries.api.serializers import LogQuery, Window
 from deliveries.http.answers import Failure
+from deliveries.models import STATES
 from deliveries.redelivery import MOST_A_DAY
 from webhooks.api.shapes import TypeName
 

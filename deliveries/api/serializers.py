@@ -6,10 +6,7 @@ from rest_framework import serializers
 from core.api.bodies import Body, Cursor, Text, Word
 from core.api.sealed_cursors import SEALED_PATTERN
 from core.values.times import read_time
-from deliveries.models import State
-
-STATES = {state.slug: state for state in State}
-
+from deliveries.models import STATES, State
 
 # An offset of 16 hours or more is of no place on Earth, and refused.
 OFFSET = "([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9])$"

@@ -9,8 +9,8 @@ Headers = list[tuple[str, str]]
 class Claimed(NamedTuple):
     """A delivery on loan. `id`, `claim` and `fact_id` are UUIDs as text: only ever passed on.
 
-    `subject_id`: of what it tells of, in order. `crashes`: loops in a row that were lost with it.
-    `pulled`: it is sent before its own next try.
+    `subject_id`: the shipment or ticket it is about. `crashes`: loops in a row that were lost with
+    it. `pulled`: it is sent before its own next try.
     `claimed_at` is of this process's monotonic clock. `request_id` and `traceparent` say what has
     caused the event.
     """

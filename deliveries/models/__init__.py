@@ -10,11 +10,21 @@ from deliveries.models.engine import (
     Wakeup,
 )
 from deliveries.models.outgoing import Replay, SampleSend
-from deliveries.models.queue import OPEN, SET_ASIDE, Attempt, Delivery, Event, State, SubjectKind
+from deliveries.models.queue import (
+    OPEN,
+    SET_ASIDE,
+    STATES,
+    Attempt,
+    Delivery,
+    Event,
+    State,
+    SubjectKind,
+)
 
 __all__ = [
     "OPEN",
     "SET_ASIDE",
+    "STATES",
     "Attempt",
     "Delivery",
     "Drain",

@@ -30,8 +30,11 @@ class State(models.IntegerChoices):
 
     @property
     def slug(self) -> str:
-        """The name that companies, commands and addresses have for it."""
+        """Its name for companies, commands and addresses."""
         return self.name.lower()
+
+
+STATES = {state.slug: state for state in State}
 
 
 class SubjectKind(models.IntegerChoices):
@@ -103,7 +106,7 @@ class Delivery(models.Model):
         related_name="deliveries",
         verbose_name=_("webhook"),
     )
-    # What it is about, and in order by (decision W22); null where that is nothing.
+    # The shipment or the ticket it is about, whose deliveries go in order (decision W22).
     subject_id = models.BigIntegerField(null=True)
     subject_kind = models.PositiveSmallIntegerField(null=True, choices=SubjectKind)
     state = models.PositiveSmallIntegerField(_("state"), choices=State, default=State.WAITING)

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from companies.models import Company
 from core.values.ids import LARGEST_ID
 from deliveries.engine.holding import NoHost, host_named
-from deliveries.models import State
+from deliveries.models import STATES, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from desk.support.pages import company_field, company_given, event_types
@@ -88,7 +88,7 @@ class ReplayForm(forms.Form):
         return Choice(
             until=min(until, now),
             since=given["since"],
-            state=next(state for state in State if state.slug == given["state"]),
+            state=STATES[given["state"]],
             webhook_id=given["webhook"],
             company_id=given["company"].pk if given["company"] else None,
             type_id=given["type"],

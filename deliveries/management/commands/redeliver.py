@@ -9,11 +9,10 @@ from companies import audit
 from companies.commands import OperatorCommand, Said, moment_given
 from deliveries import redelivery
 from deliveries.engine import holding
-from deliveries.models import Replay, State
+from deliveries.models import STATES, Replay, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount, WaitsFor, count_chosen
 
-STATES = {state.slug: state for state in State}
 NARROWS = ("webhook", "company_id", "host", "since", "until")
 WAITS = {
     WaitsFor.PAUSED: "their webhook is paused",
