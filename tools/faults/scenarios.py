@@ -3,6 +3,8 @@
 Each takes its size as arguments: the tests run them small, `tools/faults/run` large.
 """
 
+import math
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +16,7 @@ from deliveries.models import Delivery
 from shipments.event_types.status import STATUS_EVENTS
 from tools.faults import ledger
 from tools.faults.feeding import Feed, register_signed
-from tools.faults.receiver import Received, Receiver
+from tools.faults.receiver import Answer, Received, Receiver
 from tools.faults.service import Service
 from webhooks import services
 from webhooks.event_types import registry
@@ -104,11 +106,13 @@ def killed_worker(
     """Kill the worker and its children with SIGKILL halfway; a new worker does the rest."""
     webhook = register_signed(company, receiver)
     service.manage("ingest", "-", given=feed.text())
-    receiver.answer = slowly(receiver)
+    gate = receiver.answer = Gate(receiver)
+    gate.shut(feed.updates // 3)
     service.start("worker")
     until(lambda: len(receiver.log) >= feed.updates // 3)
     service.kill("worker")
     at_the_kill = len(receiver.log)
+    gate.open()
     service.start("worker")
     seconds = until(nothing_waits)
     return {
@@ -127,3 +131,33 @@ def slowly(receiver: Receiver, seconds: float = 0.02) -> Callable[[Received], An
         return answer(received)
 
     return wait
+
+
+class Gate:
+    """A receiver's answer: late by `seconds`, and kept back from the request `shut_at` on.
+
+    What is kept back stays in flight, so that whoever looks for something to kill finds it on a
+    busy machine as well. Nothing waits for as long as a sender does.
+    """
+
+    WAIT_SECONDS = 1.0
+
+    def __init__(self, receiver: Receiver, seconds: float = 0.02) -> None:
+        self.log = receiver.log
+        self.seconds = seconds
+        self.shut_at = math.inf
+        self.opened = threading.Event()
+
+    def shut(self, at: float) -> None:
+        self.opened.clear()
+        self.shut_at = at
+
+    def open(self) -> None:
+        self.shut_at = math.inf
+        self.opened.set()
+
+    def __call__(self, received: Received) -> Answer:
+        time.sleep(self.seconds)
+        if len(self.log) >= self.shut_at:
+            self.opened.wait(self.WAIT_SECONDS)
+        return Answer()
