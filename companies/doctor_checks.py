@@ -1,4 +1,4 @@
-"""Whether stored secrets can be read, and requests are counted (core.watch.doctor)."""
+"""Checks of `doctor`: stored secrets can be read, and requests are counted."""
 
 import time
 from secrets import token_hex

@@ -8,7 +8,7 @@ from config.startup import load_checks
 
 
 class ConfigConfig(AppConfig):
-    """Not an app with tables: it makes Django run our checks."""
+    """App without tables, installed so that Django runs the checks of settings."""
 
     name = "config"
 

@@ -1,4 +1,4 @@
-"""What `doctor` asks of PostgreSQL's own health: what fills, blocks or wears it.
+"""Checks of `doctor`: PostgreSQL's own health, what fills, blocks or wears it.
 
 All of it is read from views that any role may read; what only a superuser sees stays unsaid.
 """

@@ -1,4 +1,4 @@
-"""Whether what the service stands on is there (core.watch.doctor): the parts that no app owns."""
+"""Checks of `doctor`: the parts that the service stands on and that no app owns."""
 
 import os
 import shutil

@@ -53,7 +53,7 @@ class Pulse(models.Model):
     name = models.CharField(max_length=50, primary_key=True)
     begun_at = models.DateTimeField()
     done_at = models.DateTimeField(null=True, help_text="The last success.")
-    # Of the run at work, if any.
+    # The run at work; null while nothing runs.
     run = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(db_default=0, help_text="Begun since that success.")
@@ -66,7 +66,7 @@ class FailedRow(models.Model):
     """A row that a job fails on, and goes on without (core.jobs.failing_rows)."""
 
     job = models.CharField(_("job"), max_length=50)
-    # What it is, such as a ticket, and which.
+    # The sort of row, such as a ticket, and its number or name.
     kind = models.CharField(_("kind"), max_length=20)
     key = models.CharField(_("key"), max_length=100)
     error = models.CharField(_("error"), max_length=300)
@@ -86,7 +86,7 @@ class FailedRow(models.Model):
 
 
 class Sum(models.Model):
-    """What all processes have counted of one series (core.measures.sums)."""
+    """Total of one series over all processes (core.measures.sums)."""
 
     name = models.CharField(max_length=100)
     # The values of its labels, as JSON.

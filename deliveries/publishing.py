@@ -24,8 +24,8 @@ class News:
     shipment_id: int | None
     tracking_number: str
     body: bytes
-    # Of an event about a ticket. Such events are in order by ticket, the others by shipment: an
-    # event of a ticket that left this out would overtake the ticket's others.
+    # Set for every event about a ticket. Such events are in order by ticket, the others by
+    # shipment: an event of a ticket that left this out would overtake the ticket's others.
     ticket_id: int | None
     # The fact's own: give it to every event that tells this fact (decision N3).
     fact_id: UUID = field(default_factory=uuid4)

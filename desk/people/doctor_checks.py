@@ -1,4 +1,4 @@
-"""Whether people can come to the desk (core.watch.doctor)."""
+"""Check of `doctor`: the provider of sign-on answers."""
 
 from importlib import import_module
 
@@ -18,7 +18,7 @@ PROVIDER = "desk.people.sign_on.provider"
     seconds=2 * TIMEOUT_SECONDS + 2,
 )
 def provider_answers() -> str:
-    """With what it says of itself, and its keys."""
+    """Its description of itself and its keys can be read."""
     if not settings.OIDC_ISSUER:
         return "off"
     # Workers run this each minute: what speaks with a provider takes 0.15 s to load.

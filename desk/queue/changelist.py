@@ -174,7 +174,10 @@ class TicketChangeList(ChangeList):
     def get_query_string(
         self, new_params: dict[str, Any] | None = None, remove: Iterable[str] | None = None
     ) -> str:
-        """As Django's, which asks for a sort by the places of columns, the one clicked first."""
+        """Address of the list with other parameters; a sort is written by the column's name.
+
+        Django's list asks for a sort by places of columns, the clicked one first.
+        """
         given = dict(new_params or {})
         if order := given.get(ORDER_VAR):
             place = int(order.split(".")[0].removeprefix("-"))

@@ -1,4 +1,4 @@
-"""What the hour and the snapshot judge: each limit holds, and is broken just beyond it."""
+"""Limits of the hour and of the snapshot: each holds, and is broken just beyond it."""
 
 import json
 import math

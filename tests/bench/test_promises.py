@@ -1,4 +1,4 @@
-"""What neighbours, latency and lanes of tools/bench judge, in small: counts and ratios."""
+"""Promises that neighbours, latency and lanes of tools/bench judge, in small: counts, ratios."""
 
 import re
 

@@ -30,7 +30,7 @@ from tools.faults.feeding import STATUSES, register_signed
 from tools.faults.processes import children_of, wait_until_gone
 from tools.faults.rabbitmq import SERVER, RabbitMQ
 from tools.faults.receiver import Receiver
-from tools.faults.scenarios import slowly, until
+from tools.faults.scenarios import LateAnswers, until
 from tools.faults.service import ROOT, Service
 
 ALARM = "RabbitMQ takes no messages: its alarm for memory or disk is on"
@@ -150,7 +150,7 @@ def test_rabbitmq_rings_and_is_not_missed(
 def kill_worker(caller: Caller) -> None:
     """Kill the worker in the middle of a backlog, and start another."""
     answer = caller.receiver.answer
-    caller.receiver.answer = slowly(caller.receiver, 0.05)
+    caller.receiver.answer = LateAnswers(caller.receiver, 0.05)
     for _ in range(BACKLOG):
         caller.publish()
     until(lambda: caller.arrived() > caller.published - BACKLOG * 3 // 4)

@@ -14,7 +14,7 @@ from tools.faults.feeding import register_signed
 from tools.faults.kills import IN_FLIGHT_WITHIN_SECONDS, longest
 from tools.faults.ledger import Event
 from tools.faults.receiver import Receiver
-from tools.faults.scenarios import nothing_waits, slowly, until
+from tools.faults.scenarios import LateAnswers, nothing_waits, until
 from tools.faults.service import Service
 from tools.faults.steady import Steady, longest_pause
 
@@ -41,7 +41,7 @@ def worker_away(
     back the other one is stopped, so it has to go on alone.
     """
     webhook = register_signed(company, receiver)
-    receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
+    receiver.answer = LateAnswers(receiver, ANSWER_AFTER_SECONDS)
     service.start("worker", AWAY, through)
     until(lambda: bool(in_flight.loops_of(service, AWAY)))
     service.start("worker", OTHER)

@@ -16,7 +16,7 @@ from tools.faults import in_flight, ledger
 from tools.faults.asking import address, answers
 from tools.faults.feeding import register_signed
 from tools.faults.receiver import Receiver
-from tools.faults.scenarios import nothing_waits, patiently, slowly, until
+from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until
 from tools.faults.service import Service
 from tools.faults.steady import Steady
 
@@ -90,7 +90,7 @@ def database_stands_still(
     any more. Whoever sent that could not say so until another loop sent it again.
     """
     webhook = register_signed(company, receiver)
-    receiver.answer = slowly(receiver, ANSWER_AFTER_SECONDS)
+    receiver.answer = LateAnswers(receiver, ANSWER_AFTER_SECONDS)
     api = {"Authorization": f"Bearer {issue_token(company.pk)}"}
     for kind in ("web", "worker"):
         service.start(kind)

@@ -17,7 +17,7 @@ from tools.faults.ledger import Event
 from tools.faults.processes import children_of, group_members, wait_until_gone
 from tools.faults.receiver import Answer, Received
 from tools.faults.rig import Rig
-from tools.faults.scenarios import nothing_waits, patiently, slowly, until
+from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until
 from tools.faults.steady import Steady
 from tools.faults.verdict import Verdict, broken
 
@@ -104,7 +104,7 @@ def killed_by_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
 def parts_killed(rig: Rig, given: argparse.Namespace) -> Verdict:
     """A worker's parts are killed one by one: a child, a loop, their keeper, only the parent."""
     webhook = register_signed(rig.company, rig.receiver)
-    rig.receiver.answer = slowly(rig.receiver, ANSWER_AFTER_SECONDS)
+    rig.receiver.answer = LateAnswers(rig.receiver, ANSWER_AFTER_SECONDS)
     rig.service.start("worker")
     claimed: set[Event] = set()
     slowest = 0.0
@@ -161,7 +161,7 @@ def hurt(part: str, parent: int) -> None:
 def power_cut(rig: Rig, given: argparse.Namespace) -> Verdict:
     """kill -9 of everything at once: web, worker, PostgreSQL and the broker; start again."""
     webhook = register_signed(rig.company, rig.receiver)
-    rig.receiver.answer = slowly(rig.receiver, ANSWER_AFTER_SECONDS)
+    rig.receiver.answer = LateAnswers(rig.receiver, ANSWER_AFTER_SECONDS)
     start_all(rig)
     claimed: set[Event] = set()
     with Steady(rig.company, given.per_second) as steady:

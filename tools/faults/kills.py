@@ -10,7 +10,7 @@ from tools.faults import in_flight, ledger
 from tools.faults.feeding import event_numbered, publish_numbered, register_signed
 from tools.faults.ledger import Event
 from tools.faults.receiver import Receiver
-from tools.faults.scenarios import Gate, nothing_waits, patiently, until
+from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until
 from tools.faults.service import Service
 
 # What is published before each kill must be in flight within this time.
@@ -26,17 +26,17 @@ def kills(
     """
     dice = random.Random(seed)  # noqa: S311 - the same kills for the same seed
     webhook = register_signed(company, receiver)
-    gate = receiver.answer = Gate(receiver, 0)
+    answers = receiver.answer = LateAnswers(receiver, 0)
     service.start("worker")
     claimed_at, seconds, sent = [], [], 0
     for turn in range(times):
         first = turn * events
         enough = first + dice.uniform(0.1, 0.6) * events
-        gate.shut(enough)
+        answers.hold(enough)
         publish_numbered(company, range(first, first + events))
         until(lambda enough=enough: len(receiver.log) >= enough, IN_FLIGHT_WITHIN_SECONDS)
         _, moment, claimed = kill_in_flight(service, ["worker"])
-        gate.open()
+        answers.release()
         service.start("worker")
         until(nothing_waits)
         claimed_at.append(len(claimed))

@@ -10,7 +10,7 @@ from tools.faults.feeding import register_signed
 from tools.faults.ledger import Event
 from tools.faults.proxy import Proxy
 from tools.faults.rig import Rig
-from tools.faults.scenarios import nothing_waits, patiently, slowly, until
+from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until
 from tools.faults.steady import Steady
 from tools.faults.tickets import NONE_OF, Opening, judged
 from tools.faults.verdict import Verdict, broken
@@ -24,7 +24,7 @@ RECOVERED_WITHIN_SECONDS = 30.0
 def lost_answers(rig: Rig, given: argparse.Namespace) -> Verdict:
     """PostgreSQL's answers are held; then the worker is killed, or told to stop, and web killed."""
     webhook = register_signed(rig.company, rig.receiver)
-    rig.receiver.answer = slowly(rig.receiver, ANSWER_AFTER_SECONDS)
+    rig.receiver.answer = LateAnswers(rig.receiver, ANSWER_AFTER_SECONDS)
     claimed: set[Event] = set()
     slowest = 0.0
     with Proxy(rig.place.sockets / ".s.PGSQL.5432") as proxy:

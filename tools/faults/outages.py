@@ -13,7 +13,7 @@ from tools.faults import ledger
 from tools.faults.asking import answers, open_ticket
 from tools.faults.feeding import Feed, register_signed
 from tools.faults.receiver import Receiver
-from tools.faults.scenarios import Gate, patiently, settled, until
+from tools.faults.scenarios import LateAnswers, patiently, settled, until
 from tools.faults.service import Service
 from tools.faults.storms import feed_until_taken
 
@@ -92,8 +92,8 @@ def restarted_database(
 ) -> dict[str, Any]:
     """PostgreSQL is restarted while a feed is ingested and delivered."""
     webhook = register_signed(company, receiver)
-    gate = receiver.answer = Gate(receiver)
-    gate.shut(feed.updates // 4)
+    answers = receiver.answer = LateAnswers(receiver)
+    answers.hold(feed.updates // 4)
     service.start("worker")
     feeder = threading.Thread(target=feed_until_taken, args=(service, feed.text()))
     feeder.start()
@@ -102,7 +102,7 @@ def restarted_database(
     stop_database()
     start_database()
     at_the_restart = len(receiver.log)
-    gate.open()
+    answers.release()
     first = until(lambda: len(receiver.log) > at_the_restart)
     feeder.join()
     seconds = first + until(patiently(settled(receiver, feed.updates)))

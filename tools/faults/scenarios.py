@@ -106,13 +106,13 @@ def killed_worker(
     """Kill the worker and its children with SIGKILL halfway; a new worker does the rest."""
     webhook = register_signed(company, receiver)
     service.manage("ingest", "-", given=feed.text())
-    gate = receiver.answer = Gate(receiver)
-    gate.shut(feed.updates // 3)
+    answers = receiver.answer = LateAnswers(receiver)
+    answers.hold(feed.updates // 3)
     service.start("worker")
     until(lambda: len(receiver.log) >= feed.updates // 3)
     service.kill("worker")
     at_the_kill = len(receiver.log)
-    gate.open()
+    answers.release()
     service.start("worker")
     seconds = until(nothing_waits)
     return {
@@ -122,42 +122,33 @@ def killed_worker(
     }
 
 
-def slowly(receiver: Receiver, seconds: float = 0.02) -> Callable[[Received], Any]:
-    """Answer as before, but later, so that requests are in flight for a while."""
-    answer = receiver.answer
+class LateAnswers:
+    """The receiver's answers as before, but late by `seconds`: requests are in flight for a while.
 
-    def wait(received: Received) -> Any:
-        time.sleep(seconds)
-        return answer(received)
-
-    return wait
-
-
-class Gate:
-    """A receiver's answer: late by `seconds`, and kept back from the request `shut_at` on.
-
-    What is kept back stays in flight, so that whoever looks for something to kill finds it on a
-    busy machine as well. Nothing waits for as long as a sender does.
+    From the request `at` of `hold` on they wait for `release`, so that whoever looks for something
+    in flight finds it on a busy machine as well.
     """
 
-    WAIT_SECONDS = 1.0
+    # Shorter than any timeout of a delivery: a longer wait would be a failed attempt.
+    HOLD_SECONDS = 1.0
 
     def __init__(self, receiver: Receiver, seconds: float = 0.02) -> None:
         self.log = receiver.log
+        self.answer = receiver.answer
         self.seconds = seconds
-        self.shut_at = math.inf
-        self.opened = threading.Event()
+        self.held_from = math.inf
+        self.released = threading.Event()
 
-    def shut(self, at: float) -> None:
-        self.opened.clear()
-        self.shut_at = at
+    def hold(self, at: float) -> None:
+        self.released.clear()
+        self.held_from = at
 
-    def open(self) -> None:
-        self.shut_at = math.inf
-        self.opened.set()
+    def release(self) -> None:
+        self.held_from = math.inf
+        self.released.set()
 
     def __call__(self, received: Received) -> Answer:
         time.sleep(self.seconds)
-        if len(self.log) >= self.shut_at:
-            self.opened.wait(self.WAIT_SECONDS)
-        return Answer()
+        if len(self.log) >= self.held_from:
+            self.released.wait(self.HOLD_SECONDS)
+        return self.answer(received)

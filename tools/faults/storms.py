@@ -17,7 +17,7 @@ from tools.faults.feeding import Feed, event_numbered, publish_numbered, registe
 from tools.faults.kills import IN_FLIGHT_WITHIN_SECONDS, kill_in_flight, longest
 from tools.faults.ledger import Event
 from tools.faults.receiver import Receiver
-from tools.faults.scenarios import Gate, nothing_waits, patiently, until
+from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until
 from tools.faults.service import Service
 from tools.faults.tickets import Opening
 
@@ -51,7 +51,7 @@ def storm(
     """
     dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
     webhook = register_signed(company, receiver)
-    gate = receiver.answer = Gate(receiver)
+    answers = receiver.answer = LateAnswers(receiver)
     for name in ("web", *WORKERS):
         service.start(name.partition("-")[0], name)
     victims = in_random_order(dice, kills)
@@ -59,13 +59,13 @@ def storm(
     with Opening(service, company) as opening:
         for turn, part in enumerate(feed.parts(kills)):
             enough = feed.updates * (turn + dice.uniform(0.1, 0.5)) / kills
-            gate.shut(enough)
+            answers.hold(enough)
             feeder = threading.Thread(target=feed_until_taken, args=(service, part))
             feeder.start()
             until(lambda enough=enough: len(receiver.log) >= enough)
             until(lambda: bool(opening.in_flight))
             done.append(kill_one(service, victims[turn], lambda: kill_backend(dice)))
-            gate.open()
+            answers.release()
             feeder.join()
         ended = time.time()
     until(patiently(nothing_waits))
