@@ -32,6 +32,12 @@ def load_jobs() -> None:
     import_string("core.jobs.job.all_jobs")()
 
 
+def load_figures() -> None:
+    """Import what /readyz and /metrics ask, before processes are forked; by name, as jobs."""
+    import_string("core.watch.doctor.load_checks")()
+    import_string("core.measures.gauges.load_gauges")()
+
+
 def load_pages() -> None:
     """Load, before processes are forked, what the first page would: catalogues and templates."""
     for code, _ in settings.LANGUAGES:

@@ -5,8 +5,11 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from config import errors, health, metrics, pages, probes
+from config import errors, pages
 from config.guides import views as guides
+from core.health import probes
+from core.measures.metrics import metrics
+from core.watch.readiness import readyz
 from shipments.api import urls as shipments_urls
 from tickets.api import urls as tickets_urls
 
@@ -26,8 +29,8 @@ urlpatterns = [
     path("admin/", include("desk.urls")),
     path("admin/", admin.site.urls),
     path("healthz", probes.healthz),
-    path("readyz", health.readyz),
-    path("metrics", metrics.metrics),
+    path("readyz", readyz),
+    path("metrics", metrics),
     path("schema", pages.schema, name="schema"),
     path("docs", pages.only_to_read(docs), name="docs"),
     path("docs/guides", guides.index, name="guides"),

@@ -1,4 +1,4 @@
-"""Checks of whether deliveries go out: loops, what is due, partitions (core.watch.doctor)."""
+"""Checks of `doctor`: deliveries go out, by whom, and what waits."""
 
 import resource
 import socket
@@ -11,11 +11,17 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from core.health import host_traits
 from core.watch.doctor import Concern, register
+from core.watch.hosts import SILENT_SECONDS, host_name, traits_by_host
+from core.watch.readiness import part
+from deliveries.engine import leases
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
-from deliveries.engine.way_out import probe_proxy
-from deliveries.models import State
+from deliveries.engine.way_out import probe_proxy, proxy_as_loops_find_it
+from deliveries.models import Replay, State
+from deliveries.monitoring import backlog
+from deliveries.upkeep import partitions, replaying
 from webhooks.outgoing import parse_proxy
 
 # A loop keeps a socket for each slot, a second for some of them while names are looked up, and has
@@ -24,6 +30,11 @@ OPEN_FILES = 2 * SLOTS + 256
 LOOPS = """
 SELECT count(*) FILTER (WHERE lease_until > statement_timestamp()), count(DISTINCT host)
 FROM deliveries_loop WHERE NOT lost
+"""
+SILENT_LOOPS = """
+SELECT DISTINCT host FROM deliveries_loop
+WHERE NOT lost AND lease_until > statement_timestamp()
+  AND started_at < statement_timestamp() - make_interval(secs => %s) AND host <> ALL(%s)
 """
 FAILING = """
 SELECT count(*), count(*) FILTER (WHERE failures >= %s),
@@ -48,11 +59,74 @@ MANY_RECEIVERS, SEVERAL_FAILURES = 5, 3
 CRASHED = "SELECT count(*), count(DISTINCT host) FROM deliveries_loop WHERE lost"
 MANY_CRASHED = 3
 MOST_LIVE = 0.9
-LATE_MAIL = """
-SELECT count(*) FROM (SELECT FROM core_mail WHERE created_at < %s LIMIT %s) AS counted
-"""
-MAIL_MAY_WAIT = timedelta(minutes=30)
-MOST_COUNTED = 1_000
+SCHEDULER_MAY_BE_AWAY = timedelta(seconds=30)
+DUE_MAY_WAIT = timedelta(minutes=2)
+
+
+@register("Start a worker: its scheduler runs the jobs.")
+@part()
+def scheduler() -> str:
+    last = backlog.last_pulse()
+    if last is None:
+        raise RuntimeError("no job has run yet: start a worker")
+    age = timezone.now() - last
+    if age > SCHEDULER_MAY_BE_AWAY:
+        seconds = f"{age.total_seconds():.0f} s"
+        raise RuntimeError(f"no scheduler has begun a sweep for {seconds}: start a worker")
+    return f"last sweep {age.total_seconds():.1f} s ago"
+
+
+@register(
+    "Start a worker where none is alive (engine_loops); else raise DELIVERY_LOOPS and the number of"
+    " workers, or look at PostgreSQL's load.",
+)
+@part(gauge=False)
+def oldest_due_delivery() -> str:
+    oldest = backlog.oldest_due()
+    if oldest is None:
+        return "nothing is due"
+    age = timezone.now() - oldest
+    if age > DUE_MAY_WAIT:
+        due = f"due for {age.total_seconds():.0f} s"
+        if not leases.running_loops().loops:
+            raise RuntimeError(f"{due}: no worker sends anything; start one")
+        raise RuntimeError(f"{due}: the workers cannot keep up")
+    return f"due for {max(0.0, age.total_seconds()):.1f} s"
+
+
+@register("Run manage.py migrate, or restart a worker.", name="partitions")
+@part()
+def weeks_ahead() -> str:
+    if troubles := partitions.partition_troubles():
+        raise RuntimeError(f"{'; '.join(troubles)}: run manage.py migrate, or start a worker")
+    fewest = min(state.weeks_ahead for state in partitions.partition_states())
+    return f"partitions for {fewest} weeks ahead"
+
+
+@register("Look in the log of workers for why, or end it: manage.py redeliver --stop RUN.")
+def replays() -> str:
+    """Runs of deliveries that are sent again."""
+    under_way = list(Replay.objects.filter(ended_at=None).order_by("pk"))
+    for run in under_way:
+        if replaying.stands_still(run) and not current_drain():
+            raise Concern(f"{run} has stood still since {run.moved_at:%Y-%m-%d %H:%M} UTC")
+    return f"{len(under_way)} under way" if under_way else "none is under way"
+
+
+@register(
+    "Give all hosts the same variables, storage of files and version: docs/operations/growing.md.",
+    name="hosts",
+)
+def hosts_are_alike() -> str:
+    """Compare the traits of hosts, and look for those that send and report nothing."""
+    found = host_traits.compare_hosts()
+    heard = [*traits_by_host(), host_name()]
+    with connection.cursor() as cursor:
+        cursor.execute(SILENT_LOOPS, [SILENT_SECONDS, heard])
+        silent = [host for (host,) in cursor.fetchall()]
+    if silent:
+        raise Concern(f"no report has come for {SILENT_SECONDS} s from {', '.join(silent)}")
+    return found
 
 
 @register("Start a worker, or look in its log for why its loops end.")
@@ -107,6 +181,8 @@ register(
     name="outgoing_proxy",
     per_host=True,
 )(probe_proxy)
+# Whether deliveries get out (decision N23), at no request's expense while loops are well.
+part("outgoing_proxy")(proxy_as_loops_find_it)
 
 
 @register(
@@ -157,17 +233,6 @@ def outgoing_tls() -> str:
         expired = len(authorities) - len(living)
         raise Concern(f"{expired} of {len(authorities)} authorities have expired: an old bundle")
     return f"{len(living)} authorities, {ssl.OPENSSL_VERSION}"
-
-
-@register("Look in the worker's log for what the mail server says, and at the check mail_server.")
-def emails() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(LATE_MAIL, [timezone.now() - MAIL_MAY_WAIT, MOST_COUNTED])
-        (count,) = cursor.fetchone()
-    if count:
-        more = "+" if count == MOST_COUNTED else ""
-        raise Concern(f"{count}{more} have waited for more than {MAIL_MAY_WAIT}")
-    return "none has waited for long"
 
 
 @register("Try one with curl from a worker's host: what most have in common is on our side.")

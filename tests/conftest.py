@@ -29,11 +29,11 @@ from rest_framework.test import APIClient
 from companies import services
 from companies.api import rates
 from companies.models import Company
-from config.log_floods import FLOODS
 from config.memory import settle
 from core.jobs import deployments
 from core.models import Deployment
 from core.watch import request_ids
+from core.watch.log_floods import FLOODS
 from tests import builders as build
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed, Line

@@ -97,7 +97,7 @@ MIDDLEWARE = [
     "config.security.SecurityHeaders",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Before whatever looks at the Host header.
-    "config.probes.Probes",
+    "core.health.probes.Probes",
     # What open pages ask costs no session where it is known who asks.
     "desk.live.asking.LiveAnswers",
     "config.languages.English",

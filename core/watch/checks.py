@@ -175,3 +175,7 @@ def import_problem(path: str) -> str:
         return "" if callable(import_string(path)) else "is no function"
     except Exception as error:
         return f"cannot be imported: {error}"
+
+
+def problem_line(problem: CheckMessage) -> str:
+    return f"- {problem.id}: {problem.msg} {problem.hint}"

@@ -14,7 +14,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext
 
-from core import mailing
+from core.mailing import outbox
 from desk.models import Invitation, Preferences
 from tickets import agents
 
@@ -66,7 +66,7 @@ def invite(user: User, *, by: User | None, url: str) -> None:
         },
     )
     with translation.override(language_of(user)):
-        mailing.keep_mail(user.email, *letter(user, url), secret=True)
+        outbox.keep_mail(user.email, *letter(user, url), secret=True)
 
 
 @transaction.atomic
@@ -74,7 +74,7 @@ def resend(user_id: int, *, by: User, url: str) -> User:
     """Send a new link, also to who was revoked. Raises InvitationOver."""
     invitation = locked(user_id)
     invite(invitation.user, by=by, url=url)
-    mailing.ring_mail_job()
+    outbox.ring_mail_job()
     return invitation.user
 
 

@@ -24,9 +24,9 @@ from django.utils.translation import gettext
 
 from companies import audit
 from companies.models import AuditEntry
-from core import mailing
 from core.data import locks
 from core.data.old_rows import delete_in_steps
+from core.mailing import outbox
 from desk.common import sessions
 from desk.models import ResetRequest
 from desk.people.language import look_up_reading
@@ -103,10 +103,10 @@ def ask_reset(
                 continue
             # Not from the cache: one that is away would be waited for, and tell.
             with translation.override(look_up_reading(user).language):
-                mailing.keep_mail(user.email, *reset_letter(user, url), secret=True)
+                outbox.keep_mail(user.email, *reset_letter(user, url), secret=True)
             logger.info("%s gets a link to set a new password", user.get_username())
         # For nobody too: a broker that hangs must not tell them apart.
-        mailing.ring_mail_job()
+        outbox.ring_mail_job()
 
 
 def count_request(name: str, *, device: str | None, address: str | None) -> None:
@@ -195,8 +195,8 @@ def set_by_link(user: User, token: str, password: str) -> None:
         )
         if locked.email:
             with translation.override(look_up_reading(locked).language):
-                mailing.keep_mail(locked.email, *changed_letter(locked))
-            mailing.ring_mail_job()
+                outbox.keep_mail(locked.email, *changed_letter(locked))
+            outbox.ring_mail_job()
 
 
 def reset_letter(user: User, url: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ import sys
 import config.wsgi
 before = set(sys.modules)
 from django.test import RequestFactory
-from config.health import readyz
+from core.watch.readiness import readyz
 readyz(RequestFactory().get("/readyz"))
 print(*sorted(set(sys.modules) - before))
 """

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from companies import erasing, services
 from companies.models import AuditEntry, Company, Erasure
-from core.mailing import keep_mail
+from core.mailing.outbox import keep_mail
 from core.models import Mail
 from deliveries.models import OPEN, Delivery, Event, State
 from deliveries.upkeep import erasable
