@@ -19,7 +19,7 @@ from celery.signals import (
 from django.conf import settings
 from kombu.transport import virtual
 
-from config.memory import load_broker, load_jobs, settle
+from config.memory import load_broker, load_registered, settle
 from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
 from core.data import database
@@ -69,7 +69,7 @@ virtual.Channel.do_restore = False
 def before_fork(**_: object) -> None:
     database.wait_at_most()
     load_broker()
-    load_jobs()
+    load_registered()
     settle()
 
 

@@ -24,22 +24,19 @@ def load_broker() -> None:
         import_module("redis")
 
 
-def load_jobs() -> None:
-    """Import the jobs of all apps before processes are forked.
-
-    By name, as models cannot be imported before Django is set up.
-    """
-    import_string("core.jobs.job.all_jobs")()
+# They import what apps register. By name: models cannot be imported before Django is set up.
+LOADERS = ("core.jobs.job.all_jobs", "core.watch.doctor.load_checks")
 
 
-def load_figures() -> None:
-    """Import what /readyz and /metrics ask, before processes are forked; by name, as jobs."""
-    import_string("core.watch.doctor.load_checks")()
-    import_string("core.measures.gauges.load_gauges")()
+def load_registered() -> None:
+    """Import jobs and checks of all apps before processes are forked that run them."""
+    for loader in LOADERS:
+        import_string(loader)()
 
 
 def load_pages() -> None:
-    """Load, before processes are forked, what the first page would: catalogues and templates."""
+    """Load, before processes are forked, what the first page or scrape would."""
+    import_string("core.measures.gauges.load_gauges")()
     for code, _ in settings.LANGUAGES:
         trans_real.translation(code)
     for name in FIRST_TEMPLATES:

@@ -11,16 +11,15 @@ from django.conf import settings
 from django.core.cache import cache
 from django.core.checks import run_checks
 from django.core.mail import get_connection
-from django.db import connection
-from django.db.models import Count
 from django.utils import timezone
 
+from core.data.database import rows_of
 from core.data.reencryption import take_census
 from core.files import storage
 from core.health import postgresql  # noqa: F401 - registers its own, before those of this module
 from core.health.broker import broker, broker_memory
+from core.jobs.failing_rows import count_failed_rows
 from core.jobs.job import job_reports
-from core.models import FailedRow
 from core.retention import all_kinds
 from core.watch.checks import SETTINGS, problem_line
 from core.watch.doctor import Concern, register
@@ -117,9 +116,7 @@ def mail_server() -> str:
 
 @register("Look in the worker's log for what the mail server says, and at the check mail_server.")
 def emails() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(LATE_MAIL, [timezone.now() - MAIL_MAY_WAIT, MOST_COUNTED])
-        (count,) = cursor.fetchone()
+    ((count,),) = rows_of(LATE_MAIL, timezone.now() - MAIL_MAY_WAIT, MOST_COUNTED)
     if count:
         more = "+" if count == MOST_COUNTED else ""
         raise Concern(f"{count}{more} have waited for more than {MAIL_MAY_WAIT}")
@@ -175,7 +172,6 @@ def takes_files() -> str:
 
 @register("Look under Failed rows at the desk for what each fails on; they are tried at each run.")
 def failed_rows() -> str:
-    found = FailedRow.objects.order_by("job").values_list("job").annotate(rows=Count("pk"))
-    if told := ", ".join(f"{rows} of {job}" for job, rows in found):
-        raise Concern(told)
+    if found := sorted(count_failed_rows().items()):
+        raise Concern(", ".join(f"{rows} of {job}" for job, rows in found))
     return "there are none"

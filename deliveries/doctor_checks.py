@@ -8,9 +8,9 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import certifi
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
+from core.data.database import rows_of
 from core.health import host_traits
 from core.watch.doctor import Concern, register
 from core.watch.hosts import SILENT_SECONDS, host_name, traits_by_host
@@ -121,19 +121,14 @@ def hosts_are_alike() -> str:
     """Compare the traits of hosts, and look for those that send and report nothing."""
     found = host_traits.compare_hosts()
     heard = [*traits_by_host(), host_name()]
-    with connection.cursor() as cursor:
-        cursor.execute(SILENT_LOOPS, [SILENT_SECONDS, heard])
-        silent = [host for (host,) in cursor.fetchall()]
-    if silent:
+    if silent := [host for (host,) in rows_of(SILENT_LOOPS, SILENT_SECONDS, heard)]:
         raise Concern(f"no report has come for {SILENT_SECONDS} s from {', '.join(silent)}")
     return found
 
 
 @register("Start a worker, or look in its log for why its loops end.")
 def engine_loops() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(LOOPS)
-        alive, hosts = cursor.fetchone()
+    ((alive, hosts),) = rows_of(LOOPS)
     wanted = settings.DELIVERY_LOOPS
     if not alive:
         raise RuntimeError("no loop is alive, so nothing is sent")
@@ -145,9 +140,7 @@ def engine_loops() -> str:
 @register("Look in the worker's log for why: docs/operations/runbooks.md#crash-loop.")
 def engine_restarts() -> str:
     """Loops that ended without saying so are known for two minutes."""
-    with connection.cursor() as cursor:
-        cursor.execute(CRASHED)
-        crashed, hosts = cursor.fetchone()
+    ((crashed, hosts),) = rows_of(CRASHED)
     if crashed >= MANY_CRASHED:
         raise Concern(f"{crashed} loops died within two minutes, on {hosts} hosts")
     return f"{crashed} loops died within two minutes" if crashed else "no loop died"
@@ -241,14 +234,11 @@ def receivers() -> str:
 
     If a few fail it is their affair. If most do it is ours: the network, names, certificates.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(FAILING, [SEVERAL_FAILURES])
-        failing, often, since = cursor.fetchone()
-        if not failing:
-            return "none began to fail within a day"
-        # Half of them began to fail before then: single ones that are down for long do not count.
-        cursor.execute(WELL_SINCE, [since, failing])
-        (well,) = cursor.fetchone()
+    ((failing, often, since),) = rows_of(FAILING, SEVERAL_FAILURES)
+    if not failing:
+        return "none began to fail within a day"
+    # Half of them began to fail before then: single ones that are down for long do not count.
+    ((well,),) = rows_of(WELL_SINCE, since, failing)
     more = " or more" if well == failing else ""
     said = f"{failing} of {failing + well}{more} began to fail within a day"
     if failing > well and (failing >= MANY_RECEIVERS or often > well):

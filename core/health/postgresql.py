@@ -18,7 +18,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import ConnectionHandler
 from psycopg.errors import ConfigurationLimitExceeded, DiskFull
 
-from core.data.database import ENCODING, encoding_of
+from core.data.database import ENCODING, encoding_of, rows_of
 from core.watch.doctor import Concern, first_line, register
 from core.watch.readiness import part
 
@@ -95,13 +95,6 @@ TIMEOUTS = """
 SELECT name FROM pg_settings WHERE setting = '0'
   AND name IN ('statement_timeout', 'idle_in_transaction_session_timeout')
 """
-
-
-def rows_of(statement: str, *values: Any) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values or None)
-        rows: list[Any] = cursor.fetchall()
-        return rows
 
 
 def listed_rows(rows: list[Any]) -> str:
@@ -221,8 +214,7 @@ def timeouts() -> str:
 
 @part(gauge=False)
 def database() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+    rows_of("SELECT 1")
     return "answers"
 
 
@@ -232,9 +224,7 @@ def database() -> str:
     name="database",
 )
 def postgresql() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW jit")
-        (jit,) = cursor.fetchone()
+    ((jit,),) = rows_of("SHOW jit")
     version = connection.connection.info.server_version
     name = f"PostgreSQL {version // 10_000}.{version % 10_000}"
     if version < OLDEST_POSTGRESQL:

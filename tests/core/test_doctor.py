@@ -181,7 +181,8 @@ def test_a_database_that_is_away_is_said_with_its_own_cure(
     def away() -> None:
         raise OperationalError("connection refused\nIs the server running?")
 
-    monkeypatch.setattr(postgresql, "connection", SimpleNamespace(cursor=away))
+    for module in (database, postgresql):
+        monkeypatch.setattr(module, "connection", SimpleNamespace(cursor=away))
 
     assert examined(check)[1:] == (FAIL, "connection refused", doctor.DATABASE_AWAY)
 

@@ -146,6 +146,12 @@ def test_each_kind_goes_by_its_own_setting(agent: Agent, settings: Settings) -> 
     assert (told.via, told.details) == ("task", {"desk_log": 1, "audit": 1})
 
 
+def test_each_setting_has_a_kind_and_each_kind_its_setting_or_an_end(settings: Settings) -> None:
+    by_setting = {name for name, kind in retention.all_kinds().items() if not kind.expires}
+
+    assert by_setting == set(settings.KEEP_DAYS)
+
+
 def test_prune_with_days_spares_the_audit_and_what_is_kept_for_ever(
     agent: Agent, settings: Settings
 ) -> None:
