@@ -15,7 +15,7 @@ from core.watch.checks import SETTINGS, problem_line
 EXIT_CODE = 4
 # Modules that register checks of settings. Each is quick to load and needs no app.
 CHECKS = (
-    "core.watch.checks",
+    "core.checks",
     "core.watch.log_checks",
     "core.mailing.checks",
     "webhooks.checks",
