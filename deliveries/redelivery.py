@@ -89,15 +89,26 @@ RETURNING id
 """
 
 # Moves a delivery to the open partition, at the start of the retry schedule. A delivery in flight
-# is left alone: it is being sent anyway.
+# is left alone: it is being sent anyway. The attempt that lies with it goes to the others.
 AGAIN = f"""
-WITH again AS (
-  UPDATE deliveries_delivery SET state = {State.WAITING}, step = 0, first_attempt_at = NULL,
-    due_at = statement_timestamp(), own_due_at = NULL, asked_until = NULL,
-    finished_at = NULL, archived_on = '9999-12-31', claimed_by = NULL, claimed_until = NULL,
-    crashes = 0
+WITH again AS MATERIALIZED (
+  SELECT id, archived_on, webhook_id, attempts, first_attempt_at, attempt_duration_ms, attempt_url,
+    last_status, attempt_answer
+  FROM deliveries_delivery
   WHERE id = ANY(%s) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
-  RETURNING webhook_id
+  FOR NO KEY UPDATE
+), moved AS (
+  UPDATE deliveries_delivery AS delivery SET state = {State.WAITING}, step = 0,
+    first_attempt_at = NULL, due_at = statement_timestamp(), own_due_at = NULL, asked_until = NULL,
+    finished_at = NULL, archived_on = '9999-12-31', claimed_by = NULL, claimed_until = NULL,
+    crashes = 0, attempt_duration_ms = NULL, attempt_url = NULL, attempt_answer = NULL
+  FROM again WHERE delivery.id = again.id AND delivery.archived_on = again.archived_on
+), logged AS (
+  INSERT INTO deliveries_attempt
+    (delivery_id, number, started_at, duration_ms, url, status, error, detail, answer)
+  SELECT id, attempts, first_attempt_at, attempt_duration_ms, attempt_url, last_status, '', '',
+    coalesce(attempt_answer, '')
+  FROM again WHERE attempt_url IS NOT NULL
 ), woken AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT DISTINCT webhook_id, statement_timestamp() FROM again

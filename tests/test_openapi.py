@@ -25,7 +25,7 @@ from config.door.refusals import write_error
 from core.data import locks
 from deliveries import publishing
 from deliveries.http.answers import Reply
-from deliveries.models import Attempt, Delivery
+from deliveries.models import Delivery, LoggedAttempt
 from deliveries.on_demand import sample_delivery
 from shipments.models import TrackingUpdate
 from tests import builders as build
@@ -89,7 +89,7 @@ def owned(company: Company, shipment_id: int) -> dict[str, Any]:
     webhook = build.webhook(company, auth_token="tok-1234")
     publishing.publish([build.news(company, shipment_id)])
     delivery = Delivery.objects.get(webhook=webhook)
-    Attempt.objects.create(
+    LoggedAttempt.objects.create(
         delivery=delivery, number=1, started_at=now, duration_ms=5, url=webhook.url, answer=b"no"
     )
     decided = build.ticket(company, type_id=2, status=Status.ACCEPTED)

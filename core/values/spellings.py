@@ -47,14 +47,14 @@ def with_numbers(rows: Rows, numbers: Sequence[str]) -> Rows:
     """Keep the rows with these tracking numbers, however they are spelled.
 
     `1z999aa10123456784` finds `1Z 999 AA1 01 2345 6784`. Needs an index of search_key() of
-    `tracking_number`, and one of `tracking_number` itself for numbers of signs alone, which have
-    no key. PostgreSQL takes no NUL, and the number of an anonymised row is empty.
+    `tracking_number`, and one of `tracking_number` itself for numbers of signs alone, whose key is
+    empty. PostgreSQL takes no NUL, and the number of an anonymised row is empty.
     """
     wanted = [number for number in numbers if number and "\x00" not in number]
     spelled = dict.fromkeys([*wanted, *map(plain_digits, wanted)])
     alike = Q(number_key__in=[SearchKey.of(number) for number in spelled]) & ~Q(number_key="")
     if signs := [number for number in wanted if not any(map(str.isalnum, number))]:
-        alike |= Q(tracking_number__in=signs)
+        alike |= Q(number_key="", tracking_number__in=signs)
     found: Rows = rows.alias(number_key=SearchKey(F("tracking_number"))).filter(alike)
     return found
 

@@ -6,6 +6,7 @@ clocks differ agree on what is due.
 """
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from django.conf import settings
@@ -24,11 +25,11 @@ SUSPECT_CRASHES = 2
 ALONE_CRASHES = 3
 MOST_CRASHES = 4
 # A subject's later events wait this long at most for one that keeps failing (decision W22).
-HOLD_SECONDS = 3600
+HOLD = timedelta(hours=1)
 # What waits behind an attempt in flight is woken when that is recorded; should that be missed,
 # it is looked at again after this.
-PARK_SECONDS = 1
-LONGEST_PARK_SECONDS = 300
+PARK = timedelta(seconds=1)
+LONGEST_PARK = timedelta(minutes=5)
 
 # A loop that was given up claims nothing. The lock is taken on the row's own columns (SKIP LOCKED
 # looks at them again once it has it); what else must hold is asked of the locked rows. One that
@@ -41,15 +42,9 @@ CLAIM = """
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
   WHERE EXISTS (SELECT FROM deliveries_loop WHERE id = %(loop)s::uuid AND NOT lost)
-), span AS (
-  SELECT make_interval(secs => %(hold)s) AS hold, make_interval(secs => %(park)s) AS park,
-    make_interval(secs => %(longest)s) AS longest
 ), fresh AS MATERIALIZED (
   SELECT due.* FROM turn CROSS JOIN LATERAL (
-    SELECT id, webhook_id, subject_id, subject_kind, event_id,
-      crashes + coalesce(claimed_by <> ALL(
-        ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
-    FROM deliveries_delivery_open
+    SELECT * FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 0
       AND due_at <= statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
@@ -59,10 +54,7 @@ WITH turn AS (
   SELECT webhook_id, count(*) AS n FROM fresh GROUP BY webhook_id
 ), again AS MATERIALIZED (
   SELECT due.* FROM turn LEFT JOIN counted USING (webhook_id) CROSS JOIN LATERAL (
-    SELECT id, webhook_id, subject_id, subject_kind, event_id,
-      crashes + coalesce(claimed_by <> ALL(
-        ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
-    FROM deliveries_delivery_open
+    SELECT * FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 1
       AND due_at <= statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
@@ -70,7 +62,10 @@ WITH turn AS (
     ORDER BY due_at, event_id
     LIMIT greatest(turn.room - coalesce(counted.n, 0), 1) FOR UPDATE SKIP LOCKED) AS due
 ), offered AS MATERIALIZED (
-  SELECT * FROM fresh UNION ALL SELECT * FROM again
+  SELECT id, webhook_id, subject_id, subject_kind, event_id,
+    crashes + coalesce(claimed_by <> ALL(
+      ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
+  FROM (SELECT * FROM fresh UNION ALL SELECT * FROM again) AS due
 ), found AS MATERIALIZED (
   SELECT webhook_id, count(*) AS n, bool_or(crashes >= %(suspect)s) AS suspects
   FROM offered GROUP BY webhook_id
@@ -84,18 +79,18 @@ WITH turn AS (
 ), judged AS MATERIALIZED (
   SELECT candidate.id, candidate.webhook_id, ahead.until FROM candidate LEFT JOIN LATERAL (
     SELECT CASE
-      WHEN head.due_at <= statement_timestamp() OR head.claimed_until > statement_timestamp()
-        OR head.due_at < head.own_due_at
-        THEN statement_timestamp() + span.park
+      WHEN due_at <= statement_timestamp() OR claimed_until > statement_timestamp()
+        OR due_at < own_due_at
+        THEN statement_timestamp() + %(park)s
       ELSE least(
-        head.due_at, head.first_attempt_at + span.hold, statement_timestamp() + span.longest)
+        due_at, first_attempt_at + %(hold)s, statement_timestamp() + %(longest)s)
       END AS until
-    FROM deliveries_delivery_open AS head CROSS JOIN span
-    WHERE head.webhook_id = candidate.webhook_id AND head.subject_id = candidate.subject_id
-      AND head.subject_kind = candidate.subject_kind AND head.event_id < candidate.event_id
-      AND (head.first_attempt_at IS NULL OR head.due_at < head.own_due_at
-        OR head.first_attempt_at > statement_timestamp() - span.hold)
-    ORDER BY head.event_id LIMIT 1) AS ahead ON true
+    FROM deliveries_delivery_open AS head
+    WHERE webhook_id = candidate.webhook_id AND subject_id = candidate.subject_id
+      AND subject_kind = candidate.subject_kind AND event_id < candidate.event_id
+      AND (first_attempt_at IS NULL OR due_at < own_due_at
+        OR first_attempt_at > statement_timestamp() - %(hold)s)
+    ORDER BY event_id LIMIT 1) AS ahead ON true
 ), parked AS (
   UPDATE deliveries_delivery_open AS delivery SET due_at = judged.until
   FROM judged WHERE delivery.id = judged.id
@@ -106,27 +101,24 @@ WITH turn AS (
 ), taken AS (
   UPDATE deliveries_delivery_open AS delivery
   SET claimed_by = %(loop)s::uuid,
-    claimed_until = statement_timestamp() + make_interval(secs => %(lease)s),
+    claimed_until = statement_timestamp() + %(lease)s,
     crashes = candidate.crashes
   FROM candidate
   WHERE delivery.id = candidate.id
     AND delivery.id = ANY(ARRAY(SELECT id FROM judged WHERE until IS NULL))
-  RETURNING delivery.id, delivery.webhook_id, delivery.subject_id, delivery.attempts,
-    delivery.step, delivery.event_id, delivery.created_at, delivery.crashes,
-    coalesce(delivery.own_due_at > statement_timestamp(), false) AS pulled
+  RETURNING delivery.*
 )
-SELECT found.webhook_id, found.n, found.suspects, delivery.*
+SELECT found.*, delivery.*
 FROM found LEFT JOIN (
-  SELECT taken.id::text AS id, taken.webhook_id, taken.subject_id,
-    taken.attempts, taken.step, taken.crashes, taken.pulled, event.type_id, event.body,
-    event.fact_id, event.sequence, taken.event_id, event.request_id, event.traceparent
+  SELECT taken.id::text, webhook_id, subject_id, attempts, step, crashes,
+    coalesce(own_due_at > statement_timestamp(), false) AS pulled, event_id, event.*
   FROM taken CROSS JOIN LATERAL (
-    SELECT type_id, body, request_id, traceparent, coalesce(sequence, id) AS sequence,
-      coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id
+    SELECT type_id, body, coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id,
+      coalesce(sequence, id) AS sequence, request_id, traceparent
     FROM deliveries_event
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
-) AS delivery ON delivery.webhook_id = found.webhook_id
-ORDER BY delivery.event_id, found.webhook_id
+) AS delivery USING (webhook_id)
+ORDER BY event_id, found.webhook_id
 """
 
 GIVE_BACK = """
@@ -177,16 +169,16 @@ def give_back(claimed: Sequence[Claimed]) -> None:
 
 def parameters(
     loop_id: str, rooms: dict[int, int], *, suspects: int = 0
-) -> dict[str, str | float | list[int]]:
+) -> dict[str, str | int | timedelta | list[int]]:
     """What CLAIM wants to know."""
     return {
         "webhooks": list(rooms),
         "rooms": list(rooms.values()),
         "loop": loop_id,
-        "lease": lease_seconds(),
-        "hold": HOLD_SECONDS,
-        "park": PARK_SECONDS,
-        "longest": LONGEST_PARK_SECONDS,
+        "lease": timedelta(seconds=lease_seconds()),
+        "hold": HOLD,
+        "park": PARK,
+        "longest": LONGEST_PARK,
         "suspect": SUSPECT_CRASHES,
         "alone": ALONE_CRASHES,
         "suspects": suspects,

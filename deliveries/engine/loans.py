@@ -22,11 +22,11 @@ class Claimed(NamedTuple):
     step: int
     crashes: int
     pulled: bool
+    event_id: int | None
     type_id: int
     body: bytes
     fact_id: str
     sequence: int
-    event_id: int | None
     request_id: str | None
     traceparent: str | None
     claim: str

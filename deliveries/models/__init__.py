@@ -17,6 +17,7 @@ from deliveries.models.queue import (
     Attempt,
     Delivery,
     Event,
+    LoggedAttempt,
     State,
     SubjectKind,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Event",
     "Health",
     "HeldHost",
+    "LoggedAttempt",
     "Loop",
     "Quarantine",
     "Replay",

@@ -146,13 +146,9 @@ class Delivery(models.Model):
         return str(self.pk)
 
 
-class Attempt(models.Model):
+class AttemptFacts(models.Model):
     """One HTTP request for a delivery. Never our headers: they hold secrets."""
 
-    id = models.BigAutoField(primary_key=True)
-    delivery = models.ForeignKey(
-        Delivery, on_delete=models.DO_NOTHING, db_constraint=False, related_name="log"
-    )
     number = models.PositiveSmallIntegerField()
     started_at = models.DateTimeField()
     duration_ms = models.PositiveIntegerField()
@@ -163,7 +159,34 @@ class Attempt(models.Model):
     answer = models.BinaryField(help_text="The first 16 KiB of the response body.")
 
     class Meta:
-        db_table = "deliveries_attempt"
+        abstract = True
 
     def __str__(self) -> str:
         return f"attempt {self.number}"
+
+
+class Attempt(AttemptFacts):
+    """Any attempt, to be read: those that are logged, and those that lie with their delivery."""
+
+    pk = models.CompositePrimaryKey("delivery_id", "number")
+    delivery = models.ForeignKey(
+        Delivery, on_delete=models.DO_NOTHING, db_constraint=False, related_name="log"
+    )
+
+    class Meta:
+        db_table = "deliveries_any_attempt"
+        managed = False
+
+
+class LoggedAttempt(AttemptFacts):
+    """An attempt with a row of its own: any but a first one that was a success
+    (deliveries.engine.recording).
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    delivery = models.ForeignKey(
+        Delivery, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+
+    class Meta:
+        db_table = "deliveries_attempt"

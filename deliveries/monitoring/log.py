@@ -147,12 +147,17 @@ def format_time(time: datetime | None) -> str | None:
 # The latest attempts, through the log's index and not through a day of them.
 MEASURES = """
 WITH recent AS (
-  SELECT id, created_at FROM deliveries_delivery WHERE webhook_id = %(webhook)s AND attempts > 0
+  SELECT id, created_at, attempt_url, last_status, attempt_duration_ms FROM deliveries_delivery
+  WHERE webhook_id = %(webhook)s AND attempts > 0
   ORDER BY created_at DESC, event_id DESC LIMIT %(recent)s
 ), attempt AS (
+  SELECT last_status AS status, attempt_duration_ms AS duration_ms FROM recent
+  WHERE attempt_url IS NOT NULL
+  UNION ALL
   SELECT status, duration_ms FROM recent CROSS JOIN LATERAL (
     SELECT status, duration_ms FROM deliveries_attempt
     WHERE delivery_id = recent.id AND started_at >= recent.created_at) AS a
+  WHERE attempt_url IS NULL
 ), waiting AS (
   SELECT created_at FROM deliveries_delivery_open WHERE webhook_id = %(webhook)s
   ORDER BY created_at LIMIT %(most)s

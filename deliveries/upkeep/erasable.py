@@ -43,6 +43,10 @@ BLANK_ATTEMPTS = {
 UPDATE deliveries_attempt SET url = '', detail = '', answer = ''
 WHERE delivery_id = ANY(%(keys)s::uuid[]) AND (url, detail, answer) <> ('', '', '')
 """,
+    "attempts that lie with their delivery": """
+UPDATE deliveries_delivery SET attempt_url = '', attempt_answer = NULL
+WHERE id = ANY(%(keys)s::uuid[]) AND (attempt_url <> '' OR attempt_answer IS NOT NULL)
+""",
 }
 # The body stays JSON, for whoever reads it.
 BLANK_EVENTS = {

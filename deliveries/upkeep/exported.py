@@ -6,6 +6,8 @@ from deliveries.upkeep.erasable import walk_events, walk_log
 # How the engine works on it.
 WORKED_BY = ("step", "own_due_at", "claimed_by", "claimed_until", "crashes", "asked_until")
 COUNTED = ("asked_on", "asked_times", "archived_on")
+# Among the attempts.
+ATTEMPT = ("attempt_duration_ms", "attempt_url", "attempt_answer")
 
 register_exported(
     __name__,
@@ -23,13 +25,13 @@ register_exported(
         "deliveries_delivery",
         walk_log,
         kind="uuid",
-        without=(*WORKED_BY, *COUNTED),
+        without=(*WORKED_BY, *COUNTED, *ATTEMPT),
         order="created_at, event_id",
     ),
     Exported(
         "attempts",
         "each try to deliver, with the receiver's answer; what is no ASCII in it as \\ooo.",
-        "deliveries_attempt",
+        "deliveries_any_attempt",
         walk_log,
         key="delivery_id",
         kind="uuid",

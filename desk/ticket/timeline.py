@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from core.values.money import money_text
+from core.values.spellings import SearchKey
 from deliveries.models import Delivery, Event, State
 from shipments.labels import tracking_label
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
@@ -149,9 +150,11 @@ def delivery_marks(shipment: Shipment) -> list[TimelineMark]:
     A delivery is as old as its event, and ends no earlier: with the log's index, and weeks left
     out that ended before, the rows are found among hundreds of millions.
     """
-    own = Event.objects.filter(
-        company=shipment.company_id, tracking_number=shipment.tracking_number
-    ).order_by("-id")
+    number = shipment.tracking_number
+    spelled_alike = Event.objects.alias(number_key=SearchKey(F("tracking_number"))).filter(
+        company=shipment.company_id, number_key=SearchKey.of(number)
+    )
+    own = spelled_alike.filter(tracking_number=number).order_by("-id")
     events = {
         pk: (type_id, at)
         for pk, type_id, at, of in own.values_list("pk", "type_id", "created_at", "shipment_id")[

@@ -25,3 +25,12 @@ def test_prepares_statements_unless_a_pooler_stands_between(
     connection.close()
 
     assert found == prepared
+
+
+def test_leaves_out_comments_and_line_breaks_and_keeps_texts() -> None:
+    statement = """
+    SELECT '  -- it''s  ', x  -- a comment
+      ,  y
+    """
+
+    assert statements.compact(statement) == b"SELECT '  -- it''s  ', x , y"

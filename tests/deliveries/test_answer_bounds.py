@@ -9,7 +9,7 @@ from companies.models import Company
 from core.api.answer_sizes import MOST_BYTES
 from deliveries import publishing
 from deliveries.engine import recording
-from deliveries.models import Attempt, Delivery
+from deliveries.models import Attempt, Delivery, LoggedAttempt
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
 
@@ -58,8 +58,8 @@ def test_a_delivery_shows_its_newest_attempts(api: APIClient, company: Company) 
     recording.record_attempts([result(claim_one())])
     delivery = Delivery.objects.get()
     first = Attempt.objects.get()
-    Attempt.objects.bulk_create(
-        Attempt(
+    LoggedAttempt.objects.bulk_create(
+        LoggedAttempt(
             delivery_id=delivery.pk,
             number=number,
             started_at=first.started_at,

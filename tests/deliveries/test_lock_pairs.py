@@ -9,13 +9,22 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from deliveries import publishing
-from deliveries.engine import claiming, holding, lanes, leases, setting_aside, sharing
+from deliveries import publishing, redelivery
+from deliveries.engine import (
+    claiming,
+    holding,
+    lanes,
+    leases,
+    recording,
+    setting_aside,
+    sharing,
+)
 from deliveries.models import Delivery, Health, Replay
 from deliveries.on_demand import sample_delivery
 from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, rest_rows
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from tests import builders as build
+from tests.deliveries.test_recording import claim_one, result
 from tests.locks import MakePair, Pair, made_in, play, shown_elsewhere, shows, twice
 from webhooks.models import Webhook
 from webhooks.targets import host_in
@@ -57,6 +66,14 @@ def claim_the_same_retry() -> Pair:
     pair = claims_of_two_loops()
     Delivery.objects.update(step=1)
     return pair
+
+
+@shows("deliveries/redelivery.py::AGAIN")
+def send_the_same_again() -> Pair:
+    waiting_webhook()
+    recording.record_attempts([result(claim_one())])
+    delivery = Delivery.objects.get().pk
+    return twice(partial(redelivery.reopen, [delivery]), 1)
 
 
 @shows("deliveries/engine/lanes.py::TAKE")

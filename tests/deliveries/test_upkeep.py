@@ -13,7 +13,7 @@ from companies.services import set_active
 from core.mailing.jobs import send_mails
 from deliveries import jobs, publishing
 from deliveries.engine import pausing, recording
-from deliveries.models import OPEN, Attempt, Delivery, Event, Health, State
+from deliveries.models import OPEN, Attempt, Delivery, Event, Health, LoggedAttempt, State
 from deliveries.monitoring import backlog
 from deliveries.publishing import News
 from tests import builders as build
@@ -95,7 +95,7 @@ def age(days: int) -> None:
     Event.objects.update(created_at=then)
     Delivery.objects.update(created_at=then)
     Delivery.objects.exclude(archived_on=OPEN).update(finished_at=then, archived_on=then.date())
-    Attempt.objects.update(started_at=then)
+    LoggedAttempt.objects.update(started_at=then)
 
 
 def about_a_ticket(company: Company) -> News:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing
 from deliveries.engine import recording
-from deliveries.models import Attempt, Delivery, State
+from deliveries.models import Delivery, LoggedAttempt, State
 from desk.common.controls import show_in_page
 from desk.models import Storm
 from shipments.models import Surcharge, TrackingUpdate
@@ -116,7 +116,7 @@ def pages(company: Company) -> dict[str, int]:
     publishing.publish([news])
     failed = result(claim_one(), state=State.GIVEN_UP, status=500, answer=EVIL.encode())
     recording.record_attempts([failed])
-    Attempt.objects.update(detail=EVIL)
+    LoggedAttempt.objects.update(detail=EVIL)
     Webhook.objects.update(active=False)
     storm = Storm.objects.create(carrier_name=EVIL, hour=now, found=9, usual=1, title=EVIL)
     storm.tickets.add(raw)

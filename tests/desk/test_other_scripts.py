@@ -174,3 +174,19 @@ def test_the_log_of_deliveries_finds_every_spelling_of_a_number(
     log = api.get(f"/webhooks/{webhook.pk}/deliveries", {"tracking_number": asked}).json()
 
     assert [one["shipment_id"] for one in log["data"]] == [5]
+
+
+def test_the_log_of_deliveries_finds_a_number_of_signs(api: APIClient, company: Company) -> None:
+    webhook = build.webhook(company)
+    publishing.publish(
+        [
+            build.news(company, 5, tracking_number="---"),
+            build.news(company, 6, tracking_number="--"),
+            build.news(company, 7, tracking_number=""),
+        ]
+    )
+    offer_only("event_signs", "event_number")
+
+    log = api.get(f"/webhooks/{webhook.pk}/deliveries", {"tracking_number": "---"}).json()
+
+    assert [one["shipment_id"] for one in log["data"]] == [5]

@@ -8,11 +8,12 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.db import connection
 from django.utils import timezone
 
 from companies.models import ApiToken, Company, KeptAnswer
 from core.models import FailedRow, Mail
-from deliveries.models import OPEN, Attempt, Delivery, Event, State
+from deliveries.models import OPEN, Delivery, Event, LoggedAttempt, State
 from desk.models import SavedView
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tests import builders as build
@@ -130,8 +131,13 @@ def sent(company: Company, webhooks: list[Webhook], word: str) -> None:
                 created_at=now,
                 archived_on=archived_on,
                 finished_at=now if state else None,
+                attempts=1,
+                first_attempt_at=now,
             )
-            Attempt.objects.create(
+            if state == State.DELIVERED:
+                lay_attempt_with(delivery, word)
+                continue
+            LoggedAttempt.objects.create(
                 delivery=delivery,
                 number=1,
                 started_at=now,
@@ -140,6 +146,15 @@ def sent(company: Company, webhooks: list[Webhook], word: str) -> None:
                 detail=word,
                 answer=word.encode(),
             )
+
+
+def lay_attempt_with(delivery: Delivery, word: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE deliveries_delivery SET attempt_url = %s, attempt_duration_ms = 5,"
+            " attempt_answer = %s WHERE id = %s",
+            [f"https://{word}.example.com/in", word.encode(), delivery.pk],
+        )
 
 
 def told(company: Company, word: str, number: int) -> Shipment:

@@ -19,7 +19,7 @@ LONGEST_MS = 1000.0
 # What the sender has written down of its attempts that ended.
 ATTEMPTS = """
 SELECT attempt.duration_ms, attempt.error FROM deliveries_delivery AS delivery
-JOIN deliveries_attempt AS attempt ON attempt.delivery_id = delivery.id
+JOIN deliveries_any_attempt AS attempt ON attempt.delivery_id = delivery.id
 WHERE delivery.webhook_id = %s
 """
 

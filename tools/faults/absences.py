@@ -55,7 +55,9 @@ def worker_away(
         before = len(receiver.log)
         alone = until(lambda: len(receiver.log) > before)
     until(nothing_waits)
-    twice = Attempt.objects.values("delivery_id").annotate(times=Count("pk")).filter(times__gt=1)
+    twice = (
+        Attempt.objects.values("delivery_id").annotate(times=Count("number")).filter(times__gt=1)
+    )
     return {
         **ledger.summary(receiver.log, steady.events, webhook.secret),
         "claimed_by_the_one_that_went": len(held),
