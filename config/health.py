@@ -9,8 +9,7 @@ from typing import Any
 
 from celery import current_app
 from django.apps import apps
-from django.db import OperationalError, connection, transaction
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from kombu import Producer, Queue
@@ -72,10 +71,19 @@ def database_disk() -> str:
 
 
 def migrations() -> str:
-    applied = MigrationRecorder(connection).applied_migrations()
-    if missing := shipped_migrations() - applied.keys():
+    if missing := shipped_migrations() - applied_migrations():
         raise RuntimeError(f"{len(missing)} migrations are not applied: run manage.py migrate")
     return "applied"
+
+
+def applied_migrations() -> set[tuple[str, str]]:
+    """Return the app and name of each; none where nothing was ever migrated."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT app, name FROM django_migrations")
+            return set(cursor.fetchall())
+    except ProgrammingError:
+        return set()
 
 
 @cache

@@ -40,6 +40,16 @@ def load_pages() -> None:
         get_template(name)
 
 
+def load_migrations() -> None:
+    """Look, before processes are forked, which migrations there are, as GET /readyz asks."""
+    import_string("config.health.shipped_migrations")()
+
+
+def load_description() -> None:
+    """Make what GET /schema answers, once for all processes that are forked afterwards."""
+    import_string("config.pages.Description").load()
+
+
 def settle() -> None:
     """Take what is loaded by now out of the garbage collector's rounds.
 
