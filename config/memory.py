@@ -25,7 +25,11 @@ def load_broker() -> None:
 
 
 # They import what apps register. By name: models cannot be imported before Django is set up.
-LOADERS = ("core.jobs.job.all_jobs", "core.watch.doctor.load_checks")
+LOADERS = (
+    "core.jobs.job.all_jobs",
+    "core.watch.doctor.load_checks",
+    "core.health.postgresql.shipped_migrations",
+)
 
 
 def load_registered() -> None:
@@ -41,6 +45,11 @@ def load_pages() -> None:
         trans_real.translation(code)
     for name in FIRST_TEMPLATES:
         get_template(name)
+
+
+def load_description() -> None:
+    """Make what GET /schema answers, once for all processes that are forked afterwards."""
+    import_string("config.pages.Description").load()
 
 
 def settle() -> None:

@@ -13,8 +13,14 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, transaction
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.utils import ConnectionHandler
 from psycopg.errors import ConfigurationLimitExceeded, DiskFull
 
@@ -279,10 +285,17 @@ def database_disk() -> str:
 @register("Run manage.py migrate.")
 @part(gauge=False)
 def migrations() -> str:
-    applied = MigrationRecorder(connection).applied_migrations()
-    if missing := shipped_migrations() - applied.keys():
+    if missing := shipped_migrations() - applied_migrations():
         raise RuntimeError(f"{len(missing)} migrations are not applied: run manage.py migrate")
     return "applied"
+
+
+def applied_migrations() -> set[tuple[str, str]]:
+    """Return the app and name of each; none where nothing was ever migrated."""
+    try:
+        return set(rows_of("SELECT app, name FROM django_migrations"))
+    except ProgrammingError:
+        return set()
 
 
 @cache
