@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Field, Model, QuerySet
 from django.forms import Field as FormField
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 from core.values.spellings import plain_digits
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         change_form_after_template: ClassVar[str | None]
         change_form_outer_before_template: ClassVar[str | None]
         change_form_outer_after_template: ClassVar[str | None]
+
+        def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]: ...
 
     class TabularInline(admin.TabularInline[Any, Any]):
         pass
@@ -48,6 +50,17 @@ else:
         ) -> tuple[QuerySet[Any], bool]:
             """Search with ASCII digits and joined marks, as rows are stored."""
             return super().get_search_results(request, queryset, plain_digits(search_term))
+
+        def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+            """What the page of a row shows beside its fields."""
+            return {}
+
+        def render_change_form(
+            self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        ) -> HttpResponse:
+            if kwargs.get("obj") is not None:
+                context |= self.context_beside(request, kwargs["obj"])
+            return super().render_change_form(request, context, *args, **kwargs)
 
     class TabularInline(NoRowScripts, unfold.TabularInline):
         pass

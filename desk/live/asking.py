@@ -20,13 +20,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 
 from companies.known_callers import CALLERS
 from core.data import statements
+from desk.common.pages import ASSIGN_TICKET, VIEW_TICKET
 from desk.common.session_store import stored_key
 from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues
 from tickets.models import Agent
 
 ADDRESS = "/admin/live/"
-VIEW = "tickets.view_ticket"
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
 MOST_ROWS = 200
@@ -128,11 +128,11 @@ def forget_asker(sender: Any, request: HttpRequest, **_: Any) -> None:
 def live_page(request: HttpRequest) -> HttpResponse:
     """Answers who is signed in and remembers them; 401 for everybody else."""
     user = request.user
-    allowed = admin.site.has_permission(request) and user.has_perm(VIEW)
+    allowed = admin.site.has_permission(request) and user.has_perm(VIEW_TICKET)
     if not user.is_authenticated or not allowed:
         return HttpResponse(status=401)
     me = Agent.objects.filter(user=user.pk).values_list("pk", flat=True).first()
-    leads = user.has_perm("tickets.assign_ticket")
+    leads = user.has_perm(ASSIGN_TICKET)
     asker = Asker(user.pk, me, leads, monotonic() + KNOWN_SECONDS, user.password)
     if request.session.session_key:
         ASKERS.keep(request.session.session_key, asker)

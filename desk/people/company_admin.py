@@ -3,7 +3,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -43,19 +43,8 @@ class CompanyAdmin(ModelAdmin):
     show_full_result_count = False
     change_form_outer_before_template = "admin/companies/company/overview.html"
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        company: Company | None = self.get_object(request, object_id)
-        context: dict[str, Any] = {}
-        if company is not None and self.has_view_permission(request, company):
-            context["overview"] = company_overview(company, request.user)
-        context |= extra_context or {}
-        return super().change_view(request, object_id, form_url, context)
+    def context_beside(self, request: HttpRequest, row: Company) -> dict[str, Any]:
+        return {"overview": company_overview(row, request.user)}
 
     def formfield_for_dbfield(
         self, db_field: Any, request: HttpRequest, **options: Any

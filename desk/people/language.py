@@ -4,12 +4,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from django.conf import settings
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
@@ -17,6 +16,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from core.values.zones import known_zones, zone_named
 from desk.common.cache import cached
 from desk.common.generics import ModelForm
+from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.models import Preferences
 
@@ -93,6 +93,7 @@ class PreferencesForm(ModelForm[Preferences]):
         }
 
 
+@desk_page()
 def preferences_page(request: StaffRequest) -> HttpResponse:
     """GET shows what is chosen, POST chooses; a zone that does not exist is refused."""
     saved = Preferences.objects.filter(user=request.user).first()
@@ -107,12 +108,12 @@ def preferences_page(request: StaffRequest) -> HttpResponse:
         with translation.override(reading_of(request.user).language):
             messages.success(request, gettext("Saved."))
         return redirect("desk_preferences")
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Language and time zone"),
-        "form": form,
-        "zones": known_zones(),
-        "deployment_zone": settings.DESK_TIME_ZONE,
-    }
-    status = 400 if form.errors else 200
-    return TemplateResponse(request, "admin/preferences.html", context, status=status)
+    return draw(
+        request,
+        "admin/preferences.html",
+        gettext("Language and time zone"),
+        status=400 if form.errors else 200,
+        form=form,
+        zones=known_zones(),
+        deployment_zone=settings.DESK_TIME_ZONE,
+    )

@@ -27,7 +27,7 @@ from desk.common.controls import foreign_column
 from desk.common.requests import StaffRequest, staff
 from desk.common.times import local_text
 from desk.people import second_factor
-from desk.people.agent_admin import tell_what_is_left
+from desk.people.agent_pages import tell_what_is_left
 from tickets.agents import wake_assignment
 from tickets.models import Agent
 

@@ -1,12 +1,10 @@
 """Names for what somebody has begun to type: the choices of the list's filters."""
 
-from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.http import Http404, HttpRequest, JsonResponse
-from django.urls import URLPattern, path
 
 from core.data.reading_order import reading_key
-from desk.common.admin_base import ModelAdmin
+from desk.common.pages import VIEW_TICKET, desk_page
 from desk.common.search_names import agents_like, companies_like
 
 MOST = 10
@@ -60,16 +58,10 @@ def agent_logins(begin: str) -> list[str]:
 ASKED = {"agent": agent_logins, "company": company_names, "carrier": carrier_names}
 
 
-class AutocompletePages(ModelAdmin):
-    def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(self.names_page)
-        return [path("names/", page, name="tickets_ticket_names"), *super().get_urls()]
-
-    def names_page(self, request: HttpRequest) -> JsonResponse:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        what = request.GET.get("what", "")
-        if what not in ASKED:
-            raise Http404
-        begin = request.GET.get("begin", "").replace("\x00", "")[:100]
-        return JsonResponse({"names": ASKED[what](begin)})
+@desk_page(VIEW_TICKET)
+def names_page(request: HttpRequest) -> JsonResponse:
+    what = request.GET.get("what", "")
+    if what not in ASKED:
+        raise Http404
+    begin = request.GET.get("begin", "").replace("\x00", "")[:100]
+    return JsonResponse({"names": ASKED[what](begin)})

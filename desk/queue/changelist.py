@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, cast
 from urllib.parse import urlencode
 
+from django.contrib import admin
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Page
 from django.db.models import F, QuerySet
@@ -231,3 +232,9 @@ class OpenedList(TicketChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         """None."""
+
+
+def ticket_list(request: HttpRequest) -> TicketChangeList:
+    """The list that the address of this request asks for. Raises what the admin's list raises."""
+    tickets = admin.site.get_model_admin(Ticket)
+    return cast(TicketChangeList, tickets.get_changelist_instance(request))

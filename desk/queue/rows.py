@@ -22,6 +22,7 @@ from desk.common.times import distance, iso_utc, local_text, snoozed_text
 from shipments.models import Shipment
 from tickets.changes.snoozing import asleep_until
 from tickets.models import Comment, Ticket
+from tickets.models.tickets import TicketQuerySet
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import By
@@ -152,15 +153,19 @@ def said_by(peek: Peek) -> str:
     return gettext("company") if peek.by == By.COMPANY else gettext("agent")
 
 
+def listed_tickets() -> TicketQuerySet:
+    """All tickets, each with the names that a list says."""
+    return Ticket.objects.select_related("company", "type", "agent__user")
+
+
 class TicketRows(ModelAdmin):
     """The columns of the list."""
 
     list_display = ("ticket", "status_pill", "agent_name", "due", "filing", "updated")
     list_display_links = None
-    list_select_related = ("company", "type", "agent__user")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Ticket]:
-        return super().get_queryset(request).select_related(*self.list_select_related)
+        return listed_tickets()
 
     @admin.display(description=gettext_lazy("ticket"))
     def ticket(self, ticket: Ticket) -> SafeString:

@@ -7,15 +7,15 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
+from desk.common.pages import VIEW_TICKET
 from desk.common.requests import staff
 from desk.queue import queues, views
 
-VIEW = "tickets.view_ticket"
 LIST = "admin:tickets_ticket_changelist"
 # Title, icon, page and the permission to see it.
 OTHERS = (
     (gettext_noop("New ticket"), "add_circle", "admin:tickets_ticket_new", "tickets.add_ticket"),
-    (gettext_noop("Overview"), "monitoring", "admin:index", VIEW),
+    (gettext_noop("Overview"), "monitoring", "admin:index", VIEW_TICKET),
     (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
     (gettext_noop("Reports"), "summarize", "desk_report", "desk.view_figures"),
     (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
@@ -114,7 +114,7 @@ SELDOM = {
 def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, Any]]:
     """The groups of the side bar; with `seldom`, all pages that the user may see."""
     groups = []
-    if request.user.has_perm(VIEW):
+    if request.user.has_perm(VIEW_TICKET):
         saved = view_items(request)
         lit = any(item["active"](request) for item in saved)
         groups.append({"title": gettext("Queues"), "items": queue_items(request, elsewhere=lit)})
