@@ -12,7 +12,7 @@ from desk.palette import pages as palette_pages
 from desk.people import (
     agent_pages,
     audit_pages,
-    language,
+    preference_pages,
     reset_pages,
     second_factor_pages,
     session_pages,
@@ -52,7 +52,7 @@ urlpatterns = [
     path("figures/<slug:slug>.csv", dashboard.export_table, name="desk_export"),
     path("audit/", audit_pages.audit_page, name="desk_audit"),
     path("audit.csv", audit_pages.audit_file, name="desk_audit_file"),
-    path("preferences/", language.preferences_page, name="desk_preferences"),
+    path("preferences/", preference_pages.preferences_page, name="desk_preferences"),
     path("sessions/", session_pages.own_sessions_page, name="desk_sessions"),
     path("sessions/<int:user_id>/", session_pages.user_sessions_page, name="desk_user_sessions"),
     path("live/", asking.live_page, name="desk_live"),

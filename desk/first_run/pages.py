@@ -20,7 +20,8 @@ from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.first_run import adding_macros, filing, hours, ready_macros, steps
 from desk.models import Macro, Preferences
-from desk.people.language import PreferencesForm, save_preferences
+from desk.people.language import save_preferences
+from desk.people.preference_pages import PreferencesForm
 from tickets.models import Agent, FilingRule, ReasonCode
 from tickets.models.carriers import some_carriers
 

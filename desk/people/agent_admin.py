@@ -1,6 +1,6 @@
 """Agents as leads see them: what they take, when they are there, and what they leave behind."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.contrib import admin
 from django.db import models
@@ -11,13 +11,11 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from desk.common.admin_base import ModelAdmin, NamedInline
 from desk.common.forms import Workload
+from desk.common.generics import WithAnnotations
 from desk.people.agent_pages import propose_to_hand_over
 from tickets import agents
 from tickets.models import Absence, Agent, Shift
 from tickets.models.agents import AgentQuerySet
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 
 class ShiftInline(NamedInline):
@@ -38,8 +36,6 @@ class AgentAdmin(ModelAdmin):
 
     list_display = ("user", "there", "available", "carries", "time_zone", "last_assigned_at")
     list_filter = ("available",)
-    list_per_page = 25
-    show_full_result_count = False
     search_fields = ("user__username",)
     fields = (
         "user",
@@ -67,11 +63,11 @@ class AgentAdmin(ModelAdmin):
         return False
 
     @admin.display(boolean=True, description=gettext_lazy("available now"))
-    def there(self, agent: "WithAnnotations[Agent, Workload]") -> bool:
+    def there(self, agent: WithAnnotations[Agent, Workload]) -> bool:
         return agent.there
 
     @admin.display(description=gettext_lazy("active tickets"))
-    def carries(self, agent: "WithAnnotations[Agent, Workload]") -> str:
+    def carries(self, agent: WithAnnotations[Agent, Workload]) -> str:
         counts = {"load": agent.load, "capacity": agent.capacity}
         return gettext("%(load)d of %(capacity)d") % counts
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import timedelta
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +16,7 @@ from core.values.zones import in_zone
 from deliveries.monitoring.log import BadCursor
 from desk.common import csv_files
 from desk.common.pages import desk_page, draw
+from desk.common.times import midnight
 from desk.people.audit_trail import Act, Asked, act_place, acts, known
 
 VIEW = "companies.view_auditentry"
@@ -66,14 +67,10 @@ class AuditForm(forms.Form):
     def asked(self) -> Asked:
         given = dict(self.cleaned_data)
         since, until = given.pop("since"), given.pop("until")
-        last = until + timedelta(days=1) if until else None
-        return Asked(since=day_start(since), until=day_start(last), **given)
-
-
-def day_start(day: date | None) -> datetime | None:
-    if day is None:
-        return None
-    return datetime.combine(day, time.min, timezone.get_current_timezone())
+        first = midnight(since) if since else None
+        return Asked(
+            since=first, until=midnight(until + timedelta(days=1)) if until else None, **given
+        )
 
 
 @desk_page(VIEW)

@@ -39,8 +39,6 @@ class CompanyAdmin(ModelAdmin):
     search_fields = ("name",)
     readonly_fields = ("left",)
     inlines = (TokenInline,)
-    list_per_page = 25
-    show_full_result_count = False
     change_form_outer_before_template = "admin/companies/company/overview.html"
 
     def context_beside(self, request: HttpRequest, row: Company) -> dict[str, Any]:

@@ -94,8 +94,6 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     add_fieldsets = ((None, {"fields": ("username", "password1", "password2", "email")}),)
     actions = ("remove_second_factor",)
     change_form_outer_before_template = "admin/auth/user/before.html"
-    list_per_page = 25
-    show_full_result_count = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
         fixed = ["last_login", "date_joined"]

@@ -1,25 +1,15 @@
 """Names for what somebody has begun to type: the choices of the list's filters."""
 
-from django.db import connection
 from django.http import Http404, HttpRequest, JsonResponse
 
 from core.data.reading_order import reading_key
+from core.data.statements import distinct_values, read_rows
 from desk.common.pages import VIEW_TICKET, desk_page
 from desk.common.search_names import agents_like, companies_like
 
 MOST = 10
-# Looks at one entry of the index for each name that it offers.
-CARRIERS = """
-WITH RECURSIVE name AS (
-  (SELECT carrier_name FROM tickets_ticket WHERE carrier_name >= %s AND carrier_name <> ''
-   ORDER BY carrier_name LIMIT 1)
-  UNION ALL
-  SELECT (SELECT carrier_name FROM tickets_ticket WHERE carrier_name > name.carrier_name
-          ORDER BY carrier_name LIMIT 1)
-  FROM name WHERE name.carrier_name IS NOT NULL
-)
-SELECT carrier_name FROM name WHERE carrier_name IS NOT NULL LIMIT %s
-"""
+BEGUN = "carrier_name >= %s AND carrier_name <> ''"
+CARRIERS = f"{distinct_values('tickets_ticket', 'carrier_name', BEGUN)} LIMIT %s"
 FIRST_COMPANIES = """
 SELECT name FROM companies_company ORDER BY reading_order(name) COLLATE "C" LIMIT %s
 """
@@ -30,13 +20,11 @@ ORDER BY reading_order(person.username) COLLATE "C" LIMIT %s
 
 
 def fetch_names(statement: str, *given: str | int) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, given)
-        return [name for (name,) in cursor.fetchall()]
+    return [name for (name,) in read_rows(statement, given)]
 
 
 def carrier_names(begin: str) -> list[str]:
-    return sorted(fetch_names(CARRIERS, begin, MOST), key=reading_key)
+    return sorted(fetch_names(CARRIERS, begin, begin, MOST), key=reading_key)
 
 
 def company_names(begin: str) -> list[str]:

@@ -29,10 +29,8 @@ class ListPages(TicketRows):
     list_filter_submit = True
     list_fullwidth = True
     list_before_template = "desk/list_head.html"
-    list_per_page = 25
     list_max_show_all = 0
     paginator = CappedPaginator
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     # Named so that there is a box to search with; TicketList is what searches.
     search_fields = ("id",)

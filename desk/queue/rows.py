@@ -1,7 +1,7 @@
 """What one row of the list of tickets says."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -18,6 +18,7 @@ from core.values.money import money_text
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
 from desk.common.controls import isolated
+from desk.common.generics import WithAnnotations
 from desk.common.times import distance, iso_utc, local_text, snoozed_text
 from shipments.models import Shipment
 from tickets.changes.snoozing import asleep_until
@@ -26,9 +27,6 @@ from tickets.models.tickets import TicketQuerySet
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import By
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 PEEK = 120
 ROW = (
@@ -58,7 +56,7 @@ class Extras(TypedDict):
     peek: Peek
 
 
-def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]":
+def with_peeks(tickets: list[Ticket]) -> list[WithAnnotations[Ticket, Extras]]:
     """Each with `peek`: one query for a page, which reads one comment of a ticket."""
     last = Comment.objects.filter(ticket=OuterRef("pk")).order_by("-pk")
     # An id that is another company's says nothing about this ticket's parcel.
@@ -76,7 +74,7 @@ def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]"
         pk: Peek(tracking or "", carrier or "", by or "", bool(public), text or "", until)
         for pk, tracking, carrier, by, public, until, text in listed
     }
-    rows = cast("list[WithAnnotations[Ticket, Extras]]", tickets)
+    rows = cast(list[WithAnnotations[Ticket, Extras]], tickets)
     for ticket in rows:
         peek = found.get(ticket.pk, Peek())
         if not peek.text:

@@ -12,9 +12,9 @@ from django.utils.translation import gettext
 from companies.models import Company
 from core.data.reading_order import reading_key
 from core.values.ids import read_id
-from core.values.spellings import same_text, typed_id
 from desk.common import csv_files
 from desk.common.pages import desk_page, draw
+from desk.common.search_names import company_called
 from desk.reports import report_tables
 from desk.reports.counting import Narrowed
 from desk.reports.dashboard import MAY_SEE, download_table, typed
@@ -77,10 +77,7 @@ class Question:
     def company_named(self, name: str) -> Company | None:
         if not name:
             return None
-        if name.isdecimal():
-            found = Company.objects.filter(pk=typed_id(name) or 0).first()
-        else:
-            found = Company.objects.filter(same_text("name", name)).order_by("pk").first()
+        found = company_called(name)
         if found is None:
             self.errors.append(gettext("Company: there is none of this name."))
         return found

@@ -72,7 +72,6 @@ class ReasonCodeAdmin(ModelAdmin):
     )
     formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
     list_per_page = 50
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
     code_text = foreign_column("code")
@@ -111,7 +110,6 @@ class ApprovalLimitAdmin(ModelAdmin):
     list_select_related = ("agent__user",)
     fields = ("agent", ("amount", "currency"))
     list_per_page = 50
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
     @admin.display(description=_("amount"), ordering="amount")

@@ -1,6 +1,6 @@
 """Ticket types, as operators set them up."""
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.contrib import admin
 from django.db.models import Count, OuterRef, QuerySet, Subquery
@@ -12,10 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy, pgettext
 
 from desk.common.admin_base import ModelAdmin
+from desk.common.generics import WithAnnotations
 from tickets.models import Ticket, TicketType
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 
 class OpenTickets(TypedDict):
@@ -60,7 +58,7 @@ class TicketTypeAdmin(ModelAdmin):
         return pgettext("ticket type", one.description)
 
     @admin.display(description=gettext_lazy("open tickets"))
-    def open_tickets(self, one: "WithAnnotations[TicketType, OpenTickets]") -> SafeString | str:
+    def open_tickets(self, one: WithAnnotations[TicketType, OpenTickets]) -> SafeString | str:
         """Those of a type that is no longer offered go on (decision N27)."""
         address = f"{reverse('admin:tickets_ticket_changelist')}?queue=open&type={one.pk}"
         return format_html('<a class="underline" href="{}">{}</a>', address, one.number)

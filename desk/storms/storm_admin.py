@@ -1,6 +1,6 @@
 """Storms at the desk: leads open, dismiss, answer and close them, everybody else reads."""
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 from uuid import uuid4
 
 from django.contrib import admin
@@ -12,11 +12,9 @@ from unfold.decorators import display
 
 from desk.common.admin_base import ModelAdmin, ReadOnly
 from desk.common.controls import foreign_column, isolated
+from desk.common.generics import WithAnnotations
 from desk.models import Storm
 from desk.storms import storm_pages
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 MOST_SHOWN = 25
 # Unfold's decorator takes it, and is annotated as if it did not.
@@ -43,10 +41,8 @@ class StormAdmin(ReadOnly, ModelAdmin):
         "hour",
     )
     list_filter = ("state",)
-    list_per_page = 25
     ordering = ("-pk",)
     sortable_by = ()
-    show_full_result_count = False
     change_form_template = "admin/desk/storm/change_form.html"
     fields = readonly_fields = (
         "carrier_name_text",
@@ -77,7 +73,7 @@ class StormAdmin(ReadOnly, ModelAdmin):
         return isolated(str(storm))
 
     @admin.display(description=gettext_lazy("tickets"))
-    def linked(self, storm: "WithAnnotations[Storm, Linked]") -> int:
+    def linked(self, storm: WithAnnotations[Storm, Linked]) -> int:
         return storm.number
 
     def context_beside(self, request: HttpRequest, row: Storm) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.models import Company
 from core.values.ids import LARGEST_ID
-from core.values.spellings import same_text, typed_id
 from desk.common.pages import desk_page, draw
+from desk.common.search_names import company_called
 from desk.support import delivery_details, lookup
 from webhooks.event_types import registry
 
@@ -74,10 +74,7 @@ def company_given(typed: str) -> Company | None:
     text = typed.strip()
     if not text:
         return None
-    if text.isdecimal():
-        company = Company.objects.filter(pk=typed_id(text) or 0).first()
-    else:
-        company = Company.objects.filter(same_text("name", text)).order_by("pk").first()
+    company = company_called(text)
     if company is None:
         raise forms.ValidationError(gettext("Company not found."))
     return company

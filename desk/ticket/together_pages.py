@@ -1,7 +1,7 @@
 """What is sent from a ticket's page to work on it together: hand over, watch, link."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 
 from core.values.ids import read_id
 from desk.common.forms import Workload
+from desk.common.generics import WithAnnotations
 from desk.common.pages import CHANGE_TICKET, desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.common.times import snoozed_text
@@ -29,9 +30,6 @@ from tickets.changes.seen import require_seen
 from tickets.changes.snoozing import NotSnoozed
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 MOST_OFFERED = 8
 
@@ -175,7 +173,7 @@ def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
         or mentions.fold(one.first_name).startswith(begun)
     ][:MOST_OFFERED]
     agents = Agent.objects.filter(pk__in=found).by_name().select_related("user")
-    seen = cast("Iterable[WithAnnotations[Agent, Workload]]", agents.with_loads().with_presence())
+    seen = cast(Iterable[WithAnnotations[Agent, Workload]], agents.with_loads().with_presence())
     return [
         {
             "name": agent.user.get_username(),
