@@ -83,16 +83,24 @@ class ShortPaginator(Paginator[Model]):
         return self.object_list[:MOST_COUNTED].count()
 
 
-class ReadOnly:
-    """For an admin page or an inline: nothing is added, changed or deleted on it."""
+class NeverAdded:
+    """For an admin page or an inline, which adds no rows."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+
+class NeverDeleted:
+    """For an admin page, which deletes no rows."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnly(NeverAdded, NeverDeleted):
+    """For an admin page or an inline: nothing is added, changed or deleted on it."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 

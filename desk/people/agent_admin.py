@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
-from desk.common.admin_base import ModelAdmin, NamedInline
+from desk.common.admin_base import ModelAdmin, NamedInline, NeverAdded, NeverDeleted
 from desk.common.forms import Workload
 from desk.common.generics import WithAnnotations
 from desk.people.agent_pages import propose_to_hand_over
@@ -31,7 +31,7 @@ class AbsenceInline(NamedInline):
 
 
 @admin.register(Agent)
-class AgentAdmin(ModelAdmin):
+class AgentAdmin(NeverAdded, NeverDeleted, ModelAdmin):
     """Made by an invitation or a command, which also give the permissions."""
 
     list_display = ("user", "there", "available", "carries", "time_zone", "last_assigned_at")
@@ -55,12 +55,6 @@ class AgentAdmin(ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
         everybody = cast(AgentQuerySet, super().get_queryset(request))
         return everybody.select_related("user").with_loads().with_presence()
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
-        return False
 
     @admin.display(boolean=True, description=gettext_lazy("available now"))
     def there(self, agent: WithAnnotations[Agent, Workload]) -> bool:

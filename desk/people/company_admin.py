@@ -11,14 +11,14 @@ from companies import services
 from companies.models import ApiToken, Company
 from core.values.zones import known_zones
 from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
-from desk.common.admin_base import ModelAdmin, TabularInline
+from desk.common.admin_base import ModelAdmin, NeverAdded, NeverDeleted, TabularInline
 from desk.common.controls import foreign_column
 from desk.people.company_overview import company_overview
 from tickets.models import Ticket
 from webhooks.models import Webhook
 
 
-class TokenInline(TabularInline):
+class TokenInline(NeverAdded, TabularInline):
     """What may be known of a token. Issuing one is a command: it is shown once, to one person."""
 
     model = ApiToken
@@ -27,12 +27,9 @@ class TokenInline(TabularInline):
     extra = 0
     can_delete = False
 
-    def has_add_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
-        return False
-
 
 @admin.register(Company)
-class CompanyAdmin(ModelAdmin):
+class CompanyAdmin(NeverDeleted, ModelAdmin):
     name_text = foreign_column("name")
     list_display = ("name_text", "active", "plan", "contact_email", "created_at")
     list_filter = ("active",)
@@ -57,9 +54,6 @@ class CompanyAdmin(ModelAdmin):
         """What was erased stays as it is."""
         erased = obj is not None and obj.erased_at is not None
         return not erased and super().has_change_permission(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
-        return False
 
     @admin.display(description=gettext_lazy("open and waiting"))
     def left(self, company: Company) -> str:

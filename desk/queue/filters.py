@@ -146,17 +146,24 @@ class OpenedTo(DayFilter):
         return tickets.filter(created_at__lt=end) if end else tickets
 
 
-class FigureFilter(SelectFilter):
-    """The tickets behind a figure of a report. Nobody types it: a report leads here."""
-
-    title = gettext_lazy("report")
-    parameter_name = "figure"
+class LinkedFilter(SelectFilter):
+    """A filter that nobody types: another page leads here."""
 
     def has_output(self) -> bool:
         return bool(self.value())
 
     def offered(self) -> list[tuple[str, str]]:
         return [(self.value(), self.says())]
+
+    def says(self) -> str:
+        raise NotImplementedError
+
+
+class FigureFilter(LinkedFilter):
+    """The tickets behind a figure of a report."""
+
+    title = gettext_lazy("report")
+    parameter_name = "figure"
 
     def says(self) -> str:
         found = measures.from_address(self.value())
@@ -172,29 +179,25 @@ class FigureFilter(SelectFilter):
         return tickets.filter(measures.figure_condition(*found)) if found else tickets.none()
 
 
-class StormFilter(SelectFilter):
-    """The tickets of a storm, whatever has become of them. The storm's page leads here."""
+class StormFilter(LinkedFilter):
+    """The tickets of a storm, whatever has become of them."""
 
     title = gettext_lazy("storm")
     parameter_name = "storm"
 
-    def has_output(self) -> bool:
-        return bool(self.value())
-
     def number(self) -> int:
         return read_id(self.value()) or 0
 
-    def offered(self) -> list[tuple[str, str]]:
-        found = Storm.objects.filter(pk=self.number()).first()
-        return [(self.value(), str(found or gettext("unknown")))]
+    def says(self) -> str:
+        return str(Storm.objects.filter(pk=self.number()).first() or gettext("unknown"))
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         linked = Storm.tickets.through.objects.filter(storm=self.number())
         return tickets.filter(pk__in=linked.values("ticket"))
 
 
-class AutomationFilter(FigureFilter):
-    """The tickets that an automation would touch. Its page leads here."""
+class AutomationFilter(LinkedFilter):
+    """The tickets that an automation would touch."""
 
     title = gettext_lazy("automation")
     parameter_name = "automation"

@@ -14,7 +14,8 @@ from desk.queue.filters import FILTERS
 from desk.queue.places import DEADLINES
 from desk.queue.queues import TO_FILE, current_queue
 from desk.queue.rows import TicketRows
-from desk.queue.search import exact_ticket, terms_of
+from desk.queue.search import terms_of
+from desk.queue.search_tickets import exact_ticket
 from tickets.labels import move_verb
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES

@@ -15,28 +15,10 @@ from desk.common import search_names, search_terms
 from desk.common.search_names import Name
 from desk.common.search_terms import Terms
 from desk.queue import search_statements
-from desk.queue.search_tickets import (
-    Matches,
-    exact_ticket,
-    search_parameters,
-    search_tickets,
-)
+from desk.queue.search_tickets import exact_ticket, search_parameters, search_tickets
 from shipments.carriers import carrier_key
 from tickets.labels import status_label, type_label
 from tickets.models import Ticket
-
-__all__ = [
-    "Hit",
-    "Matches",
-    "SearchHits",
-    "Terms",
-    "exact_ticket",
-    "find",
-    "find_near",
-    "palette",
-    "search_tickets",
-    "terms_of",
-]
 
 MOST_OFFERED = 10
 MOST_OF_OTHERS = 5

@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from core.data.reading_order import ReadingOrder
 from core.values.currencies import CURRENCIES
 from core.values.money import money_number
-from desk.common.admin_base import ModelAdmin
+from desk.common.admin_base import ModelAdmin, NeverDeleted
 from desk.common.controls import foreign_column
 from desk.common.generics import ModelForm
 from desk.common.language_fields import entered_texts, initial_texts, language_fields
@@ -57,7 +57,7 @@ ReasonCodeForm.declared_fields |= NAMES
 
 
 @admin.register(ReasonCode)
-class ReasonCodeAdmin(ModelAdmin):
+class ReasonCodeAdmin(NeverDeleted, ModelAdmin):
     """A code that decisions have is never deleted, only switched off."""
 
     form = ReasonCodeForm
@@ -80,9 +80,6 @@ class ReasonCodeAdmin(ModelAdmin):
         self, request: HttpRequest, obj: ReasonCode | None = None
     ) -> tuple[str, ...]:
         return () if obj is None else ("code",)
-
-    def has_delete_permission(self, request: HttpRequest, obj: ReasonCode | None = None) -> bool:
-        return False
 
 
 class ApprovalLimitForm(ModelForm[ApprovalLimit]):

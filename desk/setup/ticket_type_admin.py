@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy, pgettext
 
-from desk.common.admin_base import ModelAdmin
+from desk.common.admin_base import ModelAdmin, NeverDeleted
 from desk.common.generics import WithAnnotations
 from tickets.models import Ticket, TicketType
 
@@ -23,7 +23,7 @@ class OpenTickets(TypedDict):
 
 
 @admin.register(TicketType)
-class TicketTypeAdmin(ModelAdmin):
+class TicketTypeAdmin(NeverDeleted, ModelAdmin):
     list_display = (
         "id",
         "__str__",
@@ -74,6 +74,3 @@ class TicketTypeAdmin(ModelAdmin):
             # What types there are is the operator's; what is said of them the leads' too.
             fixed += ("reference", "reference_required", "active")
         return fixed
-
-    def has_delete_permission(self, request: HttpRequest, obj: TicketType | None = None) -> bool:
-        return False

@@ -5,6 +5,7 @@ from typing import Any, cast
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 
+from desk.common.admin_base import NeverAdded, NeverDeleted
 from desk.common.pages import ASSIGN_TICKET
 from desk.queue.list_admin import ListPages
 from desk.ticket.moves import MOVE_ACTIONS
@@ -14,16 +15,10 @@ from tickets.models import Ticket
 
 
 @admin.register(Ticket)
-class TicketAdmin(ListPages):
+class TicketAdmin(NeverAdded, NeverDeleted, ListPages):
     """The desk. What agents do is sent from a ticket's page."""
 
     actions = (*MOVE_ACTIONS, give)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Ticket | None = None) -> bool:
-        return False
 
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(ASSIGN_TICKET)
