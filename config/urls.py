@@ -10,6 +10,7 @@ from config.guides import views as guides
 from core.health import probes
 from core.measures.metrics import metrics
 from core.watch.readiness import readyz
+from desk import urls as desk_urls
 from shipments.api import urls as shipments_urls
 from tickets.api import urls as tickets_urls
 
@@ -19,6 +20,7 @@ admin.site.site_url = None
 # Here and not when Django starts: workers have no use for the desk's pages.
 admin.autodiscover()
 
+tables, app_name, namespace = admin.site.urls
 docs = SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])
 
 urlpatterns = [
@@ -27,7 +29,7 @@ urlpatterns = [
     path("", include("shipments.api.urls")),
     path("", include("tickets.api.urls")),
     path("admin/", include("desk.urls")),
-    path("admin/", admin.site.urls),
+    path("admin/", ([*desk_urls.table_pages, *tables], app_name, namespace)),
     path("healthz", probes.healthz),
     path("readyz", readyz),
     path("metrics", metrics),

@@ -11,21 +11,11 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from desk.joining.agent_rows import AgentRow
+from desk.joining.agent_rows import COLUMNS, AgentRow
 from tickets.models import TicketType
 
 # The fields of the form by the columns of the file: one of them is one row.
-FIELD_OF = {
-    "login": "login",
-    "first name": "first_name",
-    "last name": "last_name",
-    "e-mail": "email",
-    "group": "group",
-    "zone": "zone",
-    "language": "language",
-    "types": "types",
-    "capacity": "capacity",
-}
+FIELD_OF = {column: column.replace("-", "").replace(" ", "_") for column in COLUMNS}
 
 
 class AgentForm(forms.Form):

@@ -2,15 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
-from typing import Any
+from datetime import timedelta
 
 from django import forms
-from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
@@ -19,6 +15,8 @@ from core.values.ids import LARGEST_ID
 from core.values.zones import in_zone
 from deliveries.monitoring.log import BadCursor
 from desk.common import csv_files
+from desk.common.pages import desk_page, draw
+from desk.common.times import midnight
 from desk.people.audit_trail import Act, Asked, act_place, acts, known
 
 VIEW = "companies.view_auditentry"
@@ -69,16 +67,13 @@ class AuditForm(forms.Form):
     def asked(self) -> Asked:
         given = dict(self.cleaned_data)
         since, until = given.pop("since"), given.pop("until")
-        last = until + timedelta(days=1) if until else None
-        return Asked(since=day_start(since), until=day_start(last), **given)
+        first = midnight(since) if since else None
+        return Asked(
+            since=first, until=midnight(until + timedelta(days=1)) if until else None, **given
+        )
 
 
-def day_start(day: date | None) -> datetime | None:
-    if day is None:
-        return None
-    return datetime.combine(day, time.min, timezone.get_current_timezone())
-
-
+@desk_page(VIEW)
 def audit_page(request: HttpRequest) -> HttpResponse:
     asked, form = what_is_asked(request)
     found: list[Act] = []
@@ -86,22 +81,24 @@ def audit_page(request: HttpRequest) -> HttpResponse:
         found = page_from(asked, request.GET.get("before", ""), ON_A_PAGE + 1)
     shown, query = found[:ON_A_PAGE], request.GET.copy()
     query.pop("before", None)
-    context: dict[str, Any] = {
-        **admin.site.each_context(request),
-        "title": gettext("Audit"),
-        "form": form,
-        "shown": shown,
-        "known_acts": known("act"),
-        "query": query.urlencode(),
-        "first": "before" not in request.GET,
-    }
+    older = query.copy()
     if len(found) > ON_A_PAGE:
-        query["before"] = act_place(shown[-1])
-        context["older"] = query.urlencode()
-    status = 200 if asked is not None else 400
-    return TemplateResponse(request, "desk/audit.html", context, status=status)
+        older["before"] = act_place(shown[-1])
+    return draw(
+        request,
+        "desk/audit.html",
+        gettext("Audit"),
+        status=200 if asked is not None else 400,
+        form=form,
+        shown=shown,
+        known_acts=known("act"),
+        query=query.urlencode(),
+        first="before" not in request.GET,
+        older=older.urlencode() if "before" in older else "",
+    )
 
 
+@desk_page(VIEW)
 def audit_file(request: HttpRequest) -> HttpResponseBase:
     """What the filters choose, MOST_IN_FILE entries at most; details as the command has them."""
     asked, form = what_is_asked(request)
@@ -128,8 +125,6 @@ def audit_file_row(one: Act) -> list[object]:
 
 
 def what_is_asked(request: HttpRequest) -> tuple[Asked | None, AuditForm]:
-    if not request.user.has_perm(VIEW):
-        raise PermissionDenied
     form = AuditForm(request.GET)
     return (form.asked() if form.is_valid() else None), form
 
