@@ -1,7 +1,6 @@
 """A line for each request: who asked for what, and how it went.
 
-Never the query, which holds what people look for, and never a text of somebody's in the path that
-may open something, such as the signature of a file's address.
+Never the query, which holds what people look for, and of the path no secret.
 """
 
 import time
@@ -14,7 +13,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
 from companies.models import Company, Token
-from core.watch.shown_paths import shown_path
+from core.watch.url_secrets import shown_path
 from desk.live.asking import ADDRESS as LIVE
 from desk.people.signing_in import client_address
 

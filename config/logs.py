@@ -5,12 +5,14 @@ from typing import Any
 
 from core.watch.log_floods import FLOODS
 from core.watch.log_lines import formatter, is_news, name_request
+from core.watch.url_secrets import hide_in_line
 
 
 def write_our_lines(name: str, form: str) -> None:
     """Give the handlers that a library has made for its logger our lines."""
     for handler in getLogger(name).handlers:
         handler.addFilter(name_request)
+        handler.addFilter(hide_in_line)
         handler.addFilter(FLOODS)
         handler.setFormatter(formatter(form))
 
@@ -26,13 +28,14 @@ def logging(level: str, form: str) -> dict[str, Any]:
             # Django's own kind would bring its mail and its pages into each process.
             "news": {"()": lambda: is_news},
             "request": {"()": lambda: name_request},
+            "secrets": {"()": lambda: hide_in_line},
             "floods": {"()": lambda: FLOODS},
         },
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",
                 "formatter": "line",
-                "filters": ["request", "floods"],
+                "filters": ["request", "secrets", "floods"],
             }
         },
         # What is no level is refused by the check config.E013, which logging must live to see.

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from config.access_log import company_of, is_said, route_of
 from core.watch import traces
-from core.watch.shown_paths import shown_path
+from core.watch.url_secrets import shown_path
 
 
 class RequestSpans:

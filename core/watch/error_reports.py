@@ -18,7 +18,7 @@ from sentry_sdk.integrations.logging import LoggingIntegration
 
 from core.watch import request_ids
 from core.watch.process_kinds import ProcessKind, at_process_end
-from core.watch.shown_paths import shown_path
+from core.watch.url_secrets import hide_secrets, shown_path
 
 # What of an event may leave. Whatever a later version of the package adds stays here.
 KEPT = (
@@ -73,6 +73,6 @@ def cleaned(event: Any, hint: Any) -> Any:
 
 def outgoing_text(text: str) -> str:
     """Return the first line, without parts of paths that may open something."""
-    words = text.partition("\n")[0].split(" ")
+    words = hide_secrets(text.partition("\n")[0]).split(" ")
     shown = (shown_path(word) if word.startswith("/") else word for word in words)
     return " ".join(shown)[:LONGEST_WORDS]

@@ -26,7 +26,7 @@ from config.door import refusals
 from core.jobs import doorbell
 from core.watch import log_bound, log_lines, request_ids
 from core.watch.process_kinds import ProcessKind
-from core.watch.shown_paths import shown_path
+from core.watch.url_secrets import shown_path
 from deliveries import publishing
 from desk.live.asking import ADDRESS
 from tests import builders as build

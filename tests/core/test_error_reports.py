@@ -93,12 +93,17 @@ def test_an_address_that_opens_a_file_is_not_reported(
     db: None, transport: Kept, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signed = signing.dumps(7, salt=serving.SALT)
-    monkeypatch.setattr(serving, "LIFETIME_SECONDS", "an hour")
     client.raise_request_exception = False
 
+    def fail(signed: str, **_: object) -> None:
+        raise RuntimeError(f"cannot read {signed!r} of (/files/{signed})")
+
+    monkeypatch.setattr(signing, "loads", fail)
     assert client.get(f"/files/{signed}").status_code == 500
 
-    assert report(transport)["logentry"] == {"message": "Internal Server Error: /files/…"}
+    event = report(transport)
+    assert event["logentry"] == {"message": "Internal Server Error: /files/…"}
+    assert event["exception"]["values"][-1]["value"] == "cannot read '…' of (/files/…)"
     assert signed.encode() not in transport.sent[0]
 
 

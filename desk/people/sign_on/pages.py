@@ -44,6 +44,8 @@ def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
 def back_page(request: HttpRequest) -> HttpResponse:
     response = answer_back(request)
     attempts.drop_attempt(response)
+    # Its address has the provider's code.
+    response["Referrer-Policy"] = "no-referrer"
     return response
 
 
