@@ -7,13 +7,16 @@ from kombu import Producer, Queue
 
 from core.watch.doctor import Concern
 
+HEARTBEAT_SECONDS = 2
 PROBE, PROBE_SECONDS = "parceldesk.probe", 60
 NEARLY_FULL = 0.9
 
 
 def broker() -> str:
     """One that answers may still refuse to write: it is full, or lacks its replicas."""
-    link = current_app.connection_for_write()
+    # While an alarm is on RabbitMQ reads nothing, and notices by its own heartbeats who is gone:
+    # without them each probe would leave a connection until the alarm is over.
+    link = current_app.connection_for_write(heartbeat=HEARTBEAT_SECONDS)
     try:
         link.ensure_connection(max_retries=1, interval_start=0, timeout=1)
         probe_write(link.channel())

@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.http import urlsafe_base64_encode
 
-from config import security
+from config import logs, security
 from core.watch import log_lines
 from desk.joining import invitations
 from tests.config.door import opened
@@ -58,7 +58,7 @@ def shown(secret_urls: dict[str, tuple[str, ...]], text: str) -> list[str]:
     return [each for secrets in secret_urls.values() for each in secrets if each in text]
 
 
-@pytest.mark.parametrize("form", logs.FORMATS)
+@pytest.mark.parametrize("form", log_lines.FORMATS)
 @pytest.mark.parametrize(
     "error",
     [None, Http404, PermissionDenied, SuspiciousOperation, RuntimeError, OperationalError],
