@@ -170,7 +170,7 @@ class TicketChangeList(ChangeList):
 
     def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
         """The column that the address names, by its place; the soonest always first."""
-        name = sorted_column(self.params.get(ORDER_VAR, ""), self.queue.slug)
+        name = sorted_column(self.params.get(ORDER_VAR, ""))
         columns = list(map(str, self.list_display))
         return {columns.index(name): "asc"} if name in columns else {}
 
