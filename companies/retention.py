@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from companies import audit
-from companies.api.kept import forget_kept_answers
-from companies.models import AuditEntry
+from companies.models import AuditEntry, KeptAnswer, KeptBundle
+from companies.models.kept_answers import KEPT_FOR
 from core import retention
 from core.data.old_rows import delete_in_steps
 from core.retention import Sweep, kind
@@ -19,8 +19,10 @@ def forget_audit(sweep: Sweep, before: datetime) -> None:
 
 @kind("answers", expires=True)
 def forget_answers(sweep: Sweep, now: datetime) -> None:
-    forgotten = forget_kept_answers(dry_run=sweep.dry_run, most=sweep.most)
-    sweep.note("answers", forgotten, "kept answers older than a day")
+    for model, what in ((KeptAnswer, "kept answers"), (KeptBundle, "kept bundles")):
+        old = model._base_manager.filter(created_at__lt=now - KEPT_FOR).order_by("created_at")
+        gone = delete_in_steps(old, dry_run=sweep.dry_run, most=sweep.most)
+        sweep.note("answers", gone, f"{what} older than a day")
 
 
 def forget_some() -> bool:
