@@ -322,7 +322,7 @@ def test_a_restored_backup_is_erased_again(
     listed = tmp_path / "erased.jsonl"
     listed.write_text(run("--list"))
     assert [json.loads(line)["company_id"] for line in listed.read_text().splitlines()] == [one.pk]
-    # As of before: the backup knows of no erasure.
+    # The backup was made earlier, and knows of no erasure.
     Erasure.objects.all().delete()
     Company.objects.filter(pk=one.pk).update(
         name=f"{ONE} Ltd", active=True, erased_at=None, contact_email=f"{ONE}@example.com"
