@@ -1,15 +1,18 @@
 """What Prometheus gets: the figures of all processes, from any of them."""
 
+import inspect
 import os
 import re
 import runpy
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.core import mail
 from django.db import OperationalError, connection
@@ -25,7 +28,7 @@ from companies.models import Company, PlatformToken
 from config import command_settings
 from core.mailing import outbox
 from core.mailing.jobs import send_mails
-from core.measures import catalogue, counting, sums
+from core.measures import catalogue, counting, gauges, sums
 from core.measures.counting import Series, pending
 from core.models import Mail, Pulse, Sum
 from core.watch import hosts
@@ -108,6 +111,23 @@ def test_the_manual_names_what_is_shown(client: Client, db: None) -> None:
         for name, kind, labels in ROW.findall(PAGE.read_text())
     }
     assert shown == named, "docs/operations/metrics.md: a row for each metric, with its labels"
+
+
+def test_every_group_of_gauges_is_asked_for() -> None:
+    gauges.load_gauges()
+    modules = [
+        sys.modules[f"{app.name}.gauges"]
+        for app in apps.get_app_configs()
+        if Path(app.path, "gauges.py").is_file()
+    ]
+    written = {
+        each
+        for module in modules
+        for each in vars(module).values()
+        if inspect.isgeneratorfunction(each) and each.__module__ == module.__name__
+    }
+
+    assert written - set(gauges.registered) == set(), "it lacks @gauges"
 
 
 def test_promtool_has_nothing_against_it(client: Client, db: None) -> None:
