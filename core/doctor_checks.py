@@ -22,7 +22,7 @@ from core.jobs.failing_rows import count_failed_rows
 from core.jobs.job import job_reports
 from core.retention import all_kinds
 from core.watch.checks import SETTINGS, problem_line
-from core.watch.doctor import Concern, register
+from core.watch.doctor import Concern, graded, register
 from core.watch.readiness import part
 
 # For how long a week may still be there that should have been dropped.
@@ -68,11 +68,7 @@ def disk() -> str:
         raise RuntimeError(f"{folder} is no folder that we may write to")
     free = shutil.disk_usage(folder).free
     said = f"{free // 1024**2} MiB free in {folder}"
-    if free < NO_ROOM:
-        raise RuntimeError(said)
-    if free < LITTLE_ROOM:
-        raise Concern(said)
-    return said
+    return graded(said, broken=free < NO_ROOM, doubtful=free < LITTLE_ROOM)
 
 
 @register("Look in the worker's log for why the job fails.")

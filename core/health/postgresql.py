@@ -25,7 +25,7 @@ from django.db.utils import ConnectionHandler
 from psycopg.errors import ConfigurationLimitExceeded, DiskFull
 
 from core.data.database import ENCODING, encoding_of, rows_of
-from core.watch.doctor import Concern, first_line, register
+from core.watch.doctor import Concern, first_line, graded, register
 from core.watch.readiness import part
 
 OLDEST_POSTGRESQL = 140_000
@@ -128,11 +128,7 @@ def transaction_ids() -> str:
     """At two thousand million PostgreSQL refuses to write."""
     name, age = rows_of(AGES)[0]
     said = f"the oldest of {name} is {age:,} transactions old"
-    if age >= LAST_AGES:
-        raise RuntimeError(said)
-    if age >= MANY_AGES:
-        raise Concern(said)
-    return said
+    return graded(said, broken=age >= LAST_AGES, doubtful=age >= MANY_AGES)
 
 
 @register("Switch autovacuum on, end long transactions, and run VACUUM (ANALYZE) on the table.")
@@ -151,11 +147,7 @@ def connections_left() -> str:
     everybody, own, most, limit = rows_of(CONNECTIONS)[0]
     used, most = (own, limit) if 0 <= limit < most else (everybody, most)
     said = f"{used} of {most} connections are taken"
-    if used >= most:
-        raise RuntimeError(said)
-    if most - used < FEW_LEFT * most:
-        raise Concern(said)
-    return said
+    return graded(said, broken=used >= most, doubtful=most - used < FEW_LEFT * most)
 
 
 @register("Bring back what reads it, or drop it: SELECT pg_drop_replication_slot(NAME).")
@@ -186,11 +178,11 @@ def database_size() -> str:
         return f"{said}; the room on its disk is not ours to see"
     usage = shutil.disk_usage(folder[0][0])
     said = f"{said}, {usage.free // 1024**2} MiB free beside it"
-    if usage.free < NO_ROOM_SHARE * usage.total:
-        raise RuntimeError(said)
-    if usage.free < LITTLE_ROOM_SHARE * usage.total:
-        raise Concern(said)
-    return said
+    return graded(
+        said,
+        broken=usage.free < NO_ROOM_SHARE * usage.total,
+        doubtful=usage.free < LITTLE_ROOM_SHARE * usage.total,
+    )
 
 
 @register("Set shared_buffers to a quarter of the server's memory and restart it.")
@@ -328,8 +320,4 @@ def clock() -> str:
     # It was read at some moment of the call: a slow answer makes no clock wrong.
     at_least = abs(skew) - (after - before) / 2
     said = f"the database's is {abs(skew):.1f} s {'ahead' if skew > 0 else 'behind'}"
-    if at_least >= WRONG_SECONDS:
-        raise RuntimeError(said)
-    if at_least >= SKEW_SECONDS:
-        raise Concern(said)
-    return said
+    return graded(said, broken=at_least >= WRONG_SECONDS, doubtful=at_least >= SKEW_SECONDS)

@@ -48,6 +48,15 @@ class Concern(Exception):
     """It works, and somebody should see to it; the message says what."""
 
 
+def graded(found: str, *, broken: bool, doubtful: bool) -> str:
+    """Return what a check found; raises RuntimeError or Concern with it."""
+    if broken:
+        raise RuntimeError(found)
+    if doubtful:
+        raise Concern(found)
+    return found
+
+
 class Check(NamedTuple):
     """`cure`: what to do if it is not well, in a sentence. It may take `seconds` at most.
 
