@@ -14,6 +14,7 @@ from django.utils import timezone
 from core.watch.doctor import Concern, register
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
+from deliveries.engine.standing_by import PRESSED_SLOTS
 from deliveries.engine.way_out import probe_proxy
 from deliveries.models import State
 from webhooks.outgoing import parse_proxy
@@ -22,8 +23,8 @@ from webhooks.outgoing import parse_proxy
 # files of its own.
 OPEN_FILES = 2 * SLOTS + 256
 LOOPS = """
-SELECT count(*) FILTER (WHERE lease_until > statement_timestamp()), count(DISTINCT host)
-FROM deliveries_loop WHERE NOT lost
+SELECT count(*), coalesce(sum(busy), 0), count(DISTINCT host)
+FROM deliveries_loop WHERE NOT lost AND lease_until > statement_timestamp()
 """
 FAILING = """
 SELECT count(*), count(*) FILTER (WHERE failures >= %s),
@@ -57,14 +58,15 @@ MOST_COUNTED = 1_000
 
 @register("Start a worker, or look in its log for why its loops end.")
 def engine_loops() -> str:
+    """Fewer than DELIVERY_LOOPS are well, unless they are pressed."""
     with connection.cursor() as cursor:
         cursor.execute(LOOPS)
-        alive, hosts = cursor.fetchone()
+        alive, busy, hosts = cursor.fetchone()
     wanted = settings.DELIVERY_LOOPS
     if not alive:
         raise RuntimeError("no loop is alive, so nothing is sent")
-    if alive < wanted:
-        raise Concern(f"{alive} of {wanted} loops are alive")
+    if alive < wanted and busy >= alive * PRESSED_SLOTS:
+        raise Concern(f"{alive} of {wanted} loops are alive, with {busy} requests in flight")
     return f"{alive} alive on {hosts} host{'' if hosts == 1 else 's'}"
 
 
