@@ -41,7 +41,7 @@ CELERY_BROKER_CONNECTION_TIMEOUT = 0.5
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 0.5,
     "socket_connect_timeout": 0.5,
-    # A worker that waits for a message asks Redis again so often. One that comes is answered at once.
+    # A worker that waits asks Redis again so often; a message that comes is there at once.
     "polling_interval": 5,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
