@@ -18,6 +18,7 @@ from core.watch.readiness import part
 from deliveries.engine import leases
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
+from deliveries.engine.standing_by import PRESSED_SLOTS
 from deliveries.engine.way_out import probe_proxy, proxy_as_loops_find_it
 from deliveries.models import Replay, State
 from deliveries.monitoring import backlog
@@ -28,8 +29,8 @@ from webhooks.outgoing import parse_proxy
 # files of its own.
 OPEN_FILES = 2 * SLOTS + 256
 LOOPS = """
-SELECT count(*) FILTER (WHERE lease_until > statement_timestamp()), count(DISTINCT host)
-FROM deliveries_loop WHERE NOT lost
+SELECT count(*), coalesce(sum(busy), 0), count(DISTINCT host)
+FROM deliveries_loop WHERE NOT lost AND lease_until > statement_timestamp()
 """
 SILENT_LOOPS = """
 SELECT DISTINCT host FROM deliveries_loop
@@ -128,12 +129,13 @@ def hosts_are_alike() -> str:
 
 @register("Start a worker, or look in its log for why its loops end.")
 def engine_loops() -> str:
-    ((alive, hosts),) = rows_of(LOOPS)
+    """Fewer than DELIVERY_LOOPS are well, unless they are pressed."""
+    ((alive, busy, hosts),) = rows_of(LOOPS)
     wanted = settings.DELIVERY_LOOPS
     if not alive:
         raise RuntimeError("no loop is alive, so nothing is sent")
-    if alive < wanted:
-        raise Concern(f"{alive} of {wanted} loops are alive")
+    if alive < wanted and busy >= alive * PRESSED_SLOTS:
+        raise Concern(f"{alive} of {wanted} loops are alive, with {busy} requests in flight")
     return f"{alive} alive on {hosts} host{'' if hosts == 1 else 's'}"
 
 

@@ -33,7 +33,7 @@ from webhooks.outgoing import parse_proxy
 logger = logging.getLogger(__name__)
 
 # The keeper looks so often at the signs of the loops.
-LOOK_SECONDS = 0.25
+LOOK_SECONDS = 0.5
 # A loop that dies again and again is not started without a pause.
 RESTART_SECONDS = 0.2
 STOP_WITHIN_SECONDS = 12.0
@@ -111,7 +111,8 @@ def keep_working(works: Sequence[Work], loops: Sequence[LoopWork] = ()) -> None:
         got = signal.sigtimedwait(heard, LOOK_SECONDS)
         if got and got.si_signo == signal.SIGTERM:
             crew.stop()
-        crew.replace_ended()
+        if got:
+            crew.replace_ended()
         crew.fit_loops(time.monotonic())
 
 

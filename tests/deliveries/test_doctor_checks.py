@@ -13,6 +13,7 @@ from companies.models import Company
 from core.watch.doctor import Grade
 from deliveries import publishing
 from deliveries.engine import leases
+from deliveries.engine.standing_by import PRESSED_SLOTS
 from deliveries.models import Delivery, Health, Loop, State
 from tests import builders as build
 from tests.core.test_doctor import FAIL, OK, WARN, examined
@@ -26,7 +27,14 @@ def test_loops_that_are_away_are_missed(settings: Settings) -> None:
     assert examined("engine_loops")[1:3] == (FAIL, "no loop is alive, so nothing is sent")
 
     leases.join(2)
-    assert examined("engine_loops")[1:3] == (WARN, "1 of 2 loops are alive")
+    assert examined("engine_loops")[1:3] == (OK, "1 alive on 1 host")
+
+    Loop.objects.update(busy=PRESSED_SLOTS)
+    text = f"1 of 2 loops are alive, with {PRESSED_SLOTS} requests in flight"
+    assert examined("engine_loops")[1:3] == (WARN, text)
+
+    settings.DELIVERY_LOOPS = 1
+    assert examined("engine_loops").grade is OK
 
     Loop.objects.update(lease_until=timezone.now())
     assert examined("engine_loops").grade is FAIL
