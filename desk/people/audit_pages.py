@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -58,21 +59,18 @@ def audit_page(request: HttpRequest) -> HttpResponse:
         found = page_from(asked, request.GET.get("before", ""), ON_A_PAGE + 1)
     shown, query = found[:ON_A_PAGE], request.GET.copy()
     query.pop("before", None)
-    older = query.copy()
+    context: dict[str, Any] = {
+        "form": form,
+        "shown": shown,
+        "known_acts": known("act"),
+        "query": query.urlencode(),
+        "first": "before" not in request.GET,
+    }
     if len(found) > ON_A_PAGE:
-        older["before"] = act_place(shown[-1])
-    return draw(
-        request,
-        "desk/audit.html",
-        gettext("Audit"),
-        status=200 if asked is not None else 400,
-        form=form,
-        shown=shown,
-        known_acts=known("act"),
-        query=query.urlencode(),
-        first="before" not in request.GET,
-        older=older.urlencode() if "before" in older else "",
-    )
+        query["before"] = act_place(shown[-1])
+        context["older"] = query.urlencode()
+    status = 200 if asked is not None else 400
+    return draw(request, "desk/audit.html", gettext("Audit"), status=status, **context)
 
 
 @desk_page(VIEW)
