@@ -24,7 +24,7 @@ StaffView = Callable[Concatenate[StaffRequest, Args], HttpResponseBase]
 def desk_page(*needed: str, post_only: bool = False) -> Callable[[StaffView[Args]], View[Args]]:
     """Decorate a view: behind the admin's login, for those with every permission that is `needed`.
 
-    Others get 403; then, where a page takes only forms, whatever is no POST gets 405.
+    Others get 403; before that, where a page takes only forms, whatever is no POST gets 405.
     """
 
     def decorate(view: StaffView[Args]) -> View[Args]:
@@ -32,10 +32,10 @@ def desk_page(*needed: str, post_only: bool = False) -> Callable[[StaffView[Args
         def guarded(
             request: HttpRequest, /, *args: Args.args, **kwargs: Args.kwargs
         ) -> HttpResponseBase:
-            if not request.user.has_perms(needed):
-                raise PermissionDenied
             if post_only and request.method != "POST":
                 return HttpResponseNotAllowed(["POST"])
+            if not request.user.has_perms(needed):
+                raise PermissionDenied
             return view(cast(StaffRequest, request), *args, **kwargs)
 
         return admin.site.admin_view(guarded)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -11,10 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from core.values.ids import LARGEST_ID
 from core.values.zones import in_zone
 from deliveries.monitoring.log import BadCursor
 from desk.common import csv_files
+from desk.common.fields import number_field, text_field
+from desk.common.generics import StrOrPromise
 from desk.common.pages import desk_page, draw
 from desk.common.times import midnight
 from desk.people.audit_trail import Act, Asked, act_place, acts, known
@@ -25,44 +27,20 @@ AT_ONCE = 500
 MOST_IN_FILE = 50_000
 
 
+def day_field(label: StrOrPromise) -> forms.DateField:
+    widget = UnfoldAdminTextInputWidget(attrs={"type": "date"})
+    return forms.DateField(required=False, label=label, widget=widget)
+
+
 class AuditForm(forms.Form):
     """What is asked of the audit; every field narrows it. Days are of the reader's zone."""
 
-    since = forms.DateField(
-        required=False,
-        label=gettext_lazy("From"),
-        widget=UnfoldAdminTextInputWidget(attrs={"type": "date"}),
-    )
-    until = forms.DateField(
-        required=False,
-        label=gettext_lazy("To"),
-        widget=UnfoldAdminTextInputWidget(attrs={"type": "date"}),
-    )
-    actor = forms.CharField(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("Who"),
-        widget=UnfoldAdminTextInputWidget,
-    )
-    act = forms.CharField(
-        required=False,
-        max_length=50,
-        label=gettext_lazy("Act"),
-        widget=UnfoldAdminTextInputWidget(attrs={"list": "acts"}),
-    )
-    company_id = forms.IntegerField(
-        required=False,
-        label=gettext_lazy("Company ID"),
-        min_value=1,
-        max_value=LARGEST_ID,
-        widget=UnfoldAdminTextInputWidget,
-    )
-    token = forms.CharField(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("Token prefix"),
-        widget=UnfoldAdminTextInputWidget,
-    )
+    since = day_field(gettext_lazy("From"))
+    until = day_field(gettext_lazy("To"))
+    actor = text_field(gettext_lazy("Who"), 200)
+    act = text_field(gettext_lazy("Act"), 50, attrs={"list": "acts"})
+    company_id = number_field(gettext_lazy("Company ID"))
+    token = text_field(gettext_lazy("Token prefix"), 200)
 
     def asked(self) -> Asked:
         given = dict(self.cleaned_data)
@@ -81,21 +59,18 @@ def audit_page(request: HttpRequest) -> HttpResponse:
         found = page_from(asked, request.GET.get("before", ""), ON_A_PAGE + 1)
     shown, query = found[:ON_A_PAGE], request.GET.copy()
     query.pop("before", None)
-    older = query.copy()
+    context: dict[str, Any] = {
+        "form": form,
+        "shown": shown,
+        "known_acts": known("act"),
+        "query": query.urlencode(),
+        "first": "before" not in request.GET,
+    }
     if len(found) > ON_A_PAGE:
-        older["before"] = act_place(shown[-1])
-    return draw(
-        request,
-        "desk/audit.html",
-        gettext("Audit"),
-        status=200 if asked is not None else 400,
-        form=form,
-        shown=shown,
-        known_acts=known("act"),
-        query=query.urlencode(),
-        first="before" not in request.GET,
-        older=older.urlencode() if "before" in older else "",
-    )
+        query["before"] = act_place(shown[-1])
+        context["older"] = query.urlencode()
+    status = 200 if asked is not None else 400
+    return draw(request, "desk/audit.html", gettext("Audit"), status=status, **context)
 
 
 @desk_page(VIEW)

@@ -11,9 +11,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from core.values.times import whole_seconds
+from desk.common.fields import text_field
 from desk.common.pages import draw
 from desk.people import resets
 from desk.people.known_devices import known_device
@@ -22,10 +22,11 @@ from desk.people.signing_in import client_address
 
 
 class ResetForm(forms.Form):
-    name = forms.CharField(
-        label=gettext_lazy("E-mail or user name"),
-        max_length=254,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "username", "autofocus": True}),
+    name = text_field(
+        gettext_lazy("E-mail or user name"),
+        254,
+        required=True,
+        attrs={"autocomplete": "username", "autofocus": True},
     )
 
 

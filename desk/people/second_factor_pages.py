@@ -10,8 +10,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
-from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminPasswordWidget
 
+from desk.common.fields import text_field
 from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.people import second_factor
@@ -23,12 +24,11 @@ SETUP = "second_factor_setup"
 
 
 class CodeForm(forms.Form):
-    code = forms.CharField(
-        label=gettext_lazy("Code"),
-        max_length=40,
-        widget=UnfoldAdminTextInputWidget(
-            attrs={"autocomplete": "one-time-code", "autofocus": True}
-        ),
+    code = text_field(
+        gettext_lazy("Code"),
+        40,
+        required=True,
+        attrs={"autocomplete": "one-time-code", "autofocus": True},
     )
 
 

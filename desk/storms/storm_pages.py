@@ -9,8 +9,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminTextareaWidget
 
+from desk.common.fields import text_field
 from desk.common.forms import LONGEST_TEXT
 from desk.common.pages import desk_page
 from desk.common.requests import StaffRequest
@@ -28,11 +29,11 @@ DONE = {
 
 
 class OpenForm(forms.Form):
-    title = forms.CharField(
-        label=gettext_lazy("Title"),
-        max_length=200,
-        widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("What happened. Agents see it on each ticket."),
+    title = text_field(
+        gettext_lazy("Title"),
+        200,
+        gettext_lazy("What happened. Agents see it on each ticket."),
+        required=True,
     )
 
 

@@ -7,10 +7,10 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from deliveries.engine import signature_check
 from deliveries.models import Delivery, Event
+from desk.common.fields import text_field
 from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details
@@ -19,12 +19,8 @@ PAGE = "admin:deliveries_delivery_change"
 
 
 class SignatureForm(forms.Form):
-    timestamp = forms.CharField(
-        label="X-Webhook-Timestamp", max_length=20, widget=UnfoldAdminTextInputWidget
-    )
-    signature = forms.CharField(
-        label="X-Webhook-Signature", max_length=200, widget=UnfoldAdminTextInputWidget
-    )
+    timestamp = text_field("X-Webhook-Timestamp", 20, required=True)
+    signature = text_field("X-Webhook-Signature", 200, required=True)
 
 
 @desk_page(actions.SEND_AGAIN, post_only=True)

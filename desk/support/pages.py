@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.models import Company
-from core.values.ids import LARGEST_ID
+from desk.common.fields import number_field, text_field
 from desk.common.pages import desk_page, draw
 from desk.common.search_names import company_called
 from desk.support import delivery_details, lookup
@@ -21,42 +21,13 @@ def event_types() -> list[tuple[int | str, str]]:
 
 def company_field() -> forms.CharField:
     """Read by `company_given`."""
-    return forms.CharField(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("Company"),
-        help_text=gettext_lazy("The company's ID or full name."),
-        widget=UnfoldAdminTextInputWidget,
-    )
+    hint = gettext_lazy("The company's ID or full name.")
+    return text_field(gettext_lazy("Company"), 200, hint)
 
 
-class MissingEventForm(forms.Form):
-    """What a company says of an event it misses. One of these is enough."""
-
-    company = company_field()
-    shipment_id = forms.IntegerField(
-        required=False,
-        label=gettext_lazy("Shipment ID"),
-        min_value=0,
-        max_value=LARGEST_ID,
-        widget=UnfoldAdminTextInputWidget,
-    )
-    tracking_number = forms.CharField(
-        required=False,
-        label=gettext_lazy("Tracking number"),
-        max_length=100,
-        widget=UnfoldAdminTextInputWidget,
-    )
-    delivery_id = forms.UUIDField(
-        required=False, label="X-Webhook-Id", widget=UnfoldAdminTextInputWidget
-    )
-    request_id = forms.CharField(
-        required=False,
-        label="X-Request-Id",
-        max_length=128,
-        widget=UnfoldAdminTextInputWidget,
-    )
-    type_id = forms.TypedChoiceField(
+def type_field() -> forms.TypedChoiceField:
+    """The ID of an event type, or None."""
+    return forms.TypedChoiceField(
         required=False,
         label=gettext_lazy("Event"),
         coerce=int,
@@ -64,6 +35,19 @@ class MissingEventForm(forms.Form):
         choices=event_types,
         widget=UnfoldAdminSelectWidget,
     )
+
+
+class MissingEventForm(forms.Form):
+    """What a company says of an event it misses. One of these is enough."""
+
+    company = company_field()
+    shipment_id = number_field(gettext_lazy("Shipment ID"), least=0)
+    tracking_number = text_field(gettext_lazy("Tracking number"), 100)
+    delivery_id = forms.UUIDField(
+        required=False, label="X-Webhook-Id", widget=UnfoldAdminTextInputWidget
+    )
+    request_id = text_field("X-Request-Id", 128)
+    type_id = type_field()
 
     def clean_company(self) -> Company | None:
         return company_given(self.cleaned_data["company"])
