@@ -426,7 +426,7 @@ def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
         once.clear()
         counting.count(catalogue.MAILS, "failed")
         # Before the application lets go of its threads by itself.
-        assert once.wait(10)
+        assert once.wait(60)
         monkeypatch.setattr(sums, "EVERY_SECONDS", 1e9)
         counting.count(catalogue.MAILS, "sent")
         application.gate.set()

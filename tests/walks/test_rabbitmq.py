@@ -117,6 +117,7 @@ class Caller:
         return ledger.summary(self.receiver.log, events, self.webhook.secret)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_rabbitmq_rings_and_is_not_missed(
     service: Service, acme: Company, receiver: Receiver, rabbit: RabbitMQ
