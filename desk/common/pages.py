@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib import admin
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
@@ -34,13 +35,20 @@ def desk_page(*needed: str, post_only: bool = False) -> Callable[[StaffView[Args
         ) -> HttpResponseBase:
             if post_only and request.method != "POST":
                 return HttpResponseNotAllowed(["POST"])
-            if not request.user.has_perms(needed):
+            if not all(may(request.user, permission) for permission in needed):
                 raise PermissionDenied
             return view(cast(StaffRequest, request), *args, **kwargs)
 
         return admin.site.admin_view(guarded)
 
     return decorate
+
+
+def may(user: User | AnonymousUser, permission: str) -> bool:
+    """Tell whether a person has a permission; as in the admin, who may change may also view."""
+    return user.has_perm(permission) or (
+        ".view_" in permission and user.has_perm(permission.replace(".view_", ".change_"))
+    )
 
 
 def draw(

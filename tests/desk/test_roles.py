@@ -11,7 +11,7 @@ import pytest
 from axes.models import AccessAttempt, AccessLog
 from django.apps import apps
 from django.contrib import admin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -400,6 +400,16 @@ def test_strangers_are_asked_to_sign_in_on_the_desk_s_own_pages(client: Client) 
         answer = client.get(reverse(name, kwargs={one: known.get(one, 1) for one in names[name]}))
         assert answer.status_code == 302, name
         assert answer["Location"].startswith("/admin/login/"), name
+
+
+def test_who_may_change_may_view(db: None) -> None:
+    """The admin's own rule, for groups that are made by hand."""
+    person = User.objects.create_user("change", is_staff=True)
+    person.user_permissions.add(Permission.objects.get(codename="change_ticket"))
+    client = Client()
+    client.force_login(person)
+
+    assert client.get(reverse("desk_notifications")).status_code == 200
 
 
 def test_a_form_of_a_stale_page_reopens_nothing(company: Company) -> None:
