@@ -3,12 +3,11 @@
 Being known opens nothing. Why: decision page web-companies-take-turns.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
-from threading import Lock
 from time import monotonic
 
 from companies.tokens import token_digest
+from core.data.recent import Recent
 
 # Longer than the pauses of most clients that poll.
 KNOWN_SECONDS = 300.0
@@ -22,28 +21,19 @@ class KnownCallers:
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self.clock = clock
-        self.lock = Lock()
-        self.owners: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self.owners = Recent[str](MOST_KNOWN, clock)
 
     def remember(self, kind: str, secret: str, owner: str) -> None:
         """Record that `secret`, a token for instance, was found to be the owner's."""
-        mark = digest_of(kind, secret)
-        with self.lock:
-            self.owners[mark] = (owner, self.clock() + KNOWN_SECONDS)
-            self.owners.move_to_end(mark)
-            while len(self.owners) > MOST_KNOWN:
-                self.owners.popitem(last=False)
+        self.owners.keep(digest_of(kind, secret), owner, KNOWN_SECONDS)
 
     def forget(self, kind: str, secret: str) -> None:
         """Drop a secret that opens nothing any more."""
-        with self.lock:
-            self.owners.pop(digest_of(kind, secret), None)
+        self.owners.forget(digest_of(kind, secret))
 
     def owner(self, kind: str, secret: str) -> str | None:
         """Return the owner's name, such as `company 12`, or None if nobody has shown it lately."""
-        found = self.owners.get(digest_of(kind, secret))
-        return found[0] if found and found[1] > self.clock() else None
+        return self.owners.find(digest_of(kind, secret))
 
 
 def digest_of(kind: str, secret: str) -> str:

@@ -7,11 +7,12 @@ Why: decision page deploy-a-restore-is-finished-by-a-command.
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.apps import apps
-from django.db import connection, models, transaction
+from django.db import ProgrammingError, connection, models, transaction
 from django.utils import timezone
 
 from companies.models import AuditEntry
@@ -70,6 +71,13 @@ def note_origin(*, again: bool = False) -> None:
     deployment, _ = Deployment.objects.get_or_create(pk=1)
     if again or deployment.origin is None:
         Deployment.objects.filter(pk=1).update(origin=origin(), restore=None)
+
+
+def note_first_origin(**_: object) -> None:
+    """Note the database, unless one is noted, after `migrate`."""
+    # An older schema, as after `migrate core zero`, has no place for it.
+    with suppress(ProgrammingError):
+        note_origin()
 
 
 def is_restored() -> bool:

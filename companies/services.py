@@ -1,7 +1,7 @@
 """All writes of companies and their API tokens."""
 
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -101,17 +101,17 @@ def issue_token(company_id: int, *, expires_in: timedelta | None = None) -> str:
     if company.erased_at is not None:
         raise ErasedCompany(company_id)
     token = tokens.make_token(settings.ENVIRONMENT)
-    ApiToken.objects.create(
-        company_id=company_id,
-        prefix=tokens.token_prefix(token),
-        digest=tokens.token_digest(token),
-        expires_at=expiry(expires_in),
-    )
+    ApiToken.objects.create(company_id=company_id, **token_columns(token, expires_in))
     return token
 
 
-def expiry(expires_in: timedelta | None) -> datetime | None:
-    return timezone.now() + expires_in if expires_in is not None else None
+def token_columns(token: str, expires_in: timedelta | None) -> dict[str, Any]:
+    """Return the columns of a new token, which itself is not stored."""
+    return {
+        "prefix": tokens.token_prefix(token),
+        "digest": tokens.token_digest(token),
+        "expires_at": timezone.now() + expires_in if expires_in is not None else None,
+    }
 
 
 def issue_platform_token(*, name: str = "", expires_in: timedelta | None = None) -> str:
@@ -119,12 +119,7 @@ def issue_platform_token(*, name: str = "", expires_in: timedelta | None = None)
     if len(name) > 100:
         raise ValueError("The name has more than 100 characters.")
     token = tokens.make_platform_token(settings.ENVIRONMENT)
-    PlatformToken.objects.create(
-        name=name,
-        prefix=tokens.token_prefix(token),
-        digest=tokens.token_digest(token),
-        expires_at=expiry(expires_in),
-    )
+    PlatformToken.objects.create(name=name, **token_columns(token, expires_in))
     return token
 
 

@@ -1,10 +1,8 @@
 """A line for each request: who asked for what, and how it went.
 
-Never the query, which holds what people look for, and never a text of somebody's in the path that
-may open something, such as the signature of a file's address.
+Never the query, which holds what people look for, and of the path no secret.
 """
 
-import re
 import time
 from collections.abc import Callable
 from logging import getLogger
@@ -15,6 +13,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
 from companies.models import Company, Token
+from core.watch.url_secrets import shown_path
 from desk.live.asking import ADDRESS as LIVE
 from desk.people.signing_in import client_address
 
@@ -23,11 +22,6 @@ logger = getLogger("parceldesk.access")
 # Asked by machines all day long, and what pages are made of.
 UNSAID = ("/healthz", "/readyz", "/metrics", LIVE)
 STATIC = "/static/"
-# Tokens and keys are longer; ids, names of pages and most tracking numbers are not. A colon is in
-# what Django signs, such as the addresses of files.
-LONGEST_PART = 24
-SIGNED = ":"
-UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class AccessLines:
@@ -77,18 +71,6 @@ def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) 
             "address": address,
         },
     )
-
-
-def shown_path(path: str) -> str:
-    """Without what may be a secret, or would make a second line of one: parts that are signed, long
-    and no UUID, or not all printable are left out."""
-    return "/".join(part if is_harmless(part) else "…" for part in path.split("/"))
-
-
-def is_harmless(part: str) -> bool:
-    if len(part) <= LONGEST_PART:
-        return SIGNED not in part and part.isprintable()
-    return bool(UUID.fullmatch(part))
 
 
 def route_of(request: HttpRequest) -> str | None:

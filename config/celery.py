@@ -6,7 +6,7 @@ from logging.config import dictConfig
 from typing import Any
 
 import billiard.pool
-from celery import Celery
+from celery import Celery, platforms
 from celery.signals import (
     celeryd_init,
     setup_logging,
@@ -19,10 +19,11 @@ from celery.signals import (
 from django.conf import settings
 from kombu.transport import virtual
 
-from config.memory import load_broker, load_jobs, settle
+from config.memory import load_broker, load_registered, settle
 from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unreadable_settings, refuse_unsafe_settings
 from core.data import database
+from core.jobs.forking import end_with_parent
 from core.watch import request_ids, traces
 from core.watch.process_kinds import become_kind, end_process
 
@@ -60,6 +61,8 @@ def before_start(**_: object) -> None:
 # stops may read no more: then each stop takes half a minute, longer than platforms may wait. Nobody
 # needs the results: rows say what is left to do, and a doorbell may ring twice. So: two seconds.
 billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
+# Billiard's own parses C with cffi for it, which costs each process of the pool 6 MB.
+platforms._set_pdeathsig = end_with_parent
 # Unacknowledged messages are not restored on close: with the broker gone, kombu raises an
 # AttributeError there, which ends the worker. They are doorbells; rows say what is left to do.
 virtual.Channel.do_restore = False
@@ -69,7 +72,7 @@ virtual.Channel.do_restore = False
 def before_fork(**_: object) -> None:
     database.wait_at_most()
     load_broker()
-    load_jobs()
+    load_registered()
     settle()
 
 

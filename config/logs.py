@@ -1,98 +1,18 @@
-"""What is logged: one line each, to standard error, for whoever collects them.
+"""Django's LOGGING: our lines, one each, to standard error, for whoever collects them."""
 
-As text for people, or as a JSON object for programs (`LOG_FORMAT`). docs/operations/logs.md says
-what a line has.
-"""
-
-import json
-from datetime import UTC, datetime
-from logging import Formatter, LogRecord, getLevelNamesMapping, getLogger
+from logging import getLevelNamesMapping, getLogger
 from typing import Any
 
-from config.log_floods import FLOODS
-from core.watch import request_ids
-from core.watch.process_kinds import ProcessKind
-
-FORMATS = ("text", "json")
-# The request that the line belongs to stands between brackets, or a hyphen.
-LINE = "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"
-# What a line may have besides: nothing else that a library hangs on it gets out, as a whole
-# request with its headers would.
-FIELDS = (
-    "method",
-    "route",
-    "path",
-    "status",
-    "duration_ms",
-    "bytes",
-    "address",
-    "company_id",
-    "token",
-    "webhook_id",
-    "delivery_id",
-    "event_id",
-    "ticket_id",
-    "attempt",
-    "outcome",
-    "error",
-    "host",
-    "retry_in_seconds",
-    "left_out",
-    "job",
-    "task",
-)
-
-
-class TextLines(Formatter):
-    """For people."""
-
-    def __init__(self) -> None:
-        super().__init__(LINE)
-
-
-class JsonLines(Formatter):
-    """A JSON object in ASCII on one line, whatever the message holds."""
-
-    def format(self, record: LogRecord) -> str:
-        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        request_id = getattr(record, "request_id", None)
-        line: dict[str, Any] = {
-            "time": at.replace("+00:00", "Z"),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": record.getMessage(),
-            "request_id": None if request_id == "-" else request_id,
-            "process": ProcessKind.name,
-            "pid": record.process,
-        }
-        more = record.__dict__
-        line |= {name: more[name] for name in FIELDS if more.get(name) is not None}
-        if record.exc_info and record.exc_info[0]:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
-
-
-def is_news(record: LogRecord) -> bool:
-    """Who asks whether we are ready reads the answer: "not yet" is no failure."""
-    request = getattr(record, "request", None)
-    return getattr(request, "path", "") != "/readyz"
-
-
-def name_request(record: LogRecord) -> bool:
-    """Say which request is at work, unless whoever logs has said of which one it tells."""
-    record.request_id = getattr(record, "request_id", None) or request_ids.current() or "-"
-    return True
-
-
-def formatter(form: str) -> Formatter:
-    """What writes lines of one of FORMATS."""
-    return JsonLines() if form == "json" else TextLines()
+from core.watch.log_floods import FLOODS
+from core.watch.log_lines import formatter, is_news, name_request
+from core.watch.url_secrets import hide_in_line
 
 
 def write_our_lines(name: str, form: str) -> None:
     """Give the handlers that a library has made for its logger our lines."""
     for handler in getLogger(name).handlers:
         handler.addFilter(name_request)
+        handler.addFilter(hide_in_line)
         handler.addFilter(FLOODS)
         handler.setFormatter(formatter(form))
 
@@ -108,13 +28,14 @@ def logging(level: str, form: str) -> dict[str, Any]:
             # Django's own kind would bring its mail and its pages into each process.
             "news": {"()": lambda: is_news},
             "request": {"()": lambda: name_request},
+            "secrets": {"()": lambda: hide_in_line},
             "floods": {"()": lambda: FLOODS},
         },
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",
                 "formatter": "line",
-                "filters": ["request", "floods"],
+                "filters": ["request", "secrets", "floods"],
             }
         },
         # What is no level is refused by the check config.E013, which logging must live to see.
@@ -131,7 +52,7 @@ def logging(level: str, form: str) -> dict[str, Any]:
             # Refusals are answers, not incidents; only failures of our own are worth a line.
             "django.request": {"level": "ERROR", "filters": ["news"]},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
-            # Says of each batch that a collector is away; config.tracing says it once.
+            # Says of each batch that a collector is away; core.watch.tracing says it once.
             "opentelemetry": {"level": "CRITICAL"},
             # The body of an answer to HEAD is left to the server, which drops it and says so.
             "gunicorn.http.wsgi": {"level": "ERROR"},

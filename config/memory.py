@@ -24,20 +24,32 @@ def load_broker() -> None:
         import_module("redis")
 
 
-def load_jobs() -> None:
-    """Import the jobs of all apps before processes are forked.
+# They import what apps register. By name: models cannot be imported before Django is set up.
+LOADERS = (
+    "core.jobs.job.all_jobs",
+    "core.watch.doctor.load_checks",
+    "core.health.postgresql.shipped_migrations",
+)
 
-    By name, as models cannot be imported before Django is set up.
-    """
-    import_string("core.jobs.job.all_jobs")()
+
+def load_registered() -> None:
+    """Import jobs and checks of all apps before processes are forked that run them."""
+    for loader in LOADERS:
+        import_string(loader)()
 
 
 def load_pages() -> None:
-    """Load, before processes are forked, what the first page would: catalogues and templates."""
+    """Load, before processes are forked, what the first page or scrape would."""
+    import_string("core.measures.gauges.load_gauges")()
     for code, _ in settings.LANGUAGES:
         trans_real.translation(code)
     for name in FIRST_TEMPLATES:
         get_template(name)
+
+
+def load_description() -> None:
+    """Make what GET /schema answers, once for all processes that are forked afterwards."""
+    import_string("config.pages.Description").load()
 
 
 def settle() -> None:

@@ -1,8 +1,9 @@
 """What pages need that no app is about: /schema, the way to the desk, the environment's name."""
 
 import json
+import os
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import wraps
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -11,6 +12,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from config.errors import error_response
 from config.static_files import StaticFile, packed, sent
+from core.jobs.forking import fork_into
 
 View = Callable[..., HttpResponseBase]
 
@@ -35,15 +37,43 @@ def desk(request: HttpRequest) -> HttpResponse:
     return redirect("admin:index")
 
 
-@cache
-def description() -> StaticFile:
-    """Made and compressed once per process: to make it costs what a hundred requests do."""
-    told = SchemaGenerator().get_schema(request=None, public=True)
-    return packed(json.dumps(told).encode(), compress=True)
+def describe() -> bytes:
+    """Return what GET /schema says. To make it costs what a hundred requests do, and 15 MB."""
+    return json.dumps(SchemaGenerator().get_schema(request=None, public=True)).encode()
+
+
+def describe_in_child() -> bytes:
+    """Do the same in a process of its own, whose memory is free again when it ends."""
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        with open(writer, "wb") as pipe:
+            pipe.write(describe())
+
+    child = fork_into(write)
+    os.close(writer)
+    with open(reader, "rb") as pipe:
+        text = pipe.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status:
+        raise RuntimeError(f"the process that describes the API ended with status {status}")
+    return text
+
+
+class Description:
+    """GET /schema as it is sent. Processes that are forked share it, and none makes it again."""
+
+    made: StaticFile | None = None
+
+    @classmethod
+    def load(cls, make: Callable[[], bytes] = describe_in_child) -> StaticFile:
+        """Make it, before processes are forked."""
+        cls.made = packed(make(), compress=True)
+        return cls.made
 
 
 def schema(request: HttpRequest) -> HttpResponse:
-    return sent(request, "schema.json", description())
+    return sent(request, "schema.json", Description.made or Description.load(describe))
 
 
 def environment_badge(request: HttpRequest) -> list[str] | None:

@@ -6,8 +6,9 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
-from config.access_log import company_of, is_said, route_of, shown_path
+from config.access_log import company_of, is_said, route_of
 from core.watch import traces
+from core.watch.url_secrets import shown_path
 
 
 class RequestSpans:

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from companies.api.views import BearerView, PlatformView
 from companies.api_acts import token_at_work
 from core.measures import catalogue, counting
-from core.watch import request_ids
+from core.watch import request_ids, url_secrets
 
 
 class RequestIds:
@@ -25,9 +25,16 @@ class RequestIds:
         # The thread may still hold the token of its last request.
         token_at_work.set(None)
         request_id = request_ids.begin_request(request.headers.get(request_ids.HEADER, ""))
+        url_secrets.at_work.set(urls_of(request))
         response = self.get_response(request)
         response.headers[request_ids.HEADER] = request_id
         return response
+
+
+def urls_of(request: HttpRequest) -> tuple[str, ...]:
+    """Return its URL as Django reads it and as it was sent, and that of the page it came from."""
+    sent = (request.META.get(name, "") for name in ("RAW_URI", "HTTP_REFERER"))
+    return (f"{request.path_info}?{request.META.get('QUERY_STRING', '')}", *sent)
 
 
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
@@ -76,3 +83,4 @@ def rate_class(view: type[BearerView], method: str | None) -> str:
 def forget_request(**_: Any) -> None:
     """Django logs some failures behind the last middleware: not before the answer is closed."""
     request_ids.end_request()
+    url_secrets.at_work.set(())

@@ -40,6 +40,7 @@ from core.measures import catalogue, counting
 from core.watch.log_bound import REFUSALS
 from core.watch.process_kinds import become_kind
 from core.watch.request_ids import named
+from core.watch.url_secrets import working_on
 
 # A client hears of a database that hangs within ten seconds, its wait for a thread included.
 PATIENCE_SECONDS = 9.0
@@ -246,5 +247,6 @@ class Worker(ThreadWorker):
 
     def fail(self, connection: Any, error: Exception, request: Any = None) -> None:
         """Answer what is not HTTP, or an application that broke before its answer."""
-        with suppress(OSError), named(given_id(request)):
+        urls = working_on(getattr(request, "uri", ""))
+        with suppress(OSError), named(given_id(request)), urls:
             self.handle_error(request, connection.sock, connection.client, error)

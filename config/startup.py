@@ -5,24 +5,24 @@ from importlib import import_module
 from typing import NoReturn
 
 from django.conf import settings
-from django.core.checks import CheckMessage, run_checks
+from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-from core.watch.checks import SETTINGS
+from core.watch.checks import SETTINGS, problem_line
 
 # gunicorn's arbiter starts a worker process again whatever it ended with, but for this: then it
 # stops as well, with the same code.
 EXIT_CODE = 4
 # Modules that register checks of settings. Each is quick to load and needs no app.
 CHECKS = (
-    "core.watch.checks",
+    "core.checks",
+    "core.watch.log_checks",
+    "core.mailing.checks",
     "webhooks.checks",
     "deliveries.checks",
     "tickets.checks",
     "desk.checks",
     "config.checks",
-    "config.log_checks",
-    "config.mail_checks",
 )
 
 # Warnings, so that a process that asks twice says them once.
@@ -63,7 +63,3 @@ def refuse_unsafe_settings() -> None:
 def refuse(lines: list[str]) -> NoReturn:
     print("Not started. Change these settings:", *lines, sep="\n", file=sys.stderr)
     raise SystemExit(EXIT_CODE)
-
-
-def problem_line(problem: CheckMessage) -> str:
-    return f"- {problem.id}: {problem.msg} {problem.hint}"

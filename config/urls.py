@@ -5,8 +5,12 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from config import errors, health, metrics, pages, probes
+from config import errors, pages
 from config.guides import views as guides
+from core.health import probes
+from core.measures.metrics import metrics
+from core.watch.readiness import readyz
+from desk import urls as desk_urls
 from shipments.api import urls as shipments_urls
 from tickets.api import urls as tickets_urls
 
@@ -16,6 +20,7 @@ admin.site.site_url = None
 # Here and not when Django starts: workers have no use for the desk's pages.
 admin.autodiscover()
 
+tables, app_name, namespace = admin.site.urls
 docs = SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])
 
 urlpatterns = [
@@ -24,10 +29,10 @@ urlpatterns = [
     path("", include("shipments.api.urls")),
     path("", include("tickets.api.urls")),
     path("admin/", include("desk.urls")),
-    path("admin/", admin.site.urls),
+    path("admin/", ([*desk_urls.table_pages, *tables], app_name, namespace)),
     path("healthz", probes.healthz),
-    path("readyz", health.readyz),
-    path("metrics", metrics.metrics),
+    path("readyz", readyz),
+    path("metrics", metrics),
     path("schema", pages.schema, name="schema"),
     path("docs", pages.only_to_read(docs), name="docs"),
     path("docs/guides", guides.index, name="guides"),

@@ -5,7 +5,7 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config.memory import load_broker, load_jobs, load_pages, settle
+from config.memory import load_broker, load_description, load_pages, load_registered, settle
 from config.startup import refuse_unsafe_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -18,5 +18,6 @@ refuse_unsafe_settings()
 get_resolver().url_patterns  # noqa: B018
 load_broker()
 load_pages()
-load_jobs()
+load_registered()
+load_description()
 settle()

@@ -1,6 +1,10 @@
+from contextlib import suppress
+
 from django.apps import AppConfig
+from django.conf import settings
 from django.db.backends.signals import connection_created
 from django.urls import register_converter
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy
 
 from core.api.paths import IdConverter, TextConverter
@@ -15,3 +19,11 @@ class CoreConfig(AppConfig):
         register_converter(IdConverter, "id")
         register_converter(TextConverter, "text")
         connection_created.connect(prepare_connection)
+        # Where their packages are missing, the checks of settings say so.
+        for address, begin in (
+            (settings.OTEL_EXPORTER_OTLP_ENDPOINT, "core.watch.tracing.begin_tracing"),
+            (settings.SENTRY_DSN, "core.watch.error_reports.begin_reporting"),
+        ):
+            if address:
+                with suppress(ImportError, ValueError):
+                    import_string(begin)()

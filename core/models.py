@@ -104,7 +104,7 @@ class Sum(models.Model):
 
 
 class Mail(models.Model):
-    """An email that is still to be sent (core.mailing)."""
+    """An email that is still to be sent (core.mailing.outbox)."""
 
     # Part of the Message-ID, so that a repeat can be recognised.
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)

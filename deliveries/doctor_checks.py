@@ -1,4 +1,4 @@
-"""Checks of whether deliveries go out: loops, what is due, partitions (core.watch.doctor)."""
+"""Checks of `doctor`: deliveries go out, by whom, and what waits."""
 
 import resource
 import socket
@@ -8,22 +8,34 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import certifi
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
+from core.data.database import rows_of
+from core.health import host_traits
 from core.watch.doctor import Concern, register
+from core.watch.hosts import SILENT_SECONDS, host_name, traits_by_host
+from core.watch.readiness import part
+from deliveries.engine import leases
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
-from deliveries.engine.way_out import probe_proxy
-from deliveries.models import State
+from deliveries.engine.standing_by import PRESSED_SLOTS
+from deliveries.engine.way_out import probe_proxy, proxy_as_loops_find_it
+from deliveries.models import Replay, State
+from deliveries.monitoring import backlog
+from deliveries.upkeep import partitions, replaying
 from webhooks.outgoing import parse_proxy
 
 # A loop keeps a socket for each slot, a second for some of them while names are looked up, and has
 # files of its own.
 OPEN_FILES = 2 * SLOTS + 256
 LOOPS = """
-SELECT count(*) FILTER (WHERE lease_until > statement_timestamp()), count(DISTINCT host)
-FROM deliveries_loop WHERE NOT lost
+SELECT count(*), coalesce(sum(busy), 0), count(DISTINCT host)
+FROM deliveries_loop WHERE NOT lost AND lease_until > statement_timestamp()
+"""
+SILENT_LOOPS = """
+SELECT DISTINCT host FROM deliveries_loop
+WHERE NOT lost AND lease_until > statement_timestamp()
+  AND started_at < statement_timestamp() - make_interval(secs => %s) AND host <> ALL(%s)
 """
 FAILING = """
 SELECT count(*), count(*) FILTER (WHERE failures >= %s),
@@ -48,32 +60,89 @@ MANY_RECEIVERS, SEVERAL_FAILURES = 5, 3
 CRASHED = "SELECT count(*), count(DISTINCT host) FROM deliveries_loop WHERE lost"
 MANY_CRASHED = 3
 MOST_LIVE = 0.9
-LATE_MAIL = """
-SELECT count(*) FROM (SELECT FROM core_mail WHERE created_at < %s LIMIT %s) AS counted
-"""
-MAIL_MAY_WAIT = timedelta(minutes=30)
-MOST_COUNTED = 1_000
+SCHEDULER_MAY_BE_AWAY = timedelta(seconds=30)
+DUE_MAY_WAIT = timedelta(minutes=2)
+
+
+@register("Start a worker: its scheduler runs the jobs.")
+@part()
+def scheduler() -> str:
+    last = backlog.last_pulse()
+    if last is None:
+        raise RuntimeError("no job has run yet: start a worker")
+    age = timezone.now() - last
+    if age > SCHEDULER_MAY_BE_AWAY:
+        seconds = f"{age.total_seconds():.0f} s"
+        raise RuntimeError(f"no scheduler has begun a sweep for {seconds}: start a worker")
+    return f"last sweep {age.total_seconds():.1f} s ago"
+
+
+@register(
+    "Start a worker where none is alive (engine_loops); else raise DELIVERY_LOOPS and the number of"
+    " workers, or look at PostgreSQL's load.",
+)
+@part(gauge=False)
+def oldest_due_delivery() -> str:
+    oldest = backlog.oldest_due()
+    if oldest is None:
+        return "nothing is due"
+    age = timezone.now() - oldest
+    if age > DUE_MAY_WAIT:
+        due = f"due for {age.total_seconds():.0f} s"
+        if not leases.running_loops().loops:
+            raise RuntimeError(f"{due}: no worker sends anything; start one")
+        raise RuntimeError(f"{due}: the workers cannot keep up")
+    return f"due for {max(0.0, age.total_seconds()):.1f} s"
+
+
+@register("Run manage.py migrate, or restart a worker.", name="partitions")
+@part()
+def weeks_ahead() -> str:
+    if troubles := partitions.partition_troubles():
+        raise RuntimeError(f"{'; '.join(troubles)}: run manage.py migrate, or start a worker")
+    fewest = min(state.weeks_ahead for state in partitions.partition_states())
+    return f"partitions for {fewest} weeks ahead"
+
+
+@register("Look in the log of workers for why, or end it: manage.py redeliver --stop RUN.")
+def replays() -> str:
+    """Runs of deliveries that are sent again."""
+    under_way = list(Replay.objects.filter(ended_at=None).order_by("pk"))
+    for run in under_way:
+        if replaying.stands_still(run) and not current_drain():
+            raise Concern(f"{run} has stood still since {run.moved_at:%Y-%m-%d %H:%M} UTC")
+    return f"{len(under_way)} under way" if under_way else "none is under way"
+
+
+@register(
+    "Give all hosts the same variables, storage of files and version: docs/operations/growing.md.",
+    name="hosts",
+)
+def hosts_are_alike() -> str:
+    """Compare the traits of hosts, and look for those that send and report nothing."""
+    found = host_traits.compare_hosts()
+    heard = [*traits_by_host(), host_name()]
+    if silent := [host for (host,) in rows_of(SILENT_LOOPS, SILENT_SECONDS, heard)]:
+        raise Concern(f"no report has come for {SILENT_SECONDS} s from {', '.join(silent)}")
+    return found
 
 
 @register("Start a worker, or look in its log for why its loops end.")
 def engine_loops() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(LOOPS)
-        alive, hosts = cursor.fetchone()
+    """Fewer than DELIVERY_LOOPS are well, unless they are pressed."""
+    ((alive, busy, hosts),) = rows_of(LOOPS)
     wanted = settings.DELIVERY_LOOPS
     if not alive:
         raise RuntimeError("no loop is alive, so nothing is sent")
-    if alive < wanted:
-        raise Concern(f"{alive} of {wanted} loops are alive")
+    if alive < wanted and busy >= alive * PRESSED_SLOTS:
+        raise Concern(f"{alive} of {wanted} loops are alive, with {busy} requests in flight")
     return f"{alive} alive on {hosts} host{'' if hosts == 1 else 's'}"
 
 
 @register("Look in the worker's log for why: docs/operations/runbooks.md#crash-loop.")
 def engine_restarts() -> str:
     """Loops that ended without saying so are known for two minutes."""
-    with connection.cursor() as cursor:
-        cursor.execute(CRASHED)
-        crashed, hosts = cursor.fetchone()
+    ((crashed, hosts),) = rows_of(CRASHED)
     if crashed >= MANY_CRASHED:
         raise Concern(f"{crashed} loops died within two minutes, on {hosts} hosts")
     return f"{crashed} loops died within two minutes" if crashed else "no loop died"
@@ -107,6 +176,8 @@ register(
     name="outgoing_proxy",
     per_host=True,
 )(probe_proxy)
+# Whether deliveries get out (decision N23), at no request's expense while loops are well.
+part("outgoing_proxy")(proxy_as_loops_find_it)
 
 
 @register(
@@ -159,31 +230,17 @@ def outgoing_tls() -> str:
     return f"{len(living)} authorities, {ssl.OPENSSL_VERSION}"
 
 
-@register("Look in the worker's log for what the mail server says, and at the check mail_server.")
-def emails() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(LATE_MAIL, [timezone.now() - MAIL_MAY_WAIT, MOST_COUNTED])
-        (count,) = cursor.fetchone()
-    if count:
-        more = "+" if count == MOST_COUNTED else ""
-        raise Concern(f"{count}{more} have waited for more than {MAIL_MAY_WAIT}")
-    return "none has waited for long"
-
-
 @register("Try one with curl from a worker's host: what most have in common is on our side.")
 def receivers() -> str:
     """Compare webhooks that began to fail with those that got something meanwhile.
 
     If a few fail it is their affair. If most do it is ours: the network, names, certificates.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(FAILING, [SEVERAL_FAILURES])
-        failing, often, since = cursor.fetchone()
-        if not failing:
-            return "none began to fail within a day"
-        # Half of them began to fail before then: single ones that are down for long do not count.
-        cursor.execute(WELL_SINCE, [since, failing])
-        (well,) = cursor.fetchone()
+    ((failing, often, since),) = rows_of(FAILING, SEVERAL_FAILURES)
+    if not failing:
+        return "none began to fail within a day"
+    # Half of them began to fail before then: single ones that are down for long do not count.
+    ((well,),) = rows_of(WELL_SINCE, since, failing)
     more = " or more" if well == failing else ""
     said = f"{failing} of {failing + well}{more} began to fail within a day"
     if failing > well and (failing >= MANY_RECEIVERS or often > well):

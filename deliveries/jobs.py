@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-from core import mailing
 from core.jobs.job import job
 from deliveries.engine import pausing
 from deliveries.upkeep import deleted_webhooks, partitions, replaying
@@ -18,17 +17,6 @@ def sweep() -> int:
 @job(every=timedelta(minutes=5), limit_seconds=120)
 def pause_failing() -> int:
     return pausing.pause_failing()
-
-
-@job(
-    every=timedelta(seconds=10),
-    limit_seconds=mailing.LIMIT_SECONDS,
-    batch=mailing.MOST_AT_ONCE,
-    has_work=mailing.has_mail,
-    in_child=True,
-)
-def send_mails() -> int:
-    return mailing.send_due()
 
 
 @job(every=replaying.STEP, limit_seconds=60, has_work=replaying.is_under_way)

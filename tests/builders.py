@@ -1,11 +1,12 @@
 """Rows for tests: valid by default, one change per test."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 from uuid import uuid4
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -15,7 +16,7 @@ from desk.models import Macro
 from shipments.event_types.status import TRACKING_SIMPLE
 from shipments.feed import parsing, recording
 from shipments.models import Incidence, Shipment
-from tickets import agents
+from tickets import roles
 from tickets.models import Agent, Ticket, TicketFile
 from tickets.statuses import Status
 from webhooks.event_types import registry
@@ -50,10 +51,23 @@ def agent(
 ) -> Agent:
     """Somebody at work, who takes every type of ticket unless told otherwise."""
     user = get_user_model().objects.create_user(username, password="secret", is_staff=True)
-    user.groups.add(agents.group(group))
+    user.groups.add(role(group))
     made = Agent.objects.create(user=user, **changes)
     made.skills.set(skills)
     return made
+
+
+def role(name: str) -> Group:
+    """The group as the service makes it; which permissions it has is looked up once a process."""
+    found, made = Group.objects.get_or_create(name=name)
+    if made:
+        found.permissions.set(permission_ids(name))
+    return found
+
+
+@cache
+def permission_ids(role: str) -> list[int]:
+    return list(roles.permissions(roles.GROUPS[role]).values_list("pk", flat=True))
 
 
 def ticket(company: Company, *, type_id: int = 3, **changes: Any) -> Ticket:

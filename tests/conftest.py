@@ -15,6 +15,7 @@ from django.apps import AppConfig
 from django.contrib import admin
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.cache import cache
+from django.core.management.commands import flush
 from django.db import connection, transaction
 from django.db.backends.postgresql.creation import DatabaseCreation
 from django.db.backends.postgresql.operations import DatabaseOperations
@@ -29,11 +30,12 @@ from rest_framework.test import APIClient
 from companies import services
 from companies.api import rates
 from companies.models import Company
-from config.log_floods import FLOODS
 from config.memory import settle
 from core.jobs import deployments
 from core.models import Deployment
 from core.watch import request_ids
+from core.watch.log_floods import FLOODS
+from deliveries.upkeep import partitions
 from tests import builders as build
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed, Line
@@ -60,6 +62,8 @@ examples.load_profile("unhurried")
 # They start programs and wait for them. Begun first, they wait while the others compute; begun
 # last, one process waits alone.
 PATIENT = ("bench", "devtools", "further", "upgrades", "walks")
+# These take seconds each, some a minute. What comes last are the short ones.
+EARLY = (*PATIENT, "browser")
 
 
 # What is loaded stays. Looking through it again and again takes a tenth of all time.
@@ -74,8 +78,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the patient ones first; within both halves pytest-django's order stays."""
-    items.sort(key=lambda item: item.path.relative_to(TESTS).parts[0] not in PATIENT)
+    """Put the long ones first; within both halves pytest-django's order stays."""
+    items.sort(key=lambda item: item.path.relative_to(TESTS).parts[0] not in EARLY)
 
 
 # Nothing that is well takes so long, however busy the machine is: what hangs fails by itself.
@@ -183,15 +187,13 @@ shipped: dict[type[Model], list[Model]] = {}
 
 @receiver(post_migrate)
 def keep_the_shipped_rows(sender: AppConfig, **_: object) -> None:
-    """Put back the rows that migrations made, such as the ticket types.
-
-    The flush behind a test that commits deletes them too. Django sends this signal after it, as
-    after the migrations themselves.
-    """
-    if sender.name != "tickets":
-        return
-    if not shipped:
+    """Read the rows that migrations made, such as the ticket types."""
+    if sender.name == "tickets" and not shipped:
         shipped.update({model: list(model.objects.all()) for model in sender.get_models()})
+
+
+def put_back_the_shipped_rows() -> None:
+    """The flush behind a test that commits deletes them too."""
     with transaction.atomic():
         for model, rows in shipped.items():
             model.objects.bulk_create(rows, ignore_conflicts=True)
@@ -222,6 +224,19 @@ def delete_rows(
 
 
 DatabaseOperations.sql_flush = delete_rows
+
+
+def put_back_rows(*_: object, **__: object) -> None:
+    """What follows the flush, instead of every handler of what follows migrations.
+
+    Those look through all content types and permissions, which the flush leaves alone.
+    """
+    put_back_the_shipped_rows()
+    put_back_the_deployment()
+    partitions.prepare_partitions()
+
+
+flush.emit_post_migrate_signal = put_back_rows
 
 if pytest_servers.FOLDER in os.environ:
     # A throwaway server goes with all its databases.
@@ -264,9 +279,13 @@ deployments.remember(DEPLOYMENT)
 
 @receiver(post_migrate)
 def keep_the_deployment(sender: AppConfig, **_: object) -> None:
-    """It stays the same for the processes that tests start, whatever is deleted between them."""
     if sender.name == "core":
-        Deployment.objects.update_or_create(pk=1, defaults={"uuid": DEPLOYMENT})
+        put_back_the_deployment()
+
+
+def put_back_the_deployment() -> None:
+    """It stays the same for the processes that tests start, whatever is deleted between them."""
+    Deployment.objects.update_or_create(pk=1, defaults={"uuid": DEPLOYMENT})
 
 
 @pytest.fixture(autouse=True)

@@ -29,8 +29,10 @@ WELL = {
     "parceldesk_part_ok{part='jobs'}": "1",
     "parceldesk_part_ok{part='database_disk'}": "1",
     "parceldesk_scheduler_age_seconds": "5",
-    "parceldesk_engine_loops": "2",
+    "parceldesk_engine_loops": "1",
     "parceldesk_engine_loops_wanted": "2",
+    "parceldesk_engine_slots": "2048",
+    "parceldesk_engine_slots_busy": "40",
     "parceldesk_delivery_oldest_due_seconds": "1",
     "parceldesk_job_failed_rows{name='count_figures'}": "0",
 }

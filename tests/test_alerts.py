@@ -176,11 +176,13 @@ CASES = [
     Case(
         "ParceldeskLoopsMissing",
         {
-            "parceldesk_engine_loops": ("2x30", "1x300"),
+            "parceldesk_engine_loops": ("1x30", "1x300"),
             "parceldesk_engine_loops_wanted": ("2x30", "2x300"),
+            "parceldesk_engine_slots": ("2048x30", "2048x300"),
+            "parceldesk_engine_slots_busy": ("511x30", "512x300"),
         },
         6,
-        "1 engine loops are alive, fewer than DELIVERY_LOOPS",
+        "1 engine loops are alive and pressed, fewer than DELIVERY_LOOPS",
     ),
     Case(
         "ParceldeskLoopsCrash",

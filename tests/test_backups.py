@@ -116,6 +116,7 @@ def host() -> Iterator[Host]:
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_the_page_goes_back_to_the_second_before_a_mistake(host: Host) -> None:
     once, weekly, cleaning = blocks("Archiving WAL")
     lists, without, back, promote = blocks("To a point in time")
@@ -169,6 +170,7 @@ def test_the_timer_and_its_unit_are_systemd_s(tmp_path: Path) -> None:
     assert read.returncode == 0, read.stderr
 
 
+@pytest.mark.slow
 def test_the_nightly_backup_is_whole_and_old_ones_go(host: Host) -> None:
     host.run('parceldesk create_company "Acme"; parceldesk issue_token 1')
     place, files = host.folder / "nightly", host.folder / "files"

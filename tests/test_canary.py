@@ -25,8 +25,8 @@ from rest_framework.test import APIClient
 from companies import services
 from companies.api import idempotency
 from companies.models import Company
-from config import logs
 from core.data import encryption
+from core.watch import log_lines
 from deliveries import publishing
 from deliveries.models import Delivery
 from desk.people import second_factor
@@ -227,7 +227,7 @@ def look_everywhere(
     for address in ("/metrics", "/readyz", "/schema"):
         canaries.look(address, client.get(address).content)
     canaries.look("log", log.text)
-    as_json = logs.formatter("json")
+    as_json = log_lines.formatter("json")
     canaries.look("log as JSON", "\n".join(map(as_json.format, log.records)))
     canaries.look_at_emails(emails)
     canaries.look_at_tables()

@@ -20,7 +20,7 @@ def test_release_ends_where_a_platform_runs_it() -> None:
     ended = subprocess.run(
         ["/bin/sh", "-c", line_of_release().replace("python manage.py migrate --noinput", "true")],
         env={"PATH": os.environ["PATH"]},
-        timeout=20,
+        timeout=120,
     )
 
     assert ended.returncode == 0
@@ -40,7 +40,7 @@ def test_honcho_start_goes_on_after_the_release(tmp_path: Path) -> None:
             running.send_signal(signal.SIGTERM)
             break
         assert "stopped" not in line, said
-    running.communicate(timeout=20)
+    running.communicate(timeout=120)
 
     assert any("migrated" in line for line in said)
 
@@ -49,6 +49,6 @@ def test_honcho_start_ends_where_the_release_fails(tmp_path: Path) -> None:
     release = line_of_release().replace("python manage.py migrate --noinput", "false")
     (tmp_path / "Procfile").write_text(f"release: {release}\nweb: exec sleep 60\n")
 
-    ended = subprocess.run([*HONCHO, "start"], cwd=tmp_path, capture_output=True, timeout=40)
+    ended = subprocess.run([*HONCHO, "start"], cwd=tmp_path, capture_output=True, timeout=120)
 
     assert ended.returncode == 1

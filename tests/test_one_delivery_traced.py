@@ -13,10 +13,10 @@ from rest_framework.test import APIClient
 
 from companies import services
 from companies.models import Company
-from config import logs
+from core.watch import log_lines
 from deliveries.models import Delivery
 from tests import builders as build
-from tests.config.collecting import Collector, collecting, facts
+from tests.core.collecting import Collector, collecting, facts
 from tests.sending import deliver
 from tickets.changes.ticket_updated import TICKET_UPDATED
 from tools.faults.receiver import Answer, Receiver
@@ -33,8 +33,8 @@ def written() -> Iterator[StringIO]:
     """All lines, as JSON."""
     stream = StringIO()
     handler = logging.StreamHandler(stream)
-    handler.addFilter(logs.name_request)
-    handler.setFormatter(logs.formatter("json"))
+    handler.addFilter(log_lines.name_request)
+    handler.setFormatter(log_lines.formatter("json"))
     logging.getLogger().addHandler(handler)
     yield stream
     logging.getLogger().removeHandler(handler)

@@ -5,9 +5,8 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
-from django.utils.module_loading import import_string
 
-from core.watch.checks import SETTINGS, Use
+from core.watch.checks import SETTINGS, Use, import_problem
 
 LONGEST_APPEAL_DAYS = 3650
 # A worker that is told to come back holds no message for longer.
@@ -17,13 +16,8 @@ LONGEST_UNDO_SECONDS = 60
 @register(SETTINGS, Use.TICKETS)
 def relevance_check(**_: Any) -> list[CheckMessage]:
     """Refuse a name that leads to no function, once Django is set up."""
-    if not apps.ready:
-        return []
     path = settings.RELEVANCE_CHECK
-    try:
-        problem = "" if callable(import_string(path)) else "is no function"
-    except Exception as error:
-        problem = f"cannot be imported: {error}"
+    problem = import_problem(path) if apps.ready else ""
     if not problem:
         return []
     return [

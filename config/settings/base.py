@@ -38,7 +38,12 @@ CELERY_TASK_IGNORE_RESULT = True
 # A doorbell that cannot be rung is answered by the scheduler: never make a request wait for it.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
 CELERY_BROKER_CONNECTION_TIMEOUT = 0.5
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_timeout": 0.5,
+    "socket_connect_timeout": 0.5,
+    # A worker that waits asks Redis again so often; a message that comes is there at once.
+    "polling_interval": 5,
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A worker whose broker answers errors (full, or without its replicas) tries again; without this it
 # would end, and its engine loops with it.
@@ -97,7 +102,7 @@ MIDDLEWARE = [
     "config.security.SecurityHeaders",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Before whatever looks at the Host header.
-    "config.probes.Probes",
+    "core.health.probes.Probes",
     # What open pages ask costs no session where it is known who asks.
     "desk.live.asking.LiveAnswers",
     "config.languages.English",

@@ -22,6 +22,6 @@ DELIVERY_RETRY_SECONDS = tuple(
         kind="a list of numbers",
     )
 )
-# Engine loops at once, over all workers of one database: about one per core of the workers.
+# Engine loops at once at most, over all workers of one database: about one per core of theirs.
 DELIVERY_LOOPS = env.int("DELIVERY_LOOPS", default=2)
 DELIVERY_USER_AGENT = f"{PRODUCT}/{VERSION}"

@@ -90,16 +90,20 @@ def encoding_of(connection: BaseDatabaseWrapper) -> str:
     return str(connection.connection.info.parameter_status("server_encoding"))
 
 
+def rows_of(statement: str, *values: Any) -> list[Any]:
+    """The rows of a statement that is asked now and then."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        rows: list[Any] = cursor.fetchall()
+        return rows
+
+
 def count_connections() -> dict[str, int]:
     """The connections to this database, whoever's, by what they do."""
-    with connection.cursor() as cursor:
-        cursor.execute(CONNECTIONS, [])
-        found = dict(cursor.fetchall())
+    found = dict(rows_of(CONNECTIONS))
     return {state: found.get(state, 0) for state in CONNECTION_STATES}
 
 
 def most_connections() -> int:
     """How many the server takes, of all its databases."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('max_connections')::integer")
-        return int(cursor.fetchone()[0])
+    return int(rows_of("SELECT current_setting('max_connections')::integer")[0][0])

@@ -72,3 +72,28 @@ def fetch_rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
     with cursor() as prepared:
         prepared.execute(statement, values)
         return prepared.fetchall() if prepared.description else []
+
+
+def read_rows(statement: str, values: Any = None) -> list[tuple[Any, ...]]:
+    """The rows of a statement that is made up anew each time, or asked for seldom."""
+    with connection.cursor() as opened:
+        opened.execute(statement, values)
+        rows: list[tuple[Any, ...]] = opened.fetchall()
+        return rows
+
+
+def distinct_values(table: str, column: str, where: str = "TRUE") -> str:
+    """A statement for the different values of a column in rows that fulfil `where`, in their order.
+
+    It looks at one entry of the column's index for each, however many rows have the value.
+    """
+    return f"""
+WITH RECURSIVE each AS (
+  (SELECT {column} AS value FROM {table} WHERE {where} ORDER BY {column} LIMIT 1)
+  UNION ALL
+  SELECT (SELECT {column} FROM {table} WHERE {where} AND {column} > each.value
+          ORDER BY {column} LIMIT 1)
+  FROM each WHERE each.value IS NOT NULL
+)
+SELECT value FROM each WHERE value IS NOT NULL
+"""  # noqa: S608 - of our own parts

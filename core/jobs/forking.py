@@ -15,6 +15,11 @@ PR_SET_PDEATHSIG = 1
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 
 
+def end_with_parent(number: int) -> None:
+    """Have this process get a signal when its parent ends."""
+    CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+
+
 def fork_into(work: Callable[[], None]) -> int:
     """Run `work` in a child that is told to stop when this process ends; returns its id."""
     parent = os.getpid()
@@ -28,7 +33,7 @@ def fork_into(work: Callable[[], None]) -> int:
     try:
         for each in ENDS:
             signal.signal(each, signal.SIG_DFL if each == signal.SIGTERM else signal.SIG_IGN)
-        CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        end_with_parent(signal.SIGTERM)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if os.getppid() == parent:
             work()

@@ -136,8 +136,11 @@ def job(*, every: timedelta, limit_seconds: int, **facts: Any) -> Callable[..., 
 
 @cache
 def all_jobs() -> Mapping[str, Job]:
-    """Return the jobs of all apps by their names: what their modules `jobs` register."""
-    autodiscover_modules("jobs")
+    """Return the jobs of all apps by their names: what their modules `jobs` register.
+
+    `core.jobs` is this folder, so that rooms of core have modules of their own.
+    """
+    autodiscover_modules("jobs", "health.jobs", "mailing.jobs")
     return registered
 
 

@@ -1,7 +1,7 @@
 """All that is counted: what is defined here is shown.
 
 docs/operations/metrics.md says the same to operators. How many there are now is no count but a
-gauge (config/gauges.py).
+gauge (core.measures.gauges).
 """
 
 from core.measures.counting import CountMeasure, TimeMeasure

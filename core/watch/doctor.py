@@ -11,12 +11,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from operator import contains
 from threading import Condition, Thread
 from typing import NamedTuple
 
+from django.apps import apps
 from django.db import InterfaceError, OperationalError, connections
+from django.utils.module_loading import autodiscover_modules
 from psycopg.errors import DiskFull
 
 Examine = Callable[[], str]
@@ -46,6 +48,15 @@ class Concern(Exception):
     """It works, and somebody should see to it; the message says what."""
 
 
+def graded(found: str, *, broken: bool, doubtful: bool) -> str:
+    """Return what a check found; raises RuntimeError or Concern with it."""
+    if broken:
+        raise RuntimeError(found)
+    if doubtful:
+        raise Concern(found)
+    return found
+
+
 class Check(NamedTuple):
     """`cure`: what to do if it is not well, in a sentence. It may take `seconds` at most.
 
@@ -67,7 +78,7 @@ class Finding(NamedTuple):
     cure: str
 
 
-checks: list[Check] = []
+registered: list[Check] = []
 
 
 def register(
@@ -82,10 +93,27 @@ def register(
 
     def add(examine: Examine) -> Examine:
         named = name or examine.__name__
-        checks.append(Check(named, examine, cure, seconds, per_host, minutes))
+        registered.append(Check(named, examine, cure, seconds, per_host, minutes))
         return examine
 
     return add
+
+
+@cache
+def load_checks() -> None:
+    """Have the modules `doctor_checks` of all apps register their checks."""
+    autodiscover_modules("doctor_checks")
+
+
+def all_checks() -> list[Check]:
+    """Return the checks of what everything stands on first, then those of the apps in order."""
+    load_checks()
+    return sorted(registered, key=lambda check: app_order(check.examine))
+
+
+def app_order(examine: Examine) -> int:
+    order = ["core", *(app.name for app in apps.get_app_configs())]
+    return order.index(examine.__module__.partition(".")[0])
 
 
 def examine_all(chosen: Sequence[Check], at_once: int = AT_ONCE) -> list[Finding]:

@@ -22,6 +22,7 @@ from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.rooms import Lane, Rooms
+from deliveries.engine.signs import Sign
 from deliveries.engine.standing_by import IDLE_SECONDS, PLENTY, Stand
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import RESULTS_AT_ONCE, Database
@@ -39,15 +40,22 @@ class Engine:
     """`stop` is asked at every turn; once it says yes, nothing more is claimed or started.
 
     Turns at the database go on `beside`, one at a time; the `bell` has the loop look there at once.
+    The `sign` tells its keeper how it goes.
     """
 
     def __init__(
-        self, transport: Transport, stop: Callable[[], bool], beside: Beside, bell: Bell
+        self,
+        transport: Transport,
+        stop: Callable[[], bool],
+        beside: Beside,
+        bell: Bell,
+        sign: Sign | None = None,
     ) -> None:
         self.transport = transport
         self.stop = stop
         self.beside = beside
         self.bell = bell
+        self.sign = sign or Sign()
         self.database = Database(stop, beside.pause)
         self.rooms = Rooms()
         self.book = LaneBook(self.rooms)
@@ -58,7 +66,7 @@ class Engine:
         # Of the last turn: it looked, found something, woke webhooks up. Halted: claim nothing.
         self.looked = self.found = self.woken = self.halted = False
         self.look_at = self.claim_at = self.tidy_at = self.began_at = 0.0
-        self.recorded_at = self.found_at = clock.monotonic()
+        self.recorded_at = self.found_at = self.busy_at = clock.monotonic()
         self.stand, self.presence = Stand(self.recorded_at), Presence()
         for each in (bell, beside):
             transport.wake_for(each.fileno())
@@ -85,6 +93,8 @@ class Engine:
                 self.let_go()
                 return self.attempts
             patience = 0.0 if more else self.patience(now)
+            self.busy_at = now if len(self.book) else self.busy_at
+            self.sign.write(now + patience, self.stand.pressed_until, self.busy_at)
             replies = self.transport.wait(patience)
             self.presence.notice(patience)
             if self.transport.rung and self.bell.silence():

@@ -9,8 +9,8 @@ from django.db.models import Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
 
-from core import mailing
 from core.jobs.failing_rows import FailingRows, forget_old_rows
+from core.mailing import outbox
 from deliveries.models import Health
 from webhooks import services
 from webhooks.models import Webhook
@@ -50,7 +50,7 @@ def pause_failing() -> int:
     for webhook_id in failing:
         rows.do("webhook", [webhook_id], pause)
     if paused:
-        mailing.ring_mail_job()
+        outbox.ring_mail_job()
     return paused
 
 
@@ -62,7 +62,7 @@ def pause_and_notify(webhook_id: int, reason: str) -> bool:
         webhook = Webhook.objects.select_related("company").get(pk=webhook_id)
         if address := webhook.company.contact_email:
             with translation.override(webhook.company.written_language):
-                mailing.keep_mail(address, *pause_letter(webhook, reason))
+                outbox.keep_mail(address, *pause_letter(webhook, reason))
     text = "webhook %d is paused: %s"
     logger.info(text, webhook_id, reason, extra={"webhook_id": webhook_id})
     return True

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
-from core import mailing
 from core.jobs.failing_rows import note_failed_row
+from core.mailing import outbox
 from core.measures import catalogue, counting, sums
 from deliveries import statements
 from deliveries.engine import pausing, recording
@@ -108,7 +108,7 @@ def set_crashed_aside(delivery: Claimed) -> None:
             pausing.pause_and_notify(delivery.webhook_id, pausing.CRASHING)
     # At once: the next crash may be a second away.
     sums.write_sums()
-    mailing.ring_mail_job()
+    outbox.ring_mail_job()
 
 
 def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail: str) -> int:

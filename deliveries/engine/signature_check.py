@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from django.utils.translation import gettext_noop
+
 from core.data.encryption import UnreadableSecret
 from deliveries.engine.claiming import lease_seconds
 from deliveries.engine.signing import sign, timestamp_ms
@@ -16,23 +18,27 @@ from webhooks.models import Webhook
 class SecretStatus(StrEnum):
     """What can be said of the secret that signed an attempt."""
 
-    NOT_SIGNED = "Events of this type are not signed."
-    THE_SAME = "The secret is unchanged, so signatures can be checked."
-    ROTATED = "The secret has been rotated since, so signatures can no longer be checked."
-    PERHAPS = (
+    NOT_SIGNED = gettext_noop("Events of this type are not signed.")
+    THE_SAME = gettext_noop("The secret is unchanged, so signatures can be checked.")
+    ROTATED = gettext_noop(
+        "The secret has been rotated since, so signatures can no longer be checked."
+    )
+    PERHAPS = gettext_noop(
         "A rotation was in progress; signatures can be checked unless there was an earlier one."
     )
 
 
 class Verdict(StrEnum):
-    GENUINE = "The signature is ours and matches this body."
-    NOT_OURS = "The signature is not ours: the body, the timestamp or the secret differs."
-    GONE = (
+    GENUINE = gettext_noop("The signature is ours and matches this body.")
+    NOT_OURS = gettext_noop(
+        "The signature is not ours: the body, the timestamp or the secret differs."
+    )
+    GONE = gettext_noop(
         "We can no longer tell: the secret has been rotated, and no secret that we still hold made"
         " this signature."
     )
-    UNREADABLE = "We cannot tell: a stored secret can no longer be read."
-    NOT_SIGNED = "Events of this type are not signed."
+    UNREADABLE = gettext_noop("We cannot tell: a stored secret can no longer be read.")
+    NOT_SIGNED = gettext_noop("Events of this type are not signed.")
 
 
 def secret_status(webhook: Webhook, at: datetime, now: datetime) -> SecretStatus:

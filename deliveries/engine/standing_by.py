@@ -29,7 +29,7 @@ class Stand:
     """Knows how busy a loop has been lately. `now` is a monotonic clock."""
 
     def __init__(self, now: float) -> None:
-        self._pressed_until = self._rung_until = -math.inf
+        self.pressed_until = self._rung_until = -math.inf
         self._little_from = now + LITTLE_SECONDS
         self._first = False
 
@@ -37,7 +37,7 @@ class Stand:
         """Note a claim, who waits for one, and what is in flight."""
         much = max(claimed, len(rooms.to_claim)) / PLENTY, rooms.in_flight / PRESSED_SLOTS
         if max(much) >= 1:
-            self._pressed_until = now + PRESSED_SECONDS
+            self.pressed_until = now + PRESSED_SECONDS
         if max(much) * LITTLE_PART >= 1:
             self._little_from = now + LITTLE_SECONDS
 
@@ -55,6 +55,6 @@ class Stand:
 
     def tell(self, turn: Turn, now: float, first: bool) -> None:
         """Have the turn share the loop's lanes, or hand them back to the `first` loop, or not."""
-        turn.pressed = now < self._pressed_until
+        turn.pressed = now < self.pressed_until
         turn.hands_back = now >= self._little_from and not first
         self._first = first

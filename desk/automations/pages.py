@@ -5,17 +5,15 @@ it on, and other settings of one that is on.
 """
 
 from itertools import groupby
-from typing import Any
 
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from desk.automations.forms import AutomationForm
+from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.queue.automation_lists import list_address
 from tickets.automations.due import MOST_COUNTED, count_due
@@ -25,19 +23,18 @@ from tickets.models import Automation, TicketType
 Kind = Automation.Kind
 
 
+@desk_page("tickets.view_automation")
 def automations_page(request: HttpRequest) -> HttpResponse:
-    if not request.user.has_perm("tickets.view_automation"):
-        raise PermissionDenied
     kinds = groupby(automations(), key=lambda one: one.type)
     rows = [(type, [(one, waits_of(one)) for one in ones]) for type, ones in kinds]
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Automations"),
-        "kinds": [kind.label for kind in Kind],
-        "rows": [row for row in rows if any(one.active for one, _ in row[1])],
-        "off": [row for row in rows if not any(one.active for one, _ in row[1])],
-    }
-    return TemplateResponse(request, "desk/automations.html", context)
+    return draw(
+        request,
+        "desk/automations.html",
+        gettext("Automations"),
+        kinds=[kind.label for kind in Kind],
+        rows=[row for row in rows if any(one.active for one, _ in row[1])],
+        off=[row for row in rows if not any(one.active for one, _ in row[1])],
+    )
 
 
 def waits_of(one: Automation) -> str:
@@ -59,10 +56,9 @@ def waits_of(one: Automation) -> str:
     return text % {"count": one.wait_days, "times": one.times}
 
 
+@desk_page(CHANGE)
 def settings_page(request: StaffRequest, kind: str, type_id: int) -> HttpResponse:
     """GET shows the settings; POST keeps them, and switches on after it has asked once more."""
-    if not request.user.has_perm(CHANGE):
-        raise PermissionDenied
     if kind not in Kind.values:
         raise Http404
     stored = automation_for(Kind(kind), get_object_or_404(TicketType, pk=type_id))
@@ -97,17 +93,18 @@ def shown(
     """The settings, or the question whether they are meant, beside what they would touch."""
     wrong = form.is_bound and not form.is_valid()
     count = None if wrong else count_due(one, timezone.now())
-    context: dict[str, Any] = {
-        **admin.site.each_context(request),
-        "title": str(one),
-        "one": one,
-        "form": form,
-        "asking": asking,
-        "waits": waits_of(one),
-        "touched": "" if count is None else touched_text(count),
-        "tickets": list_address(one) if count else "",
-    }
-    return TemplateResponse(request, "desk/automation.html", context, status=status)
+    return draw(
+        request,
+        "desk/automation.html",
+        str(one),
+        status=status,
+        one=one,
+        form=form,
+        asking=asking,
+        waits=waits_of(one),
+        touched="" if count is None else touched_text(count),
+        tickets=list_address(one) if count else "",
+    )
 
 
 def touched_text(count: int) -> str:

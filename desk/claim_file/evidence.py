@@ -51,7 +51,9 @@ def evidence_parts(about: Ticket | Shipment, folder: Path) -> Parts:
     )
     kept = {event.pk: event for event in bodies} if deliveries else {}
     attempts, some_left_out = attempts_of(deliveries)
-    files = list(ticket.files.select_related("requested_document")) if ticket else []
+    # None that an agent added for colleagues: it is handed out.
+    shown = ticket.files.filter(public=True) if ticket else TicketFile.objects.none()
+    files = list(shown.select_related("requested_document"))
     held = fetch_files(files, folder)
     entries = [file_entry(file, held=file.pk in held) for file in files]
     record = {

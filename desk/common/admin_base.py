@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Field, Model, QuerySet
 from django.forms import Field as FormField
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 from core.values.spellings import plain_digits
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         change_form_outer_before_template: ClassVar[str | None]
         change_form_outer_after_template: ClassVar[str | None]
 
+        def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]: ...
+
     class TabularInline(admin.TabularInline[Any, Any]):
         pass
 
@@ -34,6 +36,10 @@ else:
     from unfold import admin as unfold
 
     class ModelAdmin(OnlyUsedScripts, unfold.ModelAdmin):
+        list_per_page = 25
+        # Over a table of millions it would cost more than the page.
+        show_full_result_count = False
+
         def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
             """Ask PostgreSQL for no NUL, which it refuses; no row has the sign in its place."""
             if any("\x00" in value for _, values in request.GET.lists() for value in values):
@@ -48,6 +54,17 @@ else:
         ) -> tuple[QuerySet[Any], bool]:
             """Search with ASCII digits and joined marks, as rows are stored."""
             return super().get_search_results(request, queryset, plain_digits(search_term))
+
+        def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+            """What the page of a row shows beside its fields."""
+            return {}
+
+        def render_change_form(
+            self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        ) -> HttpResponse:
+            if kwargs.get("obj") is not None:
+                context |= self.context_beside(request, kwargs["obj"])
+            return super().render_change_form(request, context, *args, **kwargs)
 
     class TabularInline(NoRowScripts, unfold.TabularInline):
         pass
@@ -66,25 +83,31 @@ class ShortPaginator(Paginator[Model]):
         return self.object_list[:MOST_COUNTED].count()
 
 
-class ReadOnly:
-    """For an admin page or an inline: nothing is added, changed or deleted on it."""
+class NeverAdded:
+    """For an admin page or an inline, which adds no rows."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+
+class NeverDeleted:
+    """For an admin page, which deletes no rows."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnly(NeverAdded, NeverDeleted):
+    """For an admin page or an inline: nothing is added, changed or deleted on it."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 class ReadOnlyAdmin(ReadOnly, ModelAdmin):
     """A table to look things up in, however many rows it has."""
 
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
-    list_per_page = 25
     list_disable_select_all = True
 
 

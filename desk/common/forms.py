@@ -1,6 +1,6 @@
 """What agents type at the desk."""
 
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from django import forms
 from django.contrib.auth.models import User
@@ -13,15 +13,12 @@ from unfold.widgets import (
 
 from core.values.texts import is_blank
 from desk.common.claim_forms import AmountsForm, DecisionForm
-from desk.common.generics import ModelChoiceField, SetPasswordForm
+from desk.common.generics import ModelChoiceField, SetPasswordForm, WithAnnotations
 from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.changes.seen import Seen, require_seen
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent
 from tickets.statuses import Status
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 LONGEST_TEXT = 20_000
 
@@ -152,7 +149,7 @@ class AgentChoice(ModelChoiceField[Agent]):
         super().__init__(Agent.objects.none(), **options)
 
     def label_from_instance(self, obj: Agent) -> str:
-        agent = cast("WithAnnotations[Agent, Workload]", obj)
+        agent = cast(WithAnnotations[Agent, Workload], obj)
         text = gettext("%(agent)s: %(load)d of %(capacity)d")
         if not agent.there:
             text = gettext("%(agent)s: %(load)d of %(capacity)d, away")

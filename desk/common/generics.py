@@ -1,6 +1,7 @@
 """Django's classes that take a model for the type checker, and ignore it at run time.
 
-In the stubs they are generic; Django itself gives them no `[...]`.
+In the stubs they are generic; Django itself gives them no `[...]`. The other names are the stubs'
+alone.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from django.forms import BaseInlineFormSet as BaseInlineFormSet
     from django.forms import ModelChoiceField as ModelChoiceField
     from django.forms import ModelForm as ModelForm
+    from django_stubs_ext import StrOrPromise as StrOrPromise
+    from django_stubs_ext import StrPromise as StrPromise
+    from django_stubs_ext import WithAnnotations as WithAnnotations
 else:
     from django import forms
     from django.contrib.auth import forms as auth_forms
@@ -19,6 +23,11 @@ else:
     class Subscriptable:
         def __class_getitem__(cls, _: object) -> type:
             return cls
+
+    StrPromise = StrOrPromise = object
+
+    class WithAnnotations(Subscriptable):
+        pass
 
     class BaseInlineFormSet(Subscriptable, forms.BaseInlineFormSet):
         pass

@@ -4,10 +4,11 @@ import re
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import connection
 from django.utils import translation
 
-from core.values.spellings import PLAIN_FROM, PLAIN_TO, plain_word
+from companies.models import Company
+from core.data.statements import read_rows
+from core.values.spellings import PLAIN_FROM, PLAIN_TO, plain_word, same_text, typed_id
 from desk.common import search_terms
 from desk.common.cache import cached
 from tickets.labels import type_label
@@ -78,9 +79,14 @@ def find_companies(words: list[str], most: int = MOST_FOUND) -> list[Name]:
         "plain_to": PLAIN_TO,
         "most": most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(COMPANIES, given)
-        return [Name(*row) for row in cursor.fetchall()]
+    return [Name(*row) for row in read_rows(COMPANIES, given)]
+
+
+def company_called(typed: str) -> Company | None:
+    """The company of this id, or of this whole name in any case."""
+    if typed.isdecimal():
+        return Company.objects.filter(pk=typed_id(typed) or 0).first()
+    return Company.objects.filter(same_text("name", typed)).order_by("pk").first()
 
 
 def companies_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
@@ -139,11 +145,9 @@ def names_of_types() -> list[Name]:
 
 
 def read_agent_names() -> list[Name]:
-    with connection.cursor() as cursor:
-        cursor.execute(AGENTS)
-        return [
-            Name(pk, login, plain_word(words), full) for pk, login, full, words in cursor.fetchall()
-        ]
+    return [
+        Name(pk, login, plain_word(words), full) for pk, login, full, words in read_rows(AGENTS)
+    ]
 
 
 def read_carrier_names() -> list[Name]:
@@ -166,20 +170,15 @@ def read_type_names() -> list[Name]:
 
 def folded_names(names: list[str]) -> list[str]:
     """Their words as searches have them."""
-    with connection.cursor() as cursor:
-        cursor.execute(FOLDED, [names])
-        return [plain_word(words or "") for (words,) in cursor.fetchall()]
+    return [plain_word(words or "") for (words,) in read_rows(FOLDED, [names])]
 
 
 def near_candidates(words: list[str]) -> list[Name]:
     """Companies that have, for each word, one that is the same when each leaves out a letter."""
     conditions = " AND ".join(["found.nearly && %s::text[]"] * len(words))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            NEAR_COMPANIES.format(conditions=conditions),
-            [*map(left_out, words), MOST_CANDIDATES],
-        )
-        return [Name(*row) for row in cursor.fetchall()]
+    statement = NEAR_COMPANIES.format(conditions=conditions)
+    found = read_rows(statement, [*map(left_out, words), MOST_CANDIDATES])
+    return [Name(*row) for row in found]
 
 
 def left_out(word: str) -> list[str]:

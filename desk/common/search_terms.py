@@ -3,8 +3,7 @@
 import re
 from typing import NamedTuple
 
-from django.db import connection
-
+from core.data.statements import read_rows
 from core.values.ids import read_id
 from core.values.spellings import plain_digits, word_spellings
 from tickets.relevance import without_accents
@@ -114,9 +113,7 @@ def read_terms(typed: str) -> Terms:
 
 
 def fold_typed(parts: list[str], typed: str) -> tuple[list[str], str, str]:
-    with connection.cursor() as cursor:
-        cursor.execute(FOLD, [parts, typed, typed])
-        folded, key, value = cursor.fetchone()
+    ((folded, key, value),) = read_rows(FOLD, [parts, typed, typed])
     return folded, key, value
 
 

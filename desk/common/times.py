@@ -22,6 +22,11 @@ def distance(seconds: float) -> str:
     return gettext("%(seconds)d s") % {"seconds": seconds}
 
 
+def midnight(day: date) -> datetime:
+    """When a day begins, where the reader is."""
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
 def local_text(at: datetime) -> str:
     """To the minute. The page names the zone once."""
     return date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")

@@ -6,11 +6,9 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import capfirst
@@ -18,10 +16,12 @@ from django.utils.translation import get_language_info, gettext, gettext_lazy, n
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
 from core.values.zones import known_zones
+from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.first_run import adding_macros, filing, hours, ready_macros, steps
 from desk.models import Macro, Preferences
-from desk.people.language import PreferencesForm, save_preferences
+from desk.people.language import save_preferences
+from desk.people.preference_pages import PreferencesForm
 from tickets.models import Agent, FilingRule, ReasonCode
 from tickets.models.carriers import some_carriers
 
@@ -48,10 +48,9 @@ class ReadyMacrosForm(forms.Form):
     )
 
 
+@desk_page(*steps.LEADS)
 def first_run_page(request: StaffRequest) -> HttpResponse:
     """GET shows the steps; POST does what `do` names, and leads back to its step."""
-    if not steps.may_set_up(request.user):
-        raise PermissionDenied
     shown = forms_as_they_are(request)
     if request.method != "POST":
         return first_run_answer(request, shown)
@@ -152,8 +151,6 @@ def first_run_answer(
     rules = FilingRule.objects.select_related("type")
     agents = Agent.objects.filter(user__is_active=True)
     context = {
-        **admin.site.each_context(request),
-        "title": gettext("First run"),
         "steps": steps.steps_of(settled),
         "hidden": steps.HIDDEN in settled,
         "forms": shown,
@@ -172,4 +169,4 @@ def first_run_answer(
             "language": dict(settings.LANGUAGES)[settings.DESK_LANGUAGE],
         },
     }
-    return TemplateResponse(request, "desk/first_run.html", context, status=status)
+    return draw(request, "desk/first_run.html", gettext("First run"), status=status, **context)

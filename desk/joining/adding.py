@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
-from core import mailing
+from core.mailing import outbox
 from desk.joining import invitations
 from desk.joining.agent_rows import AgentRow, RowProblem
 from desk.models import Preferences
@@ -65,7 +65,7 @@ def add_agents(
         if problems or check:
             transaction.set_rollback(True)
         else:
-            mailing.ring_mail_job()
+            outbox.ring_mail_job()
     return sorted(set(problems))
 
 

@@ -7,72 +7,43 @@ from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminFileFieldWidget,
     UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
 )
 
-from desk.joining.agent_rows import AgentRow
+from desk.common.fields import choice_field, text_field
+from desk.joining.agent_rows import COLUMNS, AgentRow
 from tickets.models import TicketType
 
 # The fields of the form by the columns of the file: one of them is one row.
-FIELD_OF = {
-    "login": "login",
-    "first name": "first_name",
-    "last name": "last_name",
-    "e-mail": "email",
-    "group": "group",
-    "zone": "zone",
-    "language": "language",
-    "types": "types",
-    "capacity": "capacity",
-}
+FIELD_OF = {column: column.replace("-", "").replace(" ", "_") for column in COLUMNS}
 
 
 class AgentForm(forms.Form):
     """Only reads: whatever is wrong is said by what adds agents."""
 
-    login = forms.CharField(
-        label=gettext_lazy("Login"), max_length=150, widget=UnfoldAdminTextInputWidget
-    )
+    login = text_field(gettext_lazy("Login"), 150, required=True)
     email = forms.CharField(
         label=gettext_lazy("E-mail"), max_length=254, widget=UnfoldAdminEmailInputWidget
     )
-    first_name = forms.CharField(
-        label=gettext_lazy("First name"),
-        required=False,
-        max_length=150,
-        widget=UnfoldAdminTextInputWidget,
+    first_name = text_field(gettext_lazy("First name"), 150)
+    last_name = text_field(gettext_lazy("Last name"), 150)
+    group = choice_field(
+        gettext_lazy("Group"), [("agent", gettext_lazy("Agent")), ("lead", gettext_lazy("Lead"))]
     )
-    last_name = forms.CharField(
-        label=gettext_lazy("Last name"),
-        required=False,
-        max_length=150,
-        widget=UnfoldAdminTextInputWidget,
+    zone = text_field(
+        gettext_lazy("Time zone"),
+        50,
+        gettext_lazy("For example America/Mexico_City."),
+        attrs={"list": "zones", "autocomplete": "off"},
     )
-    group = forms.ChoiceField(
-        label=gettext_lazy("Group"),
-        choices=[("agent", gettext_lazy("Agent")), ("lead", gettext_lazy("Lead"))],
-        widget=UnfoldAdminSelectWidget,
-    )
-    zone = forms.CharField(
-        label=gettext_lazy("Time zone"),
+    language = choice_field(
+        gettext_lazy("Language"),
+        [("", gettext_lazy("as the deployment")), *settings.LANGUAGES],
         required=False,
-        max_length=50,
-        help_text=gettext_lazy("For example America/Mexico_City."),
-        widget=UnfoldAdminTextInputWidget(attrs={"list": "zones", "autocomplete": "off"}),
     )
-    language = forms.ChoiceField(
-        label=gettext_lazy("Language"),
-        required=False,
-        choices=[("", gettext_lazy("as the deployment")), *settings.LANGUAGES],
-        widget=UnfoldAdminSelectWidget,
-    )
-    types = forms.CharField(
-        label=gettext_lazy("Ticket types"),
-        required=False,
-        max_length=200,
-        help_text=gettext_lazy("IDs with spaces between, such as 3 5. Empty means all."),
-        widget=UnfoldAdminTextInputWidget,
+    types = text_field(
+        gettext_lazy("Ticket types"),
+        200,
+        gettext_lazy("IDs with spaces between, such as 3 5. Empty means all."),
     )
     capacity = forms.CharField(
         label=gettext_lazy("Capacity"),

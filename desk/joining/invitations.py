@@ -10,19 +10,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone, translation
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext
 
-from core import mailing
-from desk.models import Invitation, Preferences
+from core.mailing import outbox
+from desk.models import Invitation
+from desk.people.language import look_up_reading
+from desk.people.mailed_links import LinkOver, link_for
 from tickets import agents
 
 VALID_DAYS = timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT).days
-
-
-class InvitationOver(ValueError):
-    """The invitation was accepted or revoked meanwhile; the message says which."""
 
 
 class InvitationTokens(PasswordResetTokenGenerator):
@@ -65,22 +61,22 @@ def invite(user: User, *, by: User | None, url: str) -> None:
             "revoked_at": None,
         },
     )
-    with translation.override(language_of(user)):
-        mailing.keep_mail(user.email, *letter(user, url), secret=True)
+    with translation.override(look_up_reading(user).language):
+        outbox.keep_mail(user.email, *letter(user, url), secret=True)
 
 
 @transaction.atomic
 def resend(user_id: int, *, by: User, url: str) -> User:
-    """Send a new link, also to who was revoked. Raises InvitationOver."""
+    """Send a new link, also to who was revoked. Raises LinkOver."""
     invitation = locked(user_id)
     invite(invitation.user, by=by, url=url)
-    mailing.ring_mail_job()
+    outbox.ring_mail_job()
     return invitation.user
 
 
 @transaction.atomic
 def revoke(user_id: int) -> User:
-    """The link opens nothing from now on. Raises InvitationOver."""
+    """The link opens nothing from now on. Raises LinkOver."""
     invitation = locked(user_id)
     invitation.revoked_at = timezone.now()
     invitation.save(update_fields=["revoked_at"])
@@ -88,13 +84,13 @@ def revoke(user_id: int) -> User:
 
 
 def accept(user: User, password: str) -> None:
-    """Set the password; an agent is available from now on. Raises InvitationOver."""
+    """Set the password; an agent is available from now on. Raises LinkOver."""
     # Slow on purpose: not while the row is locked.
     encoded = make_password(password)
     with transaction.atomic():
         invitation = locked(user.pk)
         if invitation.revoked_at is not None:
-            raise InvitationOver(gettext("This invitation was revoked."))
+            raise LinkOver(gettext("This invitation was revoked."))
         invitation.accepted_at = timezone.now()
         invitation.save(update_fields=["accepted_at"])
         user.password = encoded
@@ -103,33 +99,27 @@ def accept(user: User, password: str) -> None:
 
 
 def locked(user_id: int) -> Invitation:
-    """An invitation that nobody has accepted, until the transaction ends. Raises InvitationOver."""
+    """An invitation that nobody has accepted, until the transaction ends. Raises LinkOver."""
     rows = Invitation.objects.select_for_update(no_key=True, of=("self",)).select_related("user")
     invitation = rows.filter(pk=user_id).first()
     if invitation is None:
-        raise InvitationOver(gettext("There is no such invitation."))
+        raise LinkOver(gettext("There is no such invitation."))
     if invitation.accepted_at is not None:
-        raise InvitationOver(gettext("This invitation was accepted."))
+        raise LinkOver(gettext("This invitation was accepted."))
     return invitation
-
-
-def language_of(user: User) -> str:
-    chosen = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
-    return chosen or settings.DESK_LANGUAGE
 
 
 def letter(user: User, url: str) -> tuple[str, str]:
     """Subject and text, in the language that is on."""
     if settings.OIDC_ONLY:
-        link = reverse("admin:index")
+        link = url.rstrip("/") + reverse("admin:index")
         text = gettext(
             "Hello %(name)s,\n\nyou can now work at the desk. You need no password of its own: sign"
             " in with the sign-on account that has this email address:\n\n%(link)s\n\nIf you did"
             " not expect this email, ignore it.\n"
         )
     else:
-        place = urlsafe_base64_encode(force_bytes(user.pk))
-        link = reverse("desk_invitation", args=[place, tokens.make_token(user)])
+        link = link_for(user, "desk_invitation", tokens, desk=url)
         text = gettext(
             "Hello %(name)s,\n\nyou can now work at the desk. Your user name is %(login)s. Set your"
             " password here within %(days)d days:\n\n%(link)s\n\nIf the link no longer works, ask a"
@@ -139,6 +129,6 @@ def letter(user: User, url: str) -> tuple[str, str]:
         "name": user.first_name or user.get_username(),
         "login": user.get_username(),
         "days": VALID_DAYS,
-        "link": url.rstrip("/") + link,
+        "link": link,
     }
     return gettext("Your invitation to the desk"), text % words

@@ -1,23 +1,15 @@
 """The page on which leads add and invite agents, and the page to which an invitation leads."""
 
-from typing import Any
-
 from django.conf import settings
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.auth.models import User
-from django.contrib.auth.views import PasswordResetConfirmView
-from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import reverse, reverse_lazy
-from django.utils import translation
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from core.values.zones import known_zones
-from desk.common.forms import NewPasswordForm
-from desk.common.generics import SetPasswordForm
+from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.joining import adding, invitations
 from desk.joining.agent_rows import (
@@ -31,15 +23,16 @@ from desk.joining.agent_rows import (
 )
 from desk.joining.forms import FIELD_OF, AgentFileForm, AgentForm, type_names
 from desk.models import Invitation
+from desk.people.mailed_links import LinkOver
+from desk.people.password_pages import PasswordByLinkPage
 
 MOST_INVITATIONS = 200
 MOST_PROBLEMS = 100
 
 
+@desk_page(adding.ADD)
 def add_agents_page(request: StaffRequest) -> HttpResponse:
     """GET shows both ways; POST invites one, checks a file, or adds what was checked."""
-    if not request.user.has_perm(adding.ADD):
-        raise PermissionDenied
     step = request.POST.get("step") if request.method == "POST" else None
     if step == "one":
         return invite_one(request)
@@ -102,8 +95,6 @@ def joining_answer(
     waiting = Invitation.objects.filter(accepted_at=None).select_related("user")
     wrong = problems or []
     context = {
-        **admin.site.each_context(request),
-        "title": gettext("Add agents"),
         "form": form or AgentForm(),
         "file_form": AgentFileForm(),
         "rows": [[(name, row.values[name]) for name in COLUMNS] for row in rows or []],
@@ -121,15 +112,13 @@ def joining_answer(
         "mail_is_off": not settings.EMAIL_HOST
         and settings.EMAIL_BACKEND.endswith("console.EmailBackend"),
     }
-    return TemplateResponse(request, "admin/joining/add_agents.html", context, status=status)
+    title = gettext("Add agents")
+    return draw(request, "admin/joining/add_agents.html", title, status=status, **context)
 
 
+@desk_page(adding.ADD, post_only=True)
 def invitation_change(request: StaffRequest, user_id: int) -> HttpResponse:
     """Take a POST that sends an invitation again or revokes it."""
-    if request.method != "POST":
-        return HttpResponseNotAllowed(["POST"])
-    if not request.user.has_perm(adding.ADD):
-        raise PermissionDenied
     try:
         if "revoke" in request.POST:
             user, text = (
@@ -140,7 +129,7 @@ def invitation_change(request: StaffRequest, user_id: int) -> HttpResponse:
             user = invitations.resend(user_id, by=request.user, url=desk_url(request))
             text = gettext("%(name)s gets a new link. The old one no longer works.")
         messages.success(request, text % {"name": user.get_username()})
-    except invitations.InvitationOver as over:
+    except LinkOver as over:
         messages.error(request, str(over))
     return redirect("desk_add_agents")
 
@@ -149,36 +138,10 @@ def desk_url(request: HttpRequest) -> str:
     return request.build_absolute_uri("/")
 
 
-class InvitationPage(PasswordResetConfirmView):
-    """Sets the password of whoever was invited, in their language. Django takes care of the link:
-    it leaves the address at once, so that nothing sends it on.
-    """
-
+class InvitationPage(PasswordByLinkPage):
     token_generator = invitations.tokens
-    form_class = NewPasswordForm
     template_name = "admin/joining/invitation.html"
-    success_url = reverse_lazy("admin:login")
+    title = gettext_lazy("Set your password")
 
-    def dispatch(self, *args: Any, **kwargs: Any) -> Any:
-        user = self.get_user(kwargs["uidb64"])
-        language = invitations.language_of(user) if user else translation.get_language()
-        with translation.override(language):
-            response = super().dispatch(*args, **kwargs)
-            return response.render() if isinstance(response, TemplateResponse) else response
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        context = super().get_context_data(**kwargs)
-        context["title"] = gettext("Set your password")
-        return {**admin.site.each_context(self.request), **context}
-
-    def form_valid(self, form: SetPasswordForm[User]) -> HttpResponseRedirect:
-        try:
-            invitations.accept(form.user, form.cleaned_data["new_password1"])
-        except invitations.InvitationOver as over:
-            messages.error(self.request, str(over))
-        else:
-            # Read on the page to sign in, which is in the language of the deployment.
-            with translation.override(settings.DESK_LANGUAGE):
-                text = gettext("Your password is set. Sign in as %(name)s.")
-            messages.success(self.request, text % {"name": form.user.get_username()})
-        return HttpResponseRedirect(reverse("admin:login"))
+    def set_password(self, user: User, password: str) -> None:
+        invitations.accept(user, password)

@@ -6,10 +6,7 @@ whose sessions have ended, for all of them. That answer has numbers alone: whate
 asked for from pages that look at the session each time.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
-from threading import Lock
-from time import monotonic
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -20,13 +17,14 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 
 from companies.known_callers import CALLERS
 from core.data import statements
+from core.data.recent import Recent
+from desk.common.pages import ASSIGN_TICKET, VIEW_TICKET
 from desk.common.session_store import stored_key
 from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues
 from tickets.models import Agent
 
 ADDRESS = "/admin/live/"
-VIEW = "tickets.view_ticket"
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
 MOST_ROWS = 200
@@ -42,30 +40,26 @@ JOIN auth_user ON id = known.user_id AND is_active AND is_staff
 
 
 class Asker(NamedTuple):
-    """Who has a page open, and until when they need not be looked up again."""
+    """Who has a page open."""
 
     user_id: int
     agent_id: int | None
     leads: bool
-    until: float
     # The stored form: another one ends the session.
     password: str
 
 
-class Askers:
-    """Those of this process, by their session; the ones who asked first are forgotten first."""
+class Askers(Recent[Asker]):
+    """Those of this process, by their session."""
 
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.known: OrderedDict[str, Asker] = OrderedDict()
-        self.checked_at = 0.0
+    checked_at = 0.0
 
     def drop_ended(self, at: float) -> None:
         """Forget those who were signed out or switched off, once for each reading of news."""
         if at == self.checked_at:
             return
         self.checked_at = at
-        known = {key: one for key, one in list(self.known.items()) if one.until > monotonic()}
+        known = self.known()
         stored = {stored_key(key): key for key in known}
         values = {
             "sessions": list(stored),
@@ -76,23 +70,8 @@ class Askers:
         for session in stored.keys() - still:
             self.forget(stored[session])
 
-    def find(self, session: str | None) -> Asker | None:
-        found = self.known.get(session) if session else None
-        return found if found and found.until > monotonic() else None
 
-    def keep(self, session: str, asker: Asker) -> None:
-        with self.lock:
-            self.known[session] = asker
-            self.known.move_to_end(session)
-            while len(self.known) > MOST_KNOWN:
-                self.known.popitem(last=False)
-
-    def forget(self, session: str | None) -> None:
-        with self.lock:
-            self.known.pop(session or "", None)
-
-
-ASKERS = Askers()
+ASKERS = Askers(MOST_KNOWN)
 
 
 class Server:
@@ -110,7 +89,7 @@ class LiveAnswers:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info == ADDRESS and request.method == "GET":
-            session = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+            session = request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
             if ASKERS.find(session) is not None:
                 now = WATCHER.current()
                 ASKERS.drop_ended(now.at)
@@ -121,21 +100,21 @@ class LiveAnswers:
 
 @receiver(user_logged_out)
 def forget_asker(sender: Any, request: HttpRequest, **_: Any) -> None:
-    ASKERS.forget(request.session.session_key)
+    ASKERS.forget(request.session.session_key or "")
     CALLERS.forget("session", request.session.session_key or "")
 
 
 def live_page(request: HttpRequest) -> HttpResponse:
     """Answers who is signed in and remembers them; 401 for everybody else."""
     user = request.user
-    allowed = admin.site.has_permission(request) and user.has_perm(VIEW)
+    allowed = admin.site.has_permission(request) and user.has_perm(VIEW_TICKET)
     if not user.is_authenticated or not allowed:
         return HttpResponse(status=401)
     me = Agent.objects.filter(user=user.pk).values_list("pk", flat=True).first()
-    leads = user.has_perm("tickets.assign_ticket")
-    asker = Asker(user.pk, me, leads, monotonic() + KNOWN_SECONDS, user.password)
+    leads = user.has_perm(ASSIGN_TICKET)
+    asker = Asker(user.pk, me, leads, user.password)
     if request.session.session_key:
-        ASKERS.keep(request.session.session_key, asker)
+        ASKERS.keep(request.session.session_key, asker, KNOWN_SECONDS)
         CALLERS.remember("session", request.session.session_key, f"user {user.pk}")
     return live_answer(asker, request.GET, WATCHER.current())
 

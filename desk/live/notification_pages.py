@@ -1,17 +1,15 @@
 """The list of one's notifications, and what the bell shows of it."""
 
-from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from core.values.ids import read_id
 from core.values.texts import show_controls
+from desk.common.pages import VIEW_TICKET, desk_page, draw
 from desk.common.requests import StaffRequest
-from desk.live.asking import VIEW
 from desk.live.words import notification_line
 from desk.queue import queues
 from tickets.changes.notifications import mark_read
@@ -23,23 +21,18 @@ SHOWN = 50
 IN_A_TOAST = 3
 
 
+@desk_page(VIEW_TICKET)
 def list_page(request: StaffRequest) -> HttpResponse:
-    """The newest, read or not. Raises PermissionDenied."""
-    require_view(request)
+    """The newest, read or not."""
     newest = of_user(request).select_related("ticket__company").newest()[:SHOWN]
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Notifications"),
-        "notifications": [notification_line(one) for one in newest],
-    }
-    return TemplateResponse(request, "admin/notifications.html", context)
+    lines = [notification_line(one) for one in newest]
+    title = gettext("Notifications")
+    return draw(request, "admin/notifications.html", title, notifications=lines)
 
 
+@desk_page(VIEW_TICKET, post_only=True)
 def read_page(request: StaffRequest) -> HttpResponse:
     """Marks those of a ticket as read, or without one all. Raises PermissionDenied."""
-    require_view(request)
-    if request.method != "POST":
-        return HttpResponseNotAllowed(["POST"])
     sent = request.POST.get("ticket", "")
     ticket_id = read_id(sent)
     if sent and ticket_id is None:
@@ -48,9 +41,9 @@ def read_page(request: StaffRequest) -> HttpResponse:
     return redirect("desk_notifications")
 
 
+@desk_page(VIEW_TICKET)
 def mine_page(request: StaffRequest) -> HttpResponse:
-    """What the bell and the badges of one's own queues show now. Raises PermissionDenied."""
-    require_view(request)
+    """What the bell and the badges of one's own queues show now."""
     unread = of_user(request).unread()
     newest = unread.select_related("ticket__company").newest()[:IN_A_TOAST]
     queues.forget_counts(request.user)
@@ -77,9 +70,3 @@ def mine_page(request: StaffRequest) -> HttpResponse:
 
 def of_user(request: StaffRequest) -> NotificationQuerySet:
     return Notification.objects.filter(recipient=request.user)
-
-
-def require_view(request: StaffRequest) -> None:
-    """Raises PermissionDenied."""
-    if not request.user.has_perm(VIEW):
-        raise PermissionDenied

@@ -27,7 +27,7 @@ def may_wait(request: Any) -> bool:
 
 def asker_of(request: Any) -> Asker | None:
     cookies = parse_cookie(dict(request.headers).get("COOKIE", ""))
-    return ASKERS.find(cookies.get(settings.SESSION_COOKIE_NAME))
+    return ASKERS.find(cookies.get(settings.SESSION_COOKIE_NAME, ""))
 
 
 def have_news(requests: Sequence[Any]) -> list[bool]:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from tickets.models import Notification
 from tickets.statuses import By
@@ -18,6 +18,16 @@ ICONS = {
     Notification.Kind.WOKEN: "schedule",
     Notification.Kind.ESCALATED: "arrow_circle_up",
     Notification.Kind.HELD: "pause_circle",
+}
+SENTENCES = {
+    Notification.Kind.ASSIGNED: _("Ticket #%(ticket)d was assigned to you."),
+    Notification.Kind.ANSWERED: _("%(company)s answered on ticket #%(ticket)d."),
+    Notification.Kind.LATE: _("Ticket #%(ticket)d is due soon."),
+    Notification.Kind.WOKEN: _("Ticket #%(ticket)d, which you snoozed, is back."),
+    Notification.Kind.MENTIONED: _("%(name)s mentioned you on ticket #%(ticket)d."),
+    Notification.Kind.ESCALATED: _("Ticket #%(ticket)d is due soon and needs a lead."),
+    Notification.Kind.HELD: _("Your answer to ticket #%(ticket)d was held. It was not sent."),
+    Notification.Kind.WATCHED: _("Ticket #%(ticket)d, which you watch, was decided."),
 }
 
 
@@ -48,24 +58,10 @@ def notification_line(one: Notification) -> NotificationLine:
 
 def notification_sentence(one: Notification, kind: Notification.Kind) -> str:
     """What happened, with the names of the ticket, its company and the colleague."""
+    sentence = SENTENCES[kind]
+    if kind == Notification.Kind.ASSIGNED and one.by in (By.AGENT, By.LEAD):
+        sentence = _("%(name)s assigned ticket #%(ticket)d to you.")
+    if kind == Notification.Kind.WATCHED and one.by == By.COMPANY:
+        sentence = _("%(company)s answered on ticket #%(ticket)d, which you watch.")
     facts = {"ticket": one.ticket_id, "company": one.ticket.company.name, "name": one.actor}
-    by_company = one.by == By.COMPANY
-    if kind == Notification.Kind.ASSIGNED:
-        if one.by in (By.AGENT, By.LEAD):
-            return gettext("%(name)s assigned ticket #%(ticket)d to you.") % facts
-        return gettext("Ticket #%(ticket)d was assigned to you.") % facts
-    if kind == Notification.Kind.ANSWERED:
-        return gettext("%(company)s answered on ticket #%(ticket)d.") % facts
-    if kind == Notification.Kind.LATE:
-        return gettext("Ticket #%(ticket)d is due soon.") % facts
-    if kind == Notification.Kind.WOKEN:
-        return gettext("Ticket #%(ticket)d, which you snoozed, is back.") % facts
-    if kind == Notification.Kind.MENTIONED:
-        return gettext("%(name)s mentioned you on ticket #%(ticket)d.") % facts
-    if kind == Notification.Kind.ESCALATED:
-        return gettext("Ticket #%(ticket)d is due soon and needs a lead.") % facts
-    if kind == Notification.Kind.HELD:
-        return gettext("Your answer to ticket #%(ticket)d was held. It was not sent.") % facts
-    if by_company:
-        return gettext("%(company)s answered on ticket #%(ticket)d, which you watch.") % facts
-    return gettext("Ticket #%(ticket)d, which you watch, was decided.") % facts
+    return str(sentence) % facts

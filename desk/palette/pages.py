@@ -3,12 +3,11 @@
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from desk.common.pages import VIEW_TICKET, desk_page, draw
 from desk.queue import search, sidebar
 from tickets.relevance import without_accents
 
@@ -25,6 +24,7 @@ class Offer(NamedTuple):
     icon: str
 
 
+@desk_page()
 def palette_page(request: HttpRequest) -> HttpResponse:
     """As JSON for the box on every page; as a page of links for who has no scripts."""
     words = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST]
@@ -33,13 +33,8 @@ def palette_page(request: HttpRequest) -> HttpResponse:
         answer = JsonResponse({"offers": [one._asdict() for one in found]})
         answer["Cache-Control"] = "no-store"
         return answer
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Search or run"),
-        "words": words,
-        "offers": found,
-    }
-    return TemplateResponse(request, "desk/palette.html", context)
+    title = gettext("Search or run")
+    return draw(request, "desk/palette.html", title, words=words, offers=found)
 
 
 def offers(request: HttpRequest, words: str) -> list[Offer]:
@@ -60,7 +55,7 @@ def all_pages(request: HttpRequest) -> list[Offer]:
 
 
 def found_by_search(request: HttpRequest, words: str) -> list[Offer]:
-    if not request.user.has_perm(sidebar.VIEW):
+    if not request.user.has_perm(VIEW_TICKET):
         return []
     hits = [
         Offer(str(hit.title), str(hit.description or ""), str(hit.link or ""), str(hit.icon or ""))

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from core.values.ids import LARGEST_ID
 from core.values.zones import in_zone
 from deliveries.monitoring.log import BadCursor
 from desk.common import csv_files
+from desk.common.fields import number_field, text_field
+from desk.common.generics import StrOrPromise
+from desk.common.pages import desk_page, draw
+from desk.common.times import midnight
 from desk.people.audit_trail import Act, Asked, act_place, acts, known
 
 VIEW = "companies.view_auditentry"
@@ -27,58 +27,31 @@ AT_ONCE = 500
 MOST_IN_FILE = 50_000
 
 
+def day_field(label: StrOrPromise) -> forms.DateField:
+    widget = UnfoldAdminTextInputWidget(attrs={"type": "date"})
+    return forms.DateField(required=False, label=label, widget=widget)
+
+
 class AuditForm(forms.Form):
     """What is asked of the audit; every field narrows it. Days are of the reader's zone."""
 
-    since = forms.DateField(
-        required=False,
-        label=gettext_lazy("From"),
-        widget=UnfoldAdminTextInputWidget(attrs={"type": "date"}),
-    )
-    until = forms.DateField(
-        required=False,
-        label=gettext_lazy("To"),
-        widget=UnfoldAdminTextInputWidget(attrs={"type": "date"}),
-    )
-    actor = forms.CharField(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("Who"),
-        widget=UnfoldAdminTextInputWidget,
-    )
-    act = forms.CharField(
-        required=False,
-        max_length=50,
-        label=gettext_lazy("Act"),
-        widget=UnfoldAdminTextInputWidget(attrs={"list": "acts"}),
-    )
-    company_id = forms.IntegerField(
-        required=False,
-        label=gettext_lazy("Company ID"),
-        min_value=1,
-        max_value=LARGEST_ID,
-        widget=UnfoldAdminTextInputWidget,
-    )
-    token = forms.CharField(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("Token prefix"),
-        widget=UnfoldAdminTextInputWidget,
-    )
+    since = day_field(gettext_lazy("From"))
+    until = day_field(gettext_lazy("To"))
+    actor = text_field(gettext_lazy("Who"), 200)
+    act = text_field(gettext_lazy("Act"), 50, attrs={"list": "acts"})
+    company_id = number_field(gettext_lazy("Company ID"))
+    token = text_field(gettext_lazy("Token prefix"), 200)
 
     def asked(self) -> Asked:
         given = dict(self.cleaned_data)
         since, until = given.pop("since"), given.pop("until")
-        last = until + timedelta(days=1) if until else None
-        return Asked(since=day_start(since), until=day_start(last), **given)
+        first = midnight(since) if since else None
+        return Asked(
+            since=first, until=midnight(until + timedelta(days=1)) if until else None, **given
+        )
 
 
-def day_start(day: date | None) -> datetime | None:
-    if day is None:
-        return None
-    return datetime.combine(day, time.min, timezone.get_current_timezone())
-
-
+@desk_page(VIEW)
 def audit_page(request: HttpRequest) -> HttpResponse:
     asked, form = what_is_asked(request)
     found: list[Act] = []
@@ -87,8 +60,6 @@ def audit_page(request: HttpRequest) -> HttpResponse:
     shown, query = found[:ON_A_PAGE], request.GET.copy()
     query.pop("before", None)
     context: dict[str, Any] = {
-        **admin.site.each_context(request),
-        "title": gettext("Audit"),
         "form": form,
         "shown": shown,
         "known_acts": known("act"),
@@ -99,9 +70,10 @@ def audit_page(request: HttpRequest) -> HttpResponse:
         query["before"] = act_place(shown[-1])
         context["older"] = query.urlencode()
     status = 200 if asked is not None else 400
-    return TemplateResponse(request, "desk/audit.html", context, status=status)
+    return draw(request, "desk/audit.html", gettext("Audit"), status=status, **context)
 
 
+@desk_page(VIEW)
 def audit_file(request: HttpRequest) -> HttpResponseBase:
     """What the filters choose, MOST_IN_FILE entries at most; details as the command has them."""
     asked, form = what_is_asked(request)
@@ -128,8 +100,6 @@ def audit_file_row(one: Act) -> list[object]:
 
 
 def what_is_asked(request: HttpRequest) -> tuple[Asked | None, AuditForm]:
-    if not request.user.has_perm(VIEW):
-        raise PermissionDenied
     form = AuditForm(request.GET)
     return (form.asked() if form.is_valid() else None), form
 

@@ -12,30 +12,19 @@ from typing import Any, NamedTuple
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection
 from django.db.models import Q, QuerySet
 
 from companies.models import ApiToken, AuditEntry, Company
 from companies.tokens import PREFIX_LENGTH
 from core.api.sealed_cursors import EPOCH
+from core.data.statements import distinct_values, read_rows
 from deliveries.monitoring.log import BadCursor
 
 PLACE = re.compile(r"([0-9]{1,17})-([01])-([0-9]{1,18})", re.ASCII)
 VERBS = {ADDITION: "add", CHANGE: "change", DELETION: "delete"}
 # At one moment the desk's come after the others.
 AUDIT, DESK = 0, 1
-
-# From value to value in the index, however many entries each of them has.
-VALUES = """
-WITH RECURSIVE each AS (
-  (SELECT {column} AS value FROM companies_auditentry ORDER BY {column} LIMIT 1)
-  UNION ALL
-  SELECT next.value FROM each CROSS JOIN LATERAL (
-    SELECT {column} AS value FROM companies_auditentry
-    WHERE {column} > each.value ORDER BY {column} LIMIT 1) AS next
-)
-SELECT value FROM each LIMIT 1000
-"""
+MOST_KNOWN = 1_000
 
 
 class Act(NamedTuple):
@@ -139,9 +128,8 @@ def log_of_desk(asked: Asked) -> QuerySet[LogEntry]:
 
 def known(column: str) -> list[str]:
     """What there is in a column of the audit: `act` or `actor`."""
-    with connection.cursor() as cursor:
-        cursor.execute(VALUES.format(column=connection.ops.quote_name(column)))
-        return [value for (value,) in cursor.fetchall()]
+    values = distinct_values("companies_auditentry", column)
+    return [value for (value,) in read_rows(f"{values} LIMIT {MOST_KNOWN}")]
 
 
 def as_act(row: AuditEntry | LogEntry) -> Act:

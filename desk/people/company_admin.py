@@ -3,7 +3,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -11,14 +11,14 @@ from companies import services
 from companies.models import ApiToken, Company
 from core.values.zones import known_zones
 from deliveries.monitoring.needs_attention import MOST_COUNTED, count_waiting_of
-from desk.common.admin_base import ModelAdmin, TabularInline
+from desk.common.admin_base import ModelAdmin, NeverAdded, NeverDeleted, TabularInline
 from desk.common.controls import foreign_column
 from desk.people.company_overview import company_overview
 from tickets.models import Ticket
 from webhooks.models import Webhook
 
 
-class TokenInline(TabularInline):
+class TokenInline(NeverAdded, TabularInline):
     """What may be known of a token. Issuing one is a command: it is shown once, to one person."""
 
     model = ApiToken
@@ -27,35 +27,19 @@ class TokenInline(TabularInline):
     extra = 0
     can_delete = False
 
-    def has_add_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
-        return False
-
 
 @admin.register(Company)
-class CompanyAdmin(ModelAdmin):
+class CompanyAdmin(NeverDeleted, ModelAdmin):
     name_text = foreign_column("name")
     list_display = ("name_text", "active", "plan", "contact_email", "created_at")
     list_filter = ("active",)
     search_fields = ("name",)
     readonly_fields = ("left",)
     inlines = (TokenInline,)
-    list_per_page = 25
-    show_full_result_count = False
     change_form_outer_before_template = "admin/companies/company/overview.html"
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        company: Company | None = self.get_object(request, object_id)
-        context: dict[str, Any] = {}
-        if company is not None and self.has_view_permission(request, company):
-            context["overview"] = company_overview(company, request.user)
-        context |= extra_context or {}
-        return super().change_view(request, object_id, form_url, context)
+    def context_beside(self, request: HttpRequest, row: Company) -> dict[str, Any]:
+        return {"overview": company_overview(row, request.user)}
 
     def formfield_for_dbfield(
         self, db_field: Any, request: HttpRequest, **options: Any
@@ -70,9 +54,6 @@ class CompanyAdmin(ModelAdmin):
         """What was erased stays as it is."""
         erased = obj is not None and obj.erased_at is not None
         return not erased and super().has_change_permission(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
-        return False
 
     @admin.display(description=gettext_lazy("open and waiting"))
     def left(self, company: Company) -> str:

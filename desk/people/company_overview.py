@@ -3,16 +3,17 @@
 Each count stops early and goes through an index, so that it costs as much at a million tickets.
 """
 
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
+from core.data.statements import read_rows
 from deliveries.monitoring import needs_attention
 from deliveries.monitoring.needs_attention import NeedsAttention
+from desk.common.times import midnight
 from desk.support.delivery_details import condition_words
 from tickets.models import Ticket
 
@@ -48,7 +49,7 @@ def company_overview(company: Company, user: User | AnonymousUser) -> dict[str, 
     now = timezone.now()
     # From midnight where the reader is, as the list of tickets has it.
     first_day = timezone.localdate(now) - timedelta(days=DAYS - 1)
-    since = timezone.make_aware(datetime.combine(first_day, time.min))
+    since = midnight(first_day)
     shown: dict[str, Any] = {
         "days": DAYS,
         "first_day": first_day.isoformat(),
@@ -76,9 +77,8 @@ def count_by_status(company: Company) -> list[tuple[int, str, int]]:
         "statuses": list(words),
         "most": MOST_COUNTED + 1,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(BY_STATUS, values)
-        return [(status, str(words[status]), count) for status, count in cursor.fetchall()]
+    counted = read_rows(BY_STATUS, values)
+    return [(status, str(words[status]), count) for status, count in counted]
 
 
 def count_opened(company: Company, since: datetime) -> int:
@@ -89,10 +89,8 @@ def count_opened(company: Company, since: datetime) -> int:
 def webhook_lines(company: Company, now: datetime, since: datetime) -> list[WebhookLine]:
     found = needs_attention.of_company(company, now)
     ids = [one.webhook.pk for one in found]
-    with connection.cursor() as cursor:
-        values: dict[str, Any] = {"webhooks": ids, "since": since, "most": MOST_OF_A_MONTH + 1}
-        cursor.execute(DELIVERIES, values)
-        counts = dict(cursor.fetchall())
+    values = {"webhooks": ids, "since": since, "most": MOST_OF_A_MONTH + 1}
+    counts = dict(read_rows(DELIVERIES, values))
     return [
         WebhookLine(one, condition_words(one.condition), counts[one.webhook.pk]) for one in found
     ]

@@ -4,20 +4,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from django.conf import settings
-from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils import timezone, translation
-from django.utils.translation import gettext, gettext_lazy
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from core.values.zones import known_zones, zone_named
+from core.values.zones import zone_named
 from desk.common.cache import cached
-from desk.common.generics import ModelForm
-from desk.common.requests import StaffRequest
 from desk.models import Preferences
 
 # A choice counts at once; a zone that a lead gives an agent after so long at most.
@@ -72,47 +65,3 @@ class DeskLanguage:
             reading = reading_of(request.user)
         with translation.override(reading.language), timezone.override(zone_named(reading.zone)):
             return self.get_response(request)
-
-
-class PreferencesForm(ModelForm[Preferences]):
-    class Meta:
-        model = Preferences
-        fields = ("language", "time_zone")
-        labels = {
-            "language": gettext_lazy("Language"),
-            "time_zone": gettext_lazy("Time zone"),
-        }
-        help_texts = {
-            "time_zone": gettext_lazy("For example America/Mexico_City."),
-        }
-        widgets = {
-            "language": UnfoldAdminSelectWidget,
-            "time_zone": UnfoldAdminTextInputWidget(
-                attrs={"list": "zones", "autocomplete": "off", "spellcheck": "false"}
-            ),
-        }
-
-
-def preferences_page(request: StaffRequest) -> HttpResponse:
-    """GET shows what is chosen, POST chooses; a zone that does not exist is refused."""
-    saved = Preferences.objects.filter(user=request.user).first()
-    form = PreferencesForm(request.POST or None, instance=saved or Preferences(user=request.user))
-    languages = dict(settings.LANGUAGES)
-    form.fields["language"].widget.choices = [
-        ("", gettext("As the deployment: %(name)s") % {"name": languages[settings.DESK_LANGUAGE]}),
-        *settings.LANGUAGES,
-    ]
-    if request.method == "POST" and form.is_valid():
-        save_preferences(form.save(commit=False))
-        with translation.override(reading_of(request.user).language):
-            messages.success(request, gettext("Saved."))
-        return redirect("desk_preferences")
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Language and time zone"),
-        "form": form,
-        "zones": known_zones(),
-        "deployment_zone": settings.DESK_TIME_ZONE,
-    }
-    status = 400 if form.errors else 200
-    return TemplateResponse(request, "admin/preferences.html", context, status=status)

@@ -15,21 +15,20 @@ from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.crypto import salted_hmac
-from django.utils.encoding import force_bytes
-from django.utils.http import base36_to_int, urlsafe_base64_encode
+from django.utils.http import base36_to_int
 from django.utils.translation import gettext
 
 from companies import audit
 from companies.models import AuditEntry
-from core import mailing
 from core.data import locks
 from core.data.old_rows import delete_in_steps
+from core.mailing import outbox
 from desk.common import sessions
 from desk.models import ResetRequest
 from desk.people.language import look_up_reading
+from desk.people.mailed_links import LinkOver, link_for
 from desk.people.signing_in import may_use_password
 
 logger = logging.getLogger(__name__)
@@ -49,10 +48,6 @@ KEPT_FOR = timedelta(days=1)
 
 class TooManyResets(Exception):
     """Raised if the asker has asked for this name, or this address for any, as often as it may."""
-
-
-class ResetOver(ValueError):
-    """The link was used meanwhile, or is too old."""
 
 
 class ResetTokens(PasswordResetTokenGenerator):
@@ -103,10 +98,10 @@ def ask_reset(
                 continue
             # Not from the cache: one that is away would be waited for, and tell.
             with translation.override(look_up_reading(user).language):
-                mailing.keep_mail(user.email, *reset_letter(user, url), secret=True)
+                outbox.keep_mail(user.email, *reset_letter(user, url), secret=True)
             logger.info("%s gets a link to set a new password", user.get_username())
         # For nobody too: a broker that hangs must not tell them apart.
-        mailing.ring_mail_job()
+        outbox.ring_mail_job()
 
 
 def count_request(name: str, *, device: str | None, address: str | None) -> None:
@@ -173,13 +168,13 @@ def users_named(name: str) -> list[User]:
 
 
 def set_by_link(user: User, token: str, password: str) -> None:
-    """Set the password and sign the user out everywhere. Raises ResetOver."""
+    """Set the password and sign the user out everywhere. Raises LinkOver."""
     # Slow on purpose: not while the row is locked.
     encoded = make_password(password)
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if not reset_tokens.check_token(locked, token):
-            raise ResetOver(gettext("This link was used meanwhile, or is too old."))
+            raise LinkOver(gettext("This link was used meanwhile, or is too old."))
         locked.password = encoded
         locked.save(update_fields=["password"])
         ended = sessions.end_others(locked, None)
@@ -195,14 +190,12 @@ def set_by_link(user: User, token: str, password: str) -> None:
         )
         if locked.email:
             with translation.override(look_up_reading(locked).language):
-                mailing.keep_mail(locked.email, *changed_letter(locked))
-            mailing.ring_mail_job()
+                outbox.keep_mail(locked.email, *changed_letter(locked))
+            outbox.ring_mail_job()
 
 
 def reset_letter(user: User, url: str) -> tuple[str, str]:
     """Subject and text, in the language that is on."""
-    place = urlsafe_base64_encode(force_bytes(user.pk))
-    link = reverse("desk_password_reset", args=[place, reset_tokens.make_token(user)])
     text = gettext(
         "Hello %(name)s,\n\nsomebody asked for a new password for the user name %(login)s at the"
         " desk. Set it here within %(minutes)d minutes:\n\n%(link)s\n\nIf it was not you, ignore"
@@ -212,7 +205,7 @@ def reset_letter(user: User, url: str) -> tuple[str, str]:
         "name": user.first_name or user.get_username(),
         "login": user.get_username(),
         "minutes": VALID_FOR.seconds // 60,
-        "link": url.rstrip("/") + link,
+        "link": link_for(user, "desk_password_reset", reset_tokens, desk=url),
     }
     return gettext("A new password for the desk"), text % words
 

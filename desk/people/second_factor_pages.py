@@ -1,17 +1,19 @@
 """The pages of the second factor: asked at the login, switched on and off at one's account."""
 
+from typing import Any
+
 import segno
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext, gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminPasswordWidget
 
+from desk.common.fields import text_field
+from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.people import second_factor
 from desk.people.gate import A_CODE, A_DEVICE, OWES
@@ -22,12 +24,11 @@ SETUP = "second_factor_setup"
 
 
 class CodeForm(forms.Form):
-    code = forms.CharField(
-        label=gettext_lazy("Code"),
-        max_length=40,
-        widget=UnfoldAdminTextInputWidget(
-            attrs={"autocomplete": "one-time-code", "autofocus": True}
-        ),
+    code = text_field(
+        gettext_lazy("Code"),
+        40,
+        required=True,
+        attrs={"autocomplete": "one-time-code", "autofocus": True},
     )
 
 
@@ -40,7 +41,7 @@ class PasswordForm(forms.Form):
 
 # What is typed here is in no report of an error.
 @sensitive_post_parameters()
-@never_cache
+@desk_page()
 def code_page(request: StaffRequest) -> HttpResponse:
     """The second step of a login. Every other page of the desk leads here until it is done."""
     if request.session.get(OWES) != A_CODE:
@@ -63,7 +64,7 @@ def code_page(request: StaffRequest) -> HttpResponse:
 
 
 @sensitive_post_parameters()
-@never_cache
+@desk_page()
 def account_page(request: StaffRequest) -> HttpResponse:
     """Begin, scan and confirm, or switch off: a POST each. But for the codes, with the password."""
     if second_factor.is_on(request.user):
@@ -137,9 +138,8 @@ def password_is_right(request: StaffRequest, form: PasswordForm) -> bool:
 
 
 def second_factor_page(
-    request: StaffRequest, name: str, title: str, **context: object
+    request: StaffRequest, name: str, title: str, **context: Any
 ) -> HttpResponse:
-    common = {**admin.site.each_context(request), "title": title}
     if name == "code":
-        common |= {"sidebar_navigation": [], "available_apps": [], "is_nav_sidebar_enabled": False}
-    return TemplateResponse(request, f"admin/second_factor/{name}.html", {**common, **context})
+        context |= {"sidebar_navigation": [], "available_apps": [], "is_nav_sidebar_enabled": False}
+    return draw(request, f"admin/second_factor/{name}.html", title, **context)

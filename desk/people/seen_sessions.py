@@ -4,11 +4,8 @@ The row is known by a digest of the session's key, and written once in five minu
 Why: decision page desk-sessions-are-listed-and-ended.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
-from threading import Lock
-from time import monotonic
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +18,7 @@ from django.utils import timezone
 
 from companies.known_callers import CALLERS
 from core.data.old_rows import delete_in_steps
+from core.data.recent import Recent
 from desk.common.session_store import session_digest
 from desk.models import SeenSession
 from desk.people.signing_in import client_address
@@ -63,25 +61,8 @@ SYSTEMS = (
 )
 
 
-class NotedSessions:
-    """The sessions that this process has noted lately; the oldest are forgotten first."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.until: OrderedDict[str, float] = OrderedDict()
-
-    def is_fresh(self, digest: str) -> bool:
-        return self.until.get(digest, 0.0) > monotonic()
-
-    def keep(self, digest: str) -> None:
-        with self.lock:
-            self.until[digest] = monotonic() + EVERY_SECONDS
-            self.until.move_to_end(digest)
-            while len(self.until) > MOST_KNOWN:
-                self.until.popitem(last=False)
-
-
-NOTED = NotedSessions()
+# The sessions that this process has noted lately.
+NOTED = Recent[bool](MOST_KNOWN)
 
 
 class SeenSessions:
@@ -98,7 +79,7 @@ class SeenSessions:
         key = request.session.session_key
         if key and request.user.is_authenticated:
             CALLERS.remember("session", key, f"user {request.user.pk}")
-            if not NOTED.is_fresh(session_digest(key)):
+            if not NOTED.find(session_digest(key)):
                 if before and before != key:
                     follow_session(request.user, before, key)
                 note_session(request, request.user, key)
@@ -128,7 +109,7 @@ def note_session(request: HttpRequest, user: User, key: str, *, begins: bool = F
                 "every": EVERY_SECONDS,
             },
         )
-    NOTED.keep(digest)
+    NOTED.keep(digest, True, EVERY_SECONDS)
 
 
 def follow_session(user: User, before: str, key: str) -> None:

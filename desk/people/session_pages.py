@@ -1,26 +1,25 @@
 """The pages on which people see where they, or those they look after, are signed in, and end it."""
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext, ngettext
-from django.views.decorators.cache import never_cache
 
+from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.common.session_store import session_digest
 from desk.people import session_list
 
 
-@never_cache
+@desk_page()
 def own_sessions_page(request: StaffRequest) -> HttpResponse:
     """GET lists one's own sessions; POST ends one of the others, or all others."""
     return sessions_answer(request, request.user)
 
 
-@never_cache
+@desk_page()
 def user_sessions_page(request: StaffRequest, user_id: int) -> HttpResponse:
     """GET lists somebody's sessions; POST ends one, or all."""
     user = get_object_or_404(User, pk=user_id)
@@ -39,15 +38,15 @@ def sessions_answer(request: StaffRequest, user: User) -> HttpResponse:
         return redirect(request.path)
     listed = session_list.list_sessions(user, key if own else None)
     title = gettext("Sessions of %(name)s") % {"name": user.get_username()}
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Your sessions") if own else title,
-        "own": own,
-        "person": user,
-        "sessions": listed,
-        "others": sum(not one.own for one in listed),
-    }
-    return TemplateResponse(request, "admin/sessions.html", context)
+    return draw(
+        request,
+        "admin/sessions.html",
+        gettext("Your sessions") if own else title,
+        own=own,
+        person=user,
+        sessions=listed,
+        others=sum(not one.own for one in listed),
+    )
 
 
 def end_chosen(request: StaffRequest, user: User, *, kept: str | None) -> None:

@@ -22,12 +22,12 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from core.data.reading_order import ReadingOrder
 from core.jobs.failing_rows import do_each
 from desk.common import sessions
-from desk.common.admin_base import ModelAdmin, ReadOnlyAdmin
+from desk.common.admin_base import ModelAdmin, NeverDeleted, ReadOnlyAdmin
 from desk.common.controls import foreign_column
 from desk.common.requests import StaffRequest, staff
 from desk.common.times import local_text
 from desk.people import second_factor
-from desk.people.agent_admin import tell_what_is_left
+from desk.people.agent_pages import tell_what_is_left
 from tickets.agents import wake_assignment
 from tickets.models import Agent
 
@@ -70,7 +70,8 @@ def grantable(actor: User) -> QuerySet[Group]:
 
 
 @admin.register(User)
-class UserAdmin(BaseUserAdmin, ModelAdmin):
+# History names people: they are switched off, and never deleted.
+class UserAdmin(NeverDeleted, BaseUserAdmin, ModelAdmin):
     """Whoever may change users changes those within their own permissions; the rest they only
     switch off and on. Who else may do what is a superuser's.
     """
@@ -94,8 +95,6 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     add_fieldsets = ((None, {"fields": ("username", "password1", "password2", "email")}),)
     actions = ("remove_second_factor",)
     change_form_outer_before_template = "admin/auth/user/before.html"
-    list_per_page = 25
-    show_full_result_count = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
         fixed = ["last_login", "date_joined"]
@@ -109,10 +108,6 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         allowed = super().has_change_permission(request, obj)
         return allowed and (obj is None or request.user.is_superuser or not obj.is_superuser)
-
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        # History names people: they are switched off.
-        return False
 
     def formfield_for_manytomany(
         self, db_field: "ManyToManyField[Any, Any]", request: HttpRequest, **kwargs: Any

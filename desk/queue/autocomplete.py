@@ -1,27 +1,15 @@
 """Names for what somebody has begun to type: the choices of the list's filters."""
 
-from django.core.exceptions import PermissionDenied
-from django.db import connection
 from django.http import Http404, HttpRequest, JsonResponse
-from django.urls import URLPattern, path
 
 from core.data.reading_order import reading_key
-from desk.common.admin_base import ModelAdmin
+from core.data.statements import distinct_values, read_rows
+from desk.common.pages import VIEW_TICKET, desk_page
 from desk.common.search_names import agents_like, companies_like
 
 MOST = 10
-# Looks at one entry of the index for each name that it offers.
-CARRIERS = """
-WITH RECURSIVE name AS (
-  (SELECT carrier_name FROM tickets_ticket WHERE carrier_name >= %s AND carrier_name <> ''
-   ORDER BY carrier_name LIMIT 1)
-  UNION ALL
-  SELECT (SELECT carrier_name FROM tickets_ticket WHERE carrier_name > name.carrier_name
-          ORDER BY carrier_name LIMIT 1)
-  FROM name WHERE name.carrier_name IS NOT NULL
-)
-SELECT carrier_name FROM name WHERE carrier_name IS NOT NULL LIMIT %s
-"""
+BEGUN = "carrier_name >= %s AND carrier_name <> ''"
+CARRIERS = f"{distinct_values('tickets_ticket', 'carrier_name', BEGUN)} LIMIT %s"
 FIRST_COMPANIES = """
 SELECT name FROM companies_company ORDER BY reading_order(name) COLLATE "C" LIMIT %s
 """
@@ -32,13 +20,11 @@ ORDER BY reading_order(person.username) COLLATE "C" LIMIT %s
 
 
 def fetch_names(statement: str, *given: str | int) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, given)
-        return [name for (name,) in cursor.fetchall()]
+    return [name for (name,) in read_rows(statement, given)]
 
 
 def carrier_names(begin: str) -> list[str]:
-    return sorted(fetch_names(CARRIERS, begin, MOST), key=reading_key)
+    return sorted(fetch_names(CARRIERS, begin, begin, MOST), key=reading_key)
 
 
 def company_names(begin: str) -> list[str]:
@@ -60,16 +46,10 @@ def agent_logins(begin: str) -> list[str]:
 ASKED = {"agent": agent_logins, "company": company_names, "carrier": carrier_names}
 
 
-class AutocompletePages(ModelAdmin):
-    def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(self.names_page)
-        return [path("names/", page, name="tickets_ticket_names"), *super().get_urls()]
-
-    def names_page(self, request: HttpRequest) -> JsonResponse:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        what = request.GET.get("what", "")
-        if what not in ASKED:
-            raise Http404
-        begin = request.GET.get("begin", "").replace("\x00", "")[:100]
-        return JsonResponse({"names": ASKED[what](begin)})
+@desk_page(VIEW_TICKET)
+def names_page(request: HttpRequest) -> JsonResponse:
+    what = request.GET.get("what", "")
+    if what not in ASKED:
+        raise Http404
+    begin = request.GET.get("begin", "").replace("\x00", "")[:100]
+    return JsonResponse({"names": ASKED[what](begin)})

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, cast
 from urllib.parse import urlencode
 
+from django.contrib import admin
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Page
 from django.db.models import F, QuerySet
@@ -15,11 +16,13 @@ from unfold.views import ChangeList
 
 from desk.common.cache import cached
 from desk.common.generics import Paginator
+from desk.common.search_terms import Terms
 from desk.queue import keyset, queues, rows, search
 from desk.queue.field_filter import FieldFilter, chosen_values
 from desk.queue.keyset import Column
 from desk.queue.places import DEADLINES, ListPlace, sorted_column
 from desk.queue.range_filters import OPEN_ONLY
+from desk.queue.search_tickets import Matches, search_tickets
 from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.seen import with_seen
 from tickets.models import Ticket
@@ -72,7 +75,7 @@ class TicketChangeList(ChangeList):
 
     queue: queues.Queue
     most_at_once = MOST_AT_ONCE
-    found: search.Matches | None = None
+    found: Matches | None = None
     # Whom a name was perhaps meant for, when nothing was found.
     near: list[search.Hit] | None = None
     order: list[Any]
@@ -142,8 +145,8 @@ class TicketChangeList(ChangeList):
         finally:
             self.root_queryset = everything
 
-    def find(self, terms: search.Terms) -> search.Matches:
-        return search.search_tickets(terms)
+    def find(self, terms: Terms) -> Matches:
+        return search_tickets(terms)
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> list[Any]:
         """The queue's own: what a queryset is ordered by counts for nothing here.
@@ -167,7 +170,7 @@ class TicketChangeList(ChangeList):
 
     def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
         """The column that the address names, by its place; the soonest always first."""
-        name = sorted_column(self.params.get(ORDER_VAR, ""), self.queue.slug)
+        name = sorted_column(self.params.get(ORDER_VAR, ""))
         columns = list(map(str, self.list_display))
         return {columns.index(name): "asc"} if name in columns else {}
 
@@ -223,11 +226,17 @@ class TicketChangeList(ChangeList):
 class OpenedList(TicketChangeList):
     """A list that a ticket was opened from: which tickets, in which order; no row is read."""
 
-    def find(self, terms: search.Terms) -> search.Matches:
+    def find(self, terms: Terms) -> Matches:
         """What was found when the list was shown: it is walked as it was."""
         name = hashlib.sha256(self.query.encode()).hexdigest()
         find = super().find
-        return search.Matches(*cached(f"found:{name}", 60, lambda: (*find(terms),)))
+        return Matches(*cached(f"found:{name}", 60, lambda: (*find(terms),)))
 
     def get_results(self, request: HttpRequest) -> None:
         """None."""
+
+
+def ticket_list(request: HttpRequest) -> TicketChangeList:
+    """The list that the address of this request asks for. Raises what the admin's list raises."""
+    tickets = admin.site.get_model_admin(Ticket)
+    return cast(TicketChangeList, tickets.get_changelist_instance(request))

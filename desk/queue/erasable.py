@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote_plus
 
-from django.db import connection
 from django.db.models import Q
 
 from companies import erasing
 from companies.models import Company
+from core.data.statements import read_rows
 from desk.models import SavedView
 
 LOG_STEP = 2_000
@@ -52,13 +52,11 @@ UPDATE django_admin_log SET object_repr = '', change_message = '' WHERE id = ANY
 def walk_desk_log(company_id: int, after: Any) -> Iterator[erasing.Batch]:
     after = after or 0
     while True:
-        with connection.cursor() as cursor:
-            cursor.execute(LOG_PART, [after, LOG_STEP])
-            (last,) = cursor.fetchone()
-            if last is None:
-                return
-            cursor.execute(LOGGED, {"after": after, "last": last, "company": company_id})
-            keys = [key for (key,) in cursor.fetchall()]
+        ((last,),) = read_rows(LOG_PART, [after, LOG_STEP])
+        if last is None:
+            return
+        found = read_rows(LOGGED, {"after": after, "last": last, "company": company_id})
+        keys = [key for (key,) in found]
         after = last
         yield keys, after
 

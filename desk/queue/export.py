@@ -3,24 +3,21 @@
 from collections.abc import Iterator, Mapping
 from copy import copy
 from itertools import islice
-from typing import cast
 from urllib.parse import urlencode
 
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.core.exceptions import PermissionDenied
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, pgettext
 
 from core.values.currencies import exact_amount
 from core.values.zones import in_zone
 from desk.common import csv_files
-from desk.common.admin_base import ModelAdmin
-from desk.queue.changelist import TicketChangeList
+from desk.common.pages import VIEW_TICKET, desk_page
+from desk.queue.changelist import ticket_list
 from shipments.models import Shipment
 from tickets.labels import status_label
 from tickets.models import ReasonCode, Ticket
@@ -33,46 +30,38 @@ AT_ONCE = 1_000
 MOST_TRIED = 30
 
 
-class ExportPages(ModelAdmin):
-    def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(self.export_page)
-        return [path("export/", page, name="tickets_ticket_export"), *super().get_urls()]
+@desk_page(EXPORT, VIEW_TICKET)
+def export_page(request: HttpRequest) -> HttpResponseBase:
+    """The same address as the list's, so the same queue, filters and search; newest first.
 
-    def has_export_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm(EXPORT) and self.has_view_permission(request)
+    The list leaves out a filter that it does not know; a file would be of other tickets.
+    """
+    try:
+        listed = ticket_list(request)
+    except UNKNOWN:
+        text = gettext("The list has no filter %(names)s. Nothing was exported.")
+        names = ", ".join(unknown_filters(request))
+        return csv_files.refuse_file([text % {"names": names}])
+    if listed.problems:
+        return csv_files.refuse_file([*listed.problems, gettext("Nothing was exported.")])
+    reasons = {one.code: str(one) for one in ReasonCode.objects.all()}
+    tickets = with_names(listed.queryset)
+    rows = (export_cells(ticket, reasons) for ticket in one_by_one(tickets))
+    name = f"tickets-{timezone.localtime():%Y-%m-%d-%H%M}"
+    return csv_files.download(name, export_columns(), rows)
 
-    def export_page(self, request: HttpRequest) -> HttpResponseBase:
-        """The same address as the list's, so the same queue, filters and search; newest first.
 
-        The list leaves out a filter that it does not know; a file would be of other tickets.
-        """
-        if not self.has_export_permission(request):
-            raise PermissionDenied
+def unknown_filters(request: HttpRequest) -> list[str]:
+    """Name the parameters that the list cannot be narrowed by, of the first MOST_TRIED."""
+    unknown: list[str] = []
+    alone = copy(request)
+    for name, values in islice(request.GET.lists(), MOST_TRIED):
+        vars(alone)["GET"] = QueryDict(urlencode({name: values}, doseq=True))
         try:
-            listed = cast(TicketChangeList, self.get_changelist_instance(request))
+            ticket_list(alone)
         except UNKNOWN:
-            text = gettext("The list has no filter %(names)s. Nothing was exported.")
-            names = ", ".join(self.unknown_filters(request))
-            return csv_files.refuse_file([text % {"names": names}])
-        if listed.problems:
-            return csv_files.refuse_file([*listed.problems, gettext("Nothing was exported.")])
-        reasons = {one.code: str(one) for one in ReasonCode.objects.all()}
-        tickets = with_names(listed.queryset)
-        rows = (export_cells(ticket, reasons) for ticket in one_by_one(tickets))
-        name = f"tickets-{timezone.localtime():%Y-%m-%d-%H%M}"
-        return csv_files.download(name, export_columns(), rows)
-
-    def unknown_filters(self, request: HttpRequest) -> list[str]:
-        """Name the parameters that the list cannot be narrowed by, of the first MOST_TRIED."""
-        unknown: list[str] = []
-        alone = copy(request)
-        for name, values in islice(request.GET.lists(), MOST_TRIED):
-            vars(alone)["GET"] = QueryDict(urlencode({name: values}, doseq=True))
-            try:
-                self.get_changelist_instance(alone)
-            except UNKNOWN:
-                unknown.append(name)
-        return unknown
+            unknown.append(name)
+    return unknown
 
 
 def one_by_one(tickets: QuerySet[Ticket]) -> Iterator[Ticket]:

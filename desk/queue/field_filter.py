@@ -1,7 +1,7 @@
 """A filter of a list as a field of the form beside it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -11,10 +11,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
+from desk.common.generics import StrOrPromise
 from tickets.models import Ticket
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
 
 
 def chosen_values(given: Iterable[str]) -> list[str]:
@@ -28,7 +26,7 @@ class FieldFilter(admin.ListFilter):
 
     template = "unfold/filters/filters_field.html"
     # As it stands in a sentence.
-    title: "StrOrPromise"
+    title: StrOrPromise
     parameter_name = ""
 
     def __init__(
@@ -97,7 +95,7 @@ class SelectFilter(FieldFilter):
 class ChoicesFilter(FieldFilter):
     """Several values of one field, any of which will do."""
 
-    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
+    def options(self) -> Sequence[tuple[int, StrOrPromise]]:
         raise NotImplementedError
 
     def read(self, given: list[str]) -> str:

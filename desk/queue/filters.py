@@ -1,13 +1,11 @@
 """The filters beside the list of tickets. Each has an index; none asks for all its choices."""
 
 from collections.abc import Sequence
-from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.formats import date_format
 from django.utils.text import capfirst
@@ -20,7 +18,9 @@ from companies.models import Company
 from core.values.ids import read_id
 from core.values.spellings import same_text, typed_id
 from desk.common.cache import cached
+from desk.common.generics import StrOrPromise
 from desk.common.search_names import companies_like
+from desk.common.times import midnight
 from desk.models import Storm
 from desk.queue import automation_lists
 from desk.queue.field_filter import ChoicesFilter, FieldFilter, SelectFilter
@@ -30,9 +30,6 @@ from desk.reports.measures import NOBODY
 from tickets.models import Agent, Ticket, TicketType
 from tickets.models.carriers import spellings_of
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
 TYPES_FRESH_SECONDS = 60
 
 
@@ -40,7 +37,7 @@ class StatusFilter(ChoicesFilter):
     title = gettext_lazy("status")
     parameter_name = "status"
 
-    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
+    def options(self) -> Sequence[tuple[int, StrOrPromise]]:
         return Ticket.STATUSES
 
 
@@ -48,7 +45,7 @@ class TypeFilter(ChoicesFilter):
     title = gettext_lazy("type")
     parameter_name = "type"
 
-    def options(self) -> "Sequence[tuple[int, StrOrPromise]]":
+    def options(self) -> Sequence[tuple[int, StrOrPromise]]:
         types = TicketType.objects.only("name")
         return cached(
             "types", TYPES_FRESH_SECONDS, lambda: [(one.pk, str(one)) for one in types.all()]
@@ -121,12 +118,12 @@ class DayFilter(FieldFilter):
         widget = UnfoldAdminTextInputWidget(attrs={"type": "date"})
         return forms.CharField(label=capfirst(self.title), required=False, widget=widget)
 
-    def midnight(self, value: str, later: int = 0) -> datetime | None:
+    def moment(self, value: str, later: int = 0) -> datetime | None:
         try:
             day = parse_date(value)
             if day is None:
                 return None
-            return timezone.make_aware(datetime.combine(day + timedelta(days=later), time.min))
+            return midnight(day + timedelta(days=later))
         except (ValueError, OverflowError):
             return None
 
@@ -136,7 +133,7 @@ class OpenedFrom(DayFilter):
     parameter_name = "opened_from"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        start = self.midnight(value)
+        start = self.moment(value)
         return tickets.filter(created_at__gte=start) if start else tickets
 
 
@@ -145,21 +142,28 @@ class OpenedTo(DayFilter):
     parameter_name = "opened_to"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        end = self.midnight(value, later=1)
+        end = self.moment(value, later=1)
         return tickets.filter(created_at__lt=end) if end else tickets
 
 
-class FigureFilter(SelectFilter):
-    """The tickets behind a figure of a report. Nobody types it: a report leads here."""
-
-    title = gettext_lazy("report")
-    parameter_name = "figure"
+class LinkedFilter(SelectFilter):
+    """A filter that nobody types: another page leads here."""
 
     def has_output(self) -> bool:
         return bool(self.value())
 
     def offered(self) -> list[tuple[str, str]]:
         return [(self.value(), self.says())]
+
+    def says(self) -> str:
+        raise NotImplementedError
+
+
+class FigureFilter(LinkedFilter):
+    """The tickets behind a figure of a report."""
+
+    title = gettext_lazy("report")
+    parameter_name = "figure"
 
     def says(self) -> str:
         found = measures.from_address(self.value())
@@ -175,29 +179,25 @@ class FigureFilter(SelectFilter):
         return tickets.filter(measures.figure_condition(*found)) if found else tickets.none()
 
 
-class StormFilter(SelectFilter):
-    """The tickets of a storm, whatever has become of them. The storm's page leads here."""
+class StormFilter(LinkedFilter):
+    """The tickets of a storm, whatever has become of them."""
 
     title = gettext_lazy("storm")
     parameter_name = "storm"
 
-    def has_output(self) -> bool:
-        return bool(self.value())
-
     def number(self) -> int:
         return read_id(self.value()) or 0
 
-    def offered(self) -> list[tuple[str, str]]:
-        found = Storm.objects.filter(pk=self.number()).first()
-        return [(self.value(), str(found or gettext("unknown")))]
+    def says(self) -> str:
+        return str(Storm.objects.filter(pk=self.number()).first() or gettext("unknown"))
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         linked = Storm.tickets.through.objects.filter(storm=self.number())
         return tickets.filter(pk__in=linked.values("ticket"))
 
 
-class AutomationFilter(FigureFilter):
-    """The tickets that an automation would touch. Its page leads here."""
+class AutomationFilter(LinkedFilter):
+    """The tickets that an automation would touch."""
 
     title = gettext_lazy("automation")
     parameter_name = "automation"

@@ -8,15 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy
 
-from desk.queue.autocomplete import AutocompletePages
 from desk.queue.changelist import CappedPaginator, OpenedList, TicketChangeList
-from desk.queue.export import ExportPages
+from desk.queue.export import EXPORT
 from desk.queue.filters import FILTERS
 from desk.queue.places import DEADLINES
 from desk.queue.queues import TO_FILE, current_queue
 from desk.queue.rows import TicketRows
-from desk.queue.search import exact_ticket, terms_of
-from desk.queue.view_pages import ViewPages
+from desk.queue.search import terms_of
+from desk.queue.search_tickets import exact_ticket
 from tickets.labels import move_verb
 from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES
@@ -24,17 +23,15 @@ from tickets.statuses import AGENT_MOVES
 TO_FILE_COLUMNS = ("ticket", "status_pill", "claimed", "filing", "agent_name", "updated")
 
 
-class ListPages(ViewPages, AutocompletePages, ExportPages, TicketRows):
+class ListPages(TicketRows):
     """Queues, search and filters; every query of it goes through an index."""
 
     list_filter = FILTERS
     list_filter_submit = True
     list_fullwidth = True
     list_before_template = "desk/list_head.html"
-    list_per_page = 25
     list_max_show_all = 0
     paginator = CappedPaginator
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     # Named so that there is a box to search with; TicketList is what searches.
     search_fields = ("id",)
@@ -56,7 +53,7 @@ class ListPages(ViewPages, AutocompletePages, ExportPages, TicketRows):
         if (exact := self.ticket_asked_for(request)) is not None:
             return redirect("admin:tickets_ticket_change", exact)
         context = {
-            "may_export": self.has_export_permission(request),
+            "may_export": request.user.has_perm(EXPORT),
             "may_work": self.has_change_permission(request),
             "queue_to_file": current_queue(request, searching=False).slug == TO_FILE,
             "agent_moves": [

@@ -14,16 +14,12 @@ from django.urls import reverse
 from desk.queue import keyset
 from desk.queue.filters import FILTERS, SEVERAL
 from desk.queue.keyset import Key
-from desk.queue.queues import TO_FILE
 
 LIST = "admin:tickets_ticket_changelist"
 PAGE = "admin:tickets_ticket_change"
 LONGEST = 500
 # The columns that a list is sorted by, as its address names them.
 DEADLINES = {"due": "due_at", "filing": "filing_due_at"}
-# Addresses and saved views of before have the number that a column had then, also with a minus.
-NUMBERS = {"4": "due", "5": "filing"}
-NUMBERS_TO_FILE = {"4": "filing"}
 KNOWN = ("queue", "q", "o", "oldest", "p", *(one.parameter_name for one in FILTERS))
 
 
@@ -42,7 +38,7 @@ class ListPlace(NamedTuple):
             if given.get(name)
         }
         if "o" in known:
-            known["o"] = sorted_column(known["o"], known.get("queue", ""))
+            known["o"] = sorted_column(known["o"])
         return cls(urlencode(known), given.get("at", ""))
 
     @property
@@ -65,11 +61,9 @@ class ListPlace(NamedTuple):
         return ListPlace(query.urlencode(), keyset.write_key(key))
 
 
-def sorted_column(order: str, queue: str) -> str:
+def sorted_column(order: str) -> str:
     """Return the name of the column that an address sorts by; "" where it names none."""
     name = order.removeprefix("-")
-    numbers = NUMBERS_TO_FILE if queue == TO_FILE else NUMBERS
-    name = numbers.get(name, name)
     return name if name in DEADLINES else ""
 
 

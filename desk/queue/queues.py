@@ -2,24 +2,22 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.db import connection
 from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from core.data.statements import read_rows
 from desk.common.cache import cached
+from desk.common.generics import StrPromise
 from desk.common.requests import staff
 from tickets.changes.snoozing import asleep_of
 from tickets.models import Agent, Appeal, Ticket, Watch
 from tickets.models.tickets import TicketQuerySet
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
 
 MOST_SHOWN = 1_000
 # A badge may be so old. Nothing else makes it new: a ticket's move asks nothing of the desk.
@@ -39,7 +37,7 @@ Narrow = Callable[[TicketQuerySet, int | None], TicketQuerySet]
 
 class Queue(NamedTuple):
     slug: str
-    title: "StrPromise"
+    title: StrPromise
     icon: str
     # Takes the tickets and the id of the agent who asks, if they are one.
     narrow: Narrow
@@ -210,9 +208,7 @@ def count_each(counted: Iterable[Queue], me: int | None) -> dict[str, int]:
         sql, params = capped.query.sql_with_params()
         parts.append(f"(SELECT count(*) FROM ({sql}) AS capped)")  # noqa: S608 - Django's own
         given += params
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(parts)}", given)
-        counts = cursor.fetchone()
+    (counts,) = read_rows(f"SELECT {', '.join(parts)}", given)
     return dict(zip(slugs, counts, strict=True))
 
 
@@ -225,6 +221,4 @@ def queue_members(ticket_ids: list[int]) -> list[tuple[str, int]]:
         sql, params = queue.narrow(tickets, None).order_by().values("pk").query.sql_with_params()
         parts.append(f"SELECT %s, id FROM ({sql}) AS held (id)")  # noqa: S608 - Django's own
         given += [queue.slug, *params]
-    with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(parts), given)
-        return [(slug, pk) for slug, pk in cursor.fetchall()]
+    return [(slug, pk) for slug, pk in read_rows(" UNION ALL ".join(parts), given)]

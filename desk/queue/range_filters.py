@@ -1,13 +1,12 @@
 """Filters by how many days are left, and by how much is claimed."""
 
 import re
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db import connection
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -15,9 +14,11 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
+from core.data.statements import distinct_values, read_rows
 from core.values.currencies import CURRENCIES
 from desk.common.cache import cached
 from desk.common.claim_forms import AmountField
+from desk.common.times import midnight
 from desk.queue.field_filter import FieldFilter, SelectFilter
 from tickets.models import Ticket
 from tickets.models.ticket_indexes import NOT_DECIDED
@@ -26,17 +27,7 @@ PASSED = "passed"
 OFFERED_DAYS = (0, 1, 3, 7, 14, 30)
 DAYS = re.compile(r"\d{1,4}", re.ASCII)
 CURRENCIES_FRESH_SECONDS = 60
-# Looks at one entry of the index for each.
-FIND_CURRENCIES = """
-WITH RECURSIVE one AS (
-  (SELECT currency FROM tickets_ticket WHERE amount_claimed IS NOT NULL ORDER BY currency LIMIT 1)
-  UNION ALL
-  SELECT (SELECT currency FROM tickets_ticket
-          WHERE amount_claimed IS NOT NULL AND currency > one.currency ORDER BY currency LIMIT 1)
-  FROM one WHERE one.currency IS NOT NULL
-)
-SELECT currency FROM one WHERE currency <> ''
-"""
+CLAIMED_IN = distinct_values("tickets_ticket", "currency", "amount_claimed IS NOT NULL")
 
 
 class DaysFilter(SelectFilter):
@@ -64,8 +55,7 @@ class DaysFilter(SelectFilter):
         now, opened = timezone.now(), tickets.filter(NOT_DECIDED)
         if value == PASSED:
             return opened.filter(**{f"{self.column}__lt": now})
-        day = timezone.localdate() + timedelta(days=int(value) + 1)
-        end = timezone.make_aware(datetime.combine(day, time.min))
+        end = midnight(timezone.localdate() + timedelta(days=int(value) + 1))
         return opened.filter(**{f"{self.column}__gte": now, f"{self.column}__lt": end})
 
 
@@ -91,9 +81,7 @@ def currencies() -> list[str]:
     """Currencies in which something is claimed."""
 
     def find() -> list[str]:
-        with connection.cursor() as cursor:
-            cursor.execute(FIND_CURRENCIES)
-            return [currency for (currency,) in cursor.fetchall()]
+        return [currency for (currency,) in read_rows(f"{CLAIMED_IN} AND value <> ''")]
 
     return cached("currencies", CURRENCIES_FRESH_SECONDS, find)
 

@@ -1,7 +1,7 @@
 """What one row of the list of tickets says."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -18,16 +18,15 @@ from core.values.money import money_text
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
 from desk.common.controls import isolated
+from desk.common.generics import WithAnnotations
 from desk.common.times import distance, iso_utc, local_text, snoozed_text
 from shipments.models import Shipment
 from tickets.changes.snoozing import asleep_until
 from tickets.models import Comment, Ticket
+from tickets.models.tickets import TicketQuerySet
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import By
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 PEEK = 120
 ROW = (
@@ -57,7 +56,7 @@ class Extras(TypedDict):
     peek: Peek
 
 
-def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]":
+def with_peeks(tickets: list[Ticket]) -> list[WithAnnotations[Ticket, Extras]]:
     """Each with `peek`: one query for a page, which reads one comment of a ticket."""
     last = Comment.objects.filter(ticket=OuterRef("pk")).order_by("-pk")
     # An id that is another company's says nothing about this ticket's parcel.
@@ -75,7 +74,7 @@ def with_peeks(tickets: list[Ticket]) -> "list[WithAnnotations[Ticket, Extras]]"
         pk: Peek(tracking or "", carrier or "", by or "", bool(public), text or "", until)
         for pk, tracking, carrier, by, public, until, text in listed
     }
-    rows = cast("list[WithAnnotations[Ticket, Extras]]", tickets)
+    rows = cast(list[WithAnnotations[Ticket, Extras]], tickets)
     for ticket in rows:
         peek = found.get(ticket.pk, Peek())
         if not peek.text:
@@ -152,15 +151,19 @@ def said_by(peek: Peek) -> str:
     return gettext("company") if peek.by == By.COMPANY else gettext("agent")
 
 
+def listed_tickets() -> TicketQuerySet:
+    """All tickets, each with the names that a list says."""
+    return Ticket.objects.select_related("company", "type", "agent__user")
+
+
 class TicketRows(ModelAdmin):
     """The columns of the list."""
 
     list_display = ("ticket", "status_pill", "agent_name", "due", "filing", "updated")
     list_display_links = None
-    list_select_related = ("company", "type", "agent__user")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Ticket]:
-        return super().get_queryset(request).select_related(*self.list_select_related)
+        return listed_tickets()
 
     @admin.display(description=gettext_lazy("ticket"))
     def ticket(self, ticket: Ticket) -> SafeString:

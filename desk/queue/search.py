@@ -4,39 +4,21 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import connection
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from unfold.dataclasses import SearchResult
 
+from core.data.statements import read_rows
 from desk.common import search_names, search_terms
 from desk.common.search_names import Name
 from desk.common.search_terms import Terms
 from desk.queue import search_statements
-from desk.queue.search_tickets import (
-    Matches,
-    exact_ticket,
-    search_parameters,
-    search_tickets,
-)
+from desk.queue.search_tickets import exact_ticket, search_parameters, search_tickets
 from shipments.carriers import carrier_key
 from tickets.labels import status_label, type_label
 from tickets.models import Ticket
-
-__all__ = [
-    "Hit",
-    "Matches",
-    "SearchHits",
-    "Terms",
-    "exact_ticket",
-    "find",
-    "find_near",
-    "palette",
-    "search_tickets",
-    "terms_of",
-]
 
 MOST_OFFERED = 10
 MOST_OF_OTHERS = 5
@@ -157,9 +139,7 @@ def ticket_hits(ids: list[int], exact: int | None) -> list[Hit]:
 def shipment_hits(terms: Terms) -> list[Hit]:
     if not terms.part:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(SHIPMENTS_FROM, search_parameters(terms, MOST_OF_OTHERS))
-        rows = cursor.fetchall()
+    rows = read_rows(SHIPMENTS_FROM, search_parameters(terms, MOST_OF_OTHERS))
     return [
         Hit(
             "shipment",

@@ -7,10 +7,10 @@ tickets instead. Why so: decision page desk-search-folds-and-goes-block-by-block
 
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
+from core.data.statements import read_rows
 from core.values.spellings import PLAIN_FROM, PLAIN_TO, plain_word
 from desk.common import search_names
 from desk.common.search_names import Name
@@ -138,6 +138,4 @@ def only(ids: list[int]) -> int | None:
 
 
 def fetch_ids(statement: str, given: dict[str, Any]) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, given)
-        return [ticket_id for (ticket_id,) in cursor.fetchall()]
+    return [ticket_id for (ticket_id,) in read_rows(statement, given)]

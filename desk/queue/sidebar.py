@@ -1,107 +1,70 @@
 """Where the side bar of the desk leads. The queues stand there and nowhere else."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
+from desk.common.pages import VIEW_TICKET
 from desk.common.requests import staff
 from desk.queue import queues, views
 
-VIEW = "tickets.view_ticket"
 LIST = "admin:tickets_ticket_changelist"
-# Title, icon, page and the permission to see it.
+
+
+class Page(NamedTuple):
+    """A page of the side bar, and the permission to see it."""
+
+    title: str
+    icon: str
+    address: str
+    permission: str
+
+
+def list_of(title: str, icon: str, table: str) -> Page:
+    """The list of a table, for those who may view its rows."""
+    app, model = table.split(".")
+    return Page(title, icon, f"admin:{app}_{model}_changelist", f"{app}.view_{model}")
+
+
 OTHERS = (
-    (gettext_noop("New ticket"), "add_circle", "admin:tickets_ticket_new", "tickets.add_ticket"),
-    (gettext_noop("Overview"), "monitoring", "admin:index", VIEW),
-    (gettext_noop("Storms"), "thunderstorm", "admin:desk_storm_changelist", "desk.view_storm"),
-    (gettext_noop("Reports"), "summarize", "desk_report", "desk.view_figures"),
-    (gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
-    (gettext_noop("Automations"), "autorenew", "desk_automations", "tickets.view_automation"),
-    (gettext_noop("Macros"), "quickreply", "admin:desk_macro_changelist", "desk.view_macro"),
-    (
-        gettext_noop("Agents"),
-        "support_agent",
-        "admin:tickets_agent_changelist",
-        "tickets.view_agent",
+    Page(
+        gettext_noop("New ticket"), "add_circle", "admin:tickets_ticket_new", "tickets.add_ticket"
     ),
-    (gettext_noop("First run"), "checklist", "desk_first_run", "tickets.change_calendar"),
-    (
-        gettext_noop("SLA targets"),
-        "timer",
-        "admin:tickets_slatarget_changelist",
-        "tickets.view_slatarget",
-    ),
-    (
-        gettext_noop("Calendars"),
-        "calendar_month",
-        "admin:tickets_calendar_changelist",
-        "tickets.view_calendar",
-    ),
-    (
-        gettext_noop("Filing rules"),
-        "event_busy",
-        "admin:tickets_filingrule_changelist",
-        "tickets.view_filingrule",
-    ),
-    (
-        gettext_noop("Reason codes"),
-        "label",
-        "admin:tickets_reasoncode_changelist",
-        "tickets.view_reasoncode",
-    ),
-    (
-        gettext_noop("Required documents"),
-        "checklist",
-        "admin:tickets_requireddocument_changelist",
-        "tickets.view_requireddocument",
-    ),
-    (
-        gettext_noop("Approval limits"),
-        "price_check",
-        "admin:tickets_approvallimit_changelist",
-        "tickets.view_approvallimit",
-    ),
-    (
-        gettext_noop("Companies"),
-        "domain",
-        "admin:companies_company_changelist",
-        "companies.view_company",
-    ),
-    (
-        gettext_noop("Webhooks"),
-        "webhook",
-        "admin:webhooks_webhook_changelist",
-        "webhooks.view_webhook",
-    ),
-    (
+    Page(gettext_noop("Overview"), "monitoring", "admin:index", VIEW_TICKET),
+    list_of(gettext_noop("Storms"), "thunderstorm", "desk.storm"),
+    Page(gettext_noop("Reports"), "summarize", "desk_report", "desk.view_figures"),
+    Page(gettext_noop("Fairness"), "balance", "desk_fairness", "desk.view_figures"),
+    Page(gettext_noop("Automations"), "autorenew", "desk_automations", "tickets.view_automation"),
+    list_of(gettext_noop("Macros"), "quickreply", "desk.macro"),
+    list_of(gettext_noop("Agents"), "support_agent", "tickets.agent"),
+    Page(gettext_noop("First run"), "checklist", "desk_first_run", "tickets.change_calendar"),
+    list_of(gettext_noop("SLA targets"), "timer", "tickets.slatarget"),
+    list_of(gettext_noop("Calendars"), "calendar_month", "tickets.calendar"),
+    list_of(gettext_noop("Filing rules"), "event_busy", "tickets.filingrule"),
+    list_of(gettext_noop("Reason codes"), "label", "tickets.reasoncode"),
+    list_of(gettext_noop("Required documents"), "checklist", "tickets.requireddocument"),
+    list_of(gettext_noop("Approval limits"), "price_check", "tickets.approvallimit"),
+    list_of(gettext_noop("Companies"), "domain", "companies.company"),
+    list_of(gettext_noop("Webhooks"), "webhook", "webhooks.webhook"),
+    Page(
         gettext_noop("Sending"),
         "outbox",
         "admin:webhooks_webhook_sending",
         "deliveries.view_heldhost",
     ),
-    (
+    Page(
         gettext_noop("Missing events"),
         "troubleshoot",
         "admin:tickets_ticket_events",
         "deliveries.view_delivery",
     ),
-    (
-        gettext_noop("Replays"),
-        "replay",
-        "admin:deliveries_replay_changelist",
-        "deliveries.view_replay",
-    ),
-    (
-        gettext_noop("Failed rows"),
-        "report",
-        "admin:core_failedrow_changelist",
-        "core.view_failedrow",
-    ),
-    (gettext_noop("Users"), "group", "admin:auth_user_changelist", "auth.view_user"),
-    (gettext_noop("Audit"), "policy", "desk_audit", "companies.view_auditentry"),
+    list_of(gettext_noop("Replays"), "replay", "deliveries.replay"),
+    list_of(gettext_noop("Failed rows"), "report", "core.failedrow"),
+    list_of(gettext_noop("Users"), "group", "auth.user"),
+    Page(gettext_noop("Audit"), "policy", "desk_audit", "companies.view_auditentry"),
 )
 # Pages that agents find by the palette or from a ticket, and whose permission puts them here.
 SELDOM = {
@@ -114,17 +77,17 @@ SELDOM = {
 def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, Any]]:
     """The groups of the side bar; with `seldom`, all pages that the user may see."""
     groups = []
-    if request.user.has_perm(VIEW):
+    if request.user.has_perm(VIEW_TICKET):
         saved = view_items(request)
         lit = any(item["active"](request) for item in saved)
         groups.append({"title": gettext("Queues"), "items": queue_items(request, elsewhere=lit)})
         if saved:
             groups.append({"title": gettext("Saved views"), "items": saved})
     others = [
-        {"title": capfirst(gettext(title)), "icon": icon, "link": reverse(page)}
-        for title, icon, page, permission in OTHERS
-        if request.user.has_perm(permission)
-        and (seldom or request.user.has_perm(SELDOM.get(page, permission)))
+        {"title": capfirst(gettext(page.title)), "icon": page.icon, "link": reverse(page.address)}
+        for page in OTHERS
+        if request.user.has_perm(page.permission)
+        and (seldom or request.user.has_perm(SELDOM.get(page.address, page.permission)))
     ]
     # A page may lie below another: the nearest is where we are.
     below = [each for each in others if each["link"] in request.path]

@@ -4,13 +4,13 @@ from copy import copy
 from typing import NamedTuple, cast
 from urllib.parse import urlencode
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext
 
 from desk.queue import keyset
-from desk.queue.changelist import OpenedList
+from desk.queue.changelist import OpenedList, ticket_list
 from desk.queue.keyset import Key
 from desk.queue.places import ListPlace, list_place
 from tickets.models import Ticket
@@ -71,7 +71,7 @@ def open_list(request: HttpRequest, query: str) -> OpenedList:
     vars(asked).update(GET=QueryDict(query), desk_opened_list=True)
     # The words that this page itself searches for are another list's.
     vars(asked).pop("_desk_terms", None)
-    return cast(OpenedList, admin.site.get_model_admin(Ticket).get_changelist_instance(asked))
+    return cast(OpenedList, ticket_list(asked))
 
 
 def walk(request: HttpRequest, ticket: Ticket, before: int = BEFORE, after: int = AFTER) -> Walk:

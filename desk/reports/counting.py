@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
 from django.db.models import (
     Case,
     DateTimeField,
@@ -24,6 +23,7 @@ from django.db.models import (
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
+from core.data.statements import read_rows
 from desk.reports.measures import ALL_MEASURES, OF_DECIDED, OF_OPEN, OF_OPENED, Period
 from shipments.carriers import carrier_key, usual_spellings
 from tickets.models import Agent, Ticket, TicketType
@@ -199,7 +199,4 @@ def run(columns: Sequence[str], inner: QuerySet[Any, Any], rest: str) -> list[tu
         sql, values = inner.query.sql_with_params()
     except EmptyResultSet:  # of a carrier that nobody has
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(columns)} FROM ({sql}) AS found {rest}", values)  # noqa: S608
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
+    return read_rows(f"SELECT {', '.join(columns)} FROM ({sql}) AS found {rest}", values)  # noqa: S608

@@ -4,17 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
-from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from core.data.reading_order import reading_key
 from core.values.ids import read_id
 from desk.common import csv_files
+from desk.common.pages import desk_page, draw
 from desk.common.requests import staff
 from desk.first_run import steps
 from desk.reports import figure_tables
@@ -88,24 +86,24 @@ def typed(request: HttpRequest, name: str) -> str:
     return request.GET.get(name, "").replace("\x00", "").strip()[:100]
 
 
+@desk_page(MAY_SEE)
 def fairness_page(request: HttpRequest) -> HttpResponse:
-    require_figures(request)
     with in_deployment_zone():
         found = FAIRNESS.answer(Narrowed(requested(request).period))
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Fairness of assignment"),
-        "fairness": found,
-        "table": figure_tables.fairness_table(found),
-        "spans": SPANS,
-        "asked": request.GET.urlencode(),
-    }
-    return TemplateResponse(request, "desk/fairness.html", context)
+    return draw(
+        request,
+        "desk/fairness.html",
+        gettext("Fairness of assignment"),
+        fairness=found,
+        table=figure_tables.fairness_table(found),
+        spans=SPANS,
+        asked=request.GET.urlencode(),
+    )
 
 
+@desk_page(MAY_SEE)
 def export_table(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """One of the tables as a file, for the same tickets as the page."""
-    require_figures(request)
     asked = requested(request)
     with in_deployment_zone():
         if slug == "fairness":
@@ -122,8 +120,3 @@ def download_table(slug: str, tables: Iterable[Table], of: str) -> StreamingHttp
         raise Http404
     rows = ([cell.value for cell in row] for row in found[slug].rows)
     return csv_files.download(f"{slug}-{of}", found[slug].columns, rows)
-
-
-def require_figures(request: HttpRequest) -> None:
-    if not request.user.has_perm(MAY_SEE):
-        raise PermissionDenied

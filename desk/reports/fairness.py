@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from core.data.statements import read_rows
+from desk.common.times import midnight
 from desk.reports import counting
 from desk.reports.counting import Narrowed, Times
-from desk.reports.measures import midnight
 from tickets.models import Agent
 
 
@@ -71,12 +71,11 @@ def report(asked: Narrowed) -> Fairness:
 
 def assignments_since(since: datetime) -> Counter[str]:
     """How often each agent was given a ticket, by the rule or by hand, as history tells it."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT data #>> '{agent,1}', count(*) FROM tickets_historyentry
-            WHERE data ? 'agent' AND created_at >= %s GROUP BY 1
-            """,
-            [since],
-        )
-        return Counter({name: number for name, number in cursor.fetchall() if name})
+    rows = read_rows(
+        """
+        SELECT data #>> '{agent,1}', count(*) FROM tickets_historyentry
+        WHERE data ? 'agent' AND created_at >= %s GROUP BY 1
+        """,
+        [since],
+    )
+    return Counter({name: number for name, number in rows if name})

@@ -6,7 +6,7 @@ Nothing is kept beside the tickets for longer, so nothing can differ from them f
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.core.cache import cache
 from django.utils import timezone
@@ -14,13 +14,11 @@ from django.utils.translation import gettext_lazy
 
 from core.jobs.failing_rows import FailingRows
 from desk.common.cache import cached, remember
+from desk.common.generics import StrPromise
 from desk.reports import fairness, figures, report
 from desk.reports.counting import Narrowed
 from desk.reports.figures import SPANS, days_up_to_today, in_deployment_zone
 from desk.reports.measures import Period
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
 
 # Counted again so long before it would be forgotten: two runs of the task that counts ahead.
 AHEAD_SECONDS = 60
@@ -69,7 +67,7 @@ REPORTS = Kind("report", 300, report.make_report)
 class Quick(NamedTuple):
     """A period that is a link above the report."""
 
-    title: "StrPromise"
+    title: StrPromise
     period: Period
 
 

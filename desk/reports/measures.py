@@ -5,22 +5,20 @@ said of decisions), appealed or reopened; or now, while it is open.
 """
 
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import date, timedelta
+from typing import NamedTuple
 
 from django.db.models import F, Q
 from django.db.models.functions import Now
-from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from desk.common.generics import StrPromise
+from desk.common.times import midnight
 from tickets.models import Appeal, HistoryEntry
 from tickets.models.ticket_indexes import NOT_DECIDED
 from tickets.sla.clocks import FILING_SOON
 from tickets.statuses import ACCEPTING, RUNNING, TERMINAL
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
 
 ACCEPTED = [status.value for status in ACCEPTING]
 DECIDED = [status.value for status in TERMINAL]
@@ -50,14 +48,10 @@ class Period(NamedTuple):
         return Q(**{f"{field}__gte": midnight(self.first), f"{field}__lt": ends})
 
 
-def midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))
-
-
 class Measure(NamedTuple):
     """A figure: its name, in which period a ticket belongs, and which tickets are counted."""
 
-    title: "StrPromise"
+    title: StrPromise
     during: Callable[[Period], Q]
     of: Q = Q()
 

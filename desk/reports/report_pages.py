@@ -3,10 +3,8 @@
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext
@@ -14,11 +12,12 @@ from django.utils.translation import gettext
 from companies.models import Company
 from core.data.reading_order import reading_key
 from core.values.ids import read_id
-from core.values.spellings import same_text, typed_id
 from desk.common import csv_files
+from desk.common.pages import desk_page, draw
+from desk.common.search_names import company_called
 from desk.reports import report_tables
 from desk.reports.counting import Narrowed
-from desk.reports.dashboard import download_table, require_figures, typed
+from desk.reports.dashboard import MAY_SEE, download_table, typed
 from desk.reports.figures import days_up_to_today
 from desk.reports.kept import REPORTS, quick_periods
 from desk.reports.measures import Period
@@ -78,41 +77,38 @@ class Question:
     def company_named(self, name: str) -> Company | None:
         if not name:
             return None
-        if name.isdecimal():
-            found = Company.objects.filter(pk=typed_id(name) or 0).first()
-        else:
-            found = Company.objects.filter(same_text("name", name)).order_by("pk").first()
+        found = company_called(name)
         if found is None:
             self.errors.append(gettext("Company: there is none of this name."))
         return found
 
 
+@desk_page(MAY_SEE)
 def report_page(request: HttpRequest) -> HttpResponse:
-    require_figures(request)
     question = Question(request)
     found = REPORTS.answer(question.asked)
     kept = {name: question.given[name] for name in ("type", "carrier", "company")}
     kept = {name: value for name, value in kept.items() if value}
-    context = {
-        **admin.site.each_context(request),
-        "title": gettext("Reports"),
-        "report": found,
-        "tables": report_tables.tables(found, MOST_ROWS),
-        "question": question,
-        "period": question.asked.period,
-        "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
-        "carriers": sorted(filter(None, found.groups["carrier_name"]), key=reading_key),
-        "periods": quick_periods(),
-        "narrowed": "".join(f"&{urlencode({name: value})}" for name, value in kept.items()),
-        "asked": request.GET.urlencode(),
-    }
-    status = 400 if question.errors else 200
-    return TemplateResponse(request, "desk/report.html", context, status=status)
+    return draw(
+        request,
+        "desk/report.html",
+        gettext("Reports"),
+        status=400 if question.errors else 200,
+        report=found,
+        tables=report_tables.tables(found, MOST_ROWS),
+        question=question,
+        period=question.asked.period,
+        types=[(one.pk, str(one)) for one in TicketType.objects.all()],
+        carriers=sorted(filter(None, found.groups["carrier_name"]), key=reading_key),
+        periods=quick_periods(),
+        narrowed="".join(f"&{urlencode({name: value})}" for name, value in kept.items()),
+        asked=request.GET.urlencode(),
+    )
 
 
+@desk_page(MAY_SEE)
 def report_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     """One of the tables, for the same period and tickets as the page."""
-    require_figures(request)
     question = Question(request)
     tables = report_tables.tables(REPORTS.answer(question.asked))
     period = question.asked.period

@@ -1,19 +1,17 @@
 """Tables of what was counted: what a page shows, charts, prints and exports is all the same."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext, gettext_lazy
 
 from core.data.reading_order import reading_key
+from desk.common.generics import StrPromise
 from desk.reports import charts
 from desk.reports.cells import Cell, PlainNumbers, share_cell, text_cell
 from desk.reports.counting import Counts, Groups, Names
 from desk.reports.measures import ALL_MEASURES, NOBODY
 from tickets.labels import type_label
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
 
 # Groups that a chart has room for.
 MOST_CHARTED = 12
@@ -34,7 +32,7 @@ class Table(NamedTuple):
 class Share(NamedTuple):
     """A column that says which part of some measures one of them is."""
 
-    title: "StrPromise"
+    title: StrPromise
     part: str
     whole: tuple[str, ...]
 
@@ -139,7 +137,7 @@ def charted(chart: Charted, order: Sequence[Any], counted: Mapping[Any, Counts])
     return list(order[:MOST_CHARTED])
 
 
-def title_of(column: Column) -> "StrPromise":
+def title_of(column: Column) -> StrPromise:
     return column.title if isinstance(column, Share) else ALL_MEASURES[column].title
 
 

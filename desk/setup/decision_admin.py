@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from core.data.reading_order import ReadingOrder
 from core.values.currencies import CURRENCIES
 from core.values.money import money_number
-from desk.common.admin_base import ModelAdmin
+from desk.common.admin_base import ModelAdmin, NeverDeleted
 from desk.common.controls import foreign_column
 from desk.common.generics import ModelForm
 from desk.common.language_fields import entered_texts, initial_texts, language_fields
@@ -57,7 +57,7 @@ ReasonCodeForm.declared_fields |= NAMES
 
 
 @admin.register(ReasonCode)
-class ReasonCodeAdmin(ModelAdmin):
+class ReasonCodeAdmin(NeverDeleted, ModelAdmin):
     """A code that decisions have is never deleted, only switched off."""
 
     form = ReasonCodeForm
@@ -72,7 +72,6 @@ class ReasonCodeAdmin(ModelAdmin):
     )
     formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
     list_per_page = 50
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
     code_text = foreign_column("code")
@@ -81,9 +80,6 @@ class ReasonCodeAdmin(ModelAdmin):
         self, request: HttpRequest, obj: ReasonCode | None = None
     ) -> tuple[str, ...]:
         return () if obj is None else ("code",)
-
-    def has_delete_permission(self, request: HttpRequest, obj: ReasonCode | None = None) -> bool:
-        return False
 
 
 class ApprovalLimitForm(ModelForm[ApprovalLimit]):
@@ -111,7 +107,6 @@ class ApprovalLimitAdmin(ModelAdmin):
     list_select_related = ("agent__user",)
     fields = ("agent", ("amount", "currency"))
     list_per_page = 50
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
     @admin.display(description=_("amount"), ordering="amount")

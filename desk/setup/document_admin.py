@@ -48,7 +48,6 @@ class RequiredDocumentAdmin(ModelAdmin):
     search_fields = ("name", "carrier_name")
     fields = ("name", ("type", "carrier_name"))
     list_per_page = 50
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
     @admin.display(description=_("ticket type"), ordering="type")

@@ -34,8 +34,6 @@ class MacroAdmin(ModelAdmin):
         "active",
     )
     formfield_overrides = {models.ManyToManyField: {"widget": Boxes}}
-    list_per_page = 25
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
     def formfield_for_choice_field(

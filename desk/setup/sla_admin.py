@@ -19,9 +19,6 @@ from tickets.sla import recalculation
 class RulesAdmin(ModelAdmin):
     """What due dates depend on: every change recalculates those of open tickets."""
 
-    list_per_page = 25
-    show_full_result_count = False
-
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         recalculation.rules_changed()

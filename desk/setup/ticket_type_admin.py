@@ -1,6 +1,6 @@
 """Ticket types, as operators set them up."""
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.contrib import admin
 from django.db.models import Count, OuterRef, QuerySet, Subquery
@@ -11,11 +11,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy, pgettext
 
-from desk.common.admin_base import ModelAdmin
+from desk.common.admin_base import ModelAdmin, NeverDeleted
+from desk.common.generics import WithAnnotations
 from tickets.models import Ticket, TicketType
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 
 class OpenTickets(TypedDict):
@@ -25,7 +23,7 @@ class OpenTickets(TypedDict):
 
 
 @admin.register(TicketType)
-class TicketTypeAdmin(ModelAdmin):
+class TicketTypeAdmin(NeverDeleted, ModelAdmin):
     list_display = (
         "id",
         "__str__",
@@ -60,7 +58,7 @@ class TicketTypeAdmin(ModelAdmin):
         return pgettext("ticket type", one.description)
 
     @admin.display(description=gettext_lazy("open tickets"))
-    def open_tickets(self, one: "WithAnnotations[TicketType, OpenTickets]") -> SafeString | str:
+    def open_tickets(self, one: WithAnnotations[TicketType, OpenTickets]) -> SafeString | str:
         """Those of a type that is no longer offered go on (decision N27)."""
         address = f"{reverse('admin:tickets_ticket_changelist')}?queue=open&type={one.pk}"
         return format_html('<a class="underline" href="{}">{}</a>', address, one.number)
@@ -76,6 +74,3 @@ class TicketTypeAdmin(ModelAdmin):
             # What types there are is the operator's; what is said of them the leads' too.
             fixed += ("reference", "reference_required", "active")
         return fixed
-
-    def has_delete_permission(self, request: HttpRequest, obj: TicketType | None = None) -> bool:
-        return False

@@ -1,30 +1,23 @@
 """The desk's view of deliveries: what was sent, what came back, and sending it again."""
 
 from typing import Any
-from uuid import UUID
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from deliveries.engine import signature_check
-from deliveries.models import OPEN, Delivery, Event, State
+from deliveries.models import OPEN, Delivery, State
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
 from desk.common.controls import isolated
 from desk.common.requests import StaffRequest
 from desk.common.times import as_clock_time
 from desk.support import actions, delivery_details
 
-PAGE = "admin:deliveries_delivery_change"
 LIST = "admin:deliveries_delivery_changelist"
 
 
@@ -50,15 +43,6 @@ class StateFilter(admin.SimpleListFilter):
             case State.CANCELLED.slug:
                 return queryset.filter(state=State.CANCELLED)
         return queryset
-
-
-class SignatureForm(forms.Form):
-    timestamp = forms.CharField(
-        label="X-Webhook-Timestamp", max_length=20, widget=UnfoldAdminTextInputWidget
-    )
-    signature = forms.CharField(
-        label="X-Webhook-Signature", max_length=200, widget=UnfoldAdminTextInputWidget
-    )
 
 
 @admin.register(Delivery)
@@ -115,36 +99,15 @@ class DeliveryAdmin(ReadOnlyAdmin):
     def has_send_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.SEND_AGAIN)
 
-    def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view
-        again, proven = "deliveries_delivery_again", "deliveries_delivery_proof"
-        return [
-            path("<uuid:delivery_id>/again/", guarded(self.again_page), name=again),
-            path("<uuid:delivery_id>/signature/", guarded(self.proof_page), name=proven),
-            *super().get_urls(),
-        ]
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        delivery: Delivery | None = self.get_object(request, object_id)
-        context: dict[str, Any] = {}
-        if delivery is not None:
-            at = delivery.first_attempt_at or timezone.now()
-            context = {
-                **delivery_details.delivery_parts(delivery),
-                "secret": delivery_details.signature_words(
-                    signature_check.secret_status(delivery.webhook, at, timezone.now())
-                ),
-                "may_send_again": self.has_send_again_permission(request)
-                and delivery.webhook.deleted_at is None,
-            }
-        context |= extra_context or {}
-        return super().change_view(request, object_id, form_url, context)
+    def context_beside(self, request: HttpRequest, row: Delivery) -> dict[str, Any]:
+        at = row.first_attempt_at or timezone.now()
+        secret = signature_check.secret_status(row.webhook, at, timezone.now())
+        may_send_again = self.has_send_again_permission(request)
+        return {
+            **delivery_details.delivery_parts(row),
+            "secret": delivery_details.signature_words(secret),
+            "may_send_again": may_send_again and row.webhook.deleted_at is None,
+        }
 
     @admin.action(description=gettext_lazy("Send again"), permissions=["send_again"])
     def send_again(self, request: StaffRequest, queryset: QuerySet[Delivery]) -> None:
@@ -163,49 +126,6 @@ class DeliveryAdmin(ReadOnlyAdmin):
         for delivery_id, why in refused.items():
             text = gettext("Delivery %(delivery)s failed: %(why)s")
             messages.error(request, text % {"delivery": delivery_id, "why": why})
-
-    def again_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
-        if request.method != "POST":
-            return HttpResponse(status=405, headers={"Allow": "POST"})
-        if not self.has_send_again_permission(request):
-            raise PermissionDenied
-        if not self.get_queryset(request).filter(pk=delivery_id).exists():
-            raise Http404
-        again, refused = actions.send_again([delivery_id], user=request.user)
-        if refused:
-            messages.error(request, refused[delivery_id])
-        elif again:
-            text = gettext("The delivery is being sent again, with the same X-Webhook-Id.")
-            messages.success(request, text)
-        else:
-            text = gettext("Not sent again: an attempt is in progress right now.")
-            messages.warning(request, text)
-        return redirect(PAGE, delivery_id)
-
-    def proof_page(self, request: StaffRequest, delivery_id: UUID) -> HttpResponse:
-        """Whether the signature that a company shows is ours. POST: nothing of it is kept."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        # The whole webhook this time: its secret judges, and is not given to the page.
-        delivery = Delivery.objects.select_related("webhook").filter(pk=delivery_id).first()
-        if delivery is None:
-            raise Http404
-        events = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at)
-        event = events.first()
-        if event is None:
-            raise Http404
-        form, verdict = SignatureForm(request.POST or None), None
-        if request.method == "POST" and form.is_valid():
-            verdict = signature_check.check_signature(delivery, event, **form.cleaned_data)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Check a signature"),
-            "form": form,
-            "verdict": verdict and delivery_details.signature_words(verdict),
-            "genuine": verdict == signature_check.Verdict.GENUINE,
-            "delivery_id": delivery_id,
-        }
-        return TemplateResponse(request, "admin/deliveries/delivery/signature.html", context)
 
     @admin.display(description=gettext_lazy("about"))
     def about(self, delivery: Delivery) -> str:

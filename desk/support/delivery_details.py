@@ -32,22 +32,6 @@ WORDS: dict[str, str] = {
     ),
     Failure.INTERNAL: gettext_noop("An error on our side. The receiver is not at fault."),
 }
-# The words of `deliveries.engine.signature_check`, which has no language.
-SIGNATURES = {
-    gettext_noop("Events of this type are not signed."),
-    gettext_noop("The secret is unchanged, so signatures can be checked."),
-    gettext_noop("The secret has been rotated since, so signatures can no longer be checked."),
-    gettext_noop(
-        "A rotation was in progress; signatures can be checked unless there was an earlier one."
-    ),
-    gettext_noop("The signature is ours and matches this body."),
-    gettext_noop("The signature is not ours: the body, the timestamp or the secret differs."),
-    gettext_noop(
-        "We can no longer tell: the secret has been rotated, and no secret that we still hold made"
-        " this signature."
-    ),
-    gettext_noop("We cannot tell: a stored secret can no longer be read."),
-}
 CONDITIONS = {
     "well": gettext_noop("healthy"),
     "failing": gettext_noop("failing"),

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.models import Company
+from core.data.statements import read_rows
 from core.values.spellings import with_numbers
 from deliveries.models import Delivery, Event, HeldHost
 from deliveries.monitoring import log
@@ -197,9 +197,8 @@ def deliveries_of(events: Iterable[Event], webhook_ids: list[int]) -> list[Deliv
 
 
 def newest_deliveries(webhook_ids: list[int]) -> list[Delivery]:
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST_OF_MANY, {"webhooks": webhook_ids, "most": NEWEST})
-        ids = [id for (id,) in cursor.fetchall()]
+    rows = read_rows(NEWEST_OF_MANY, {"webhooks": webhook_ids, "most": NEWEST})
+    ids = [id for (id,) in rows]
     found = Delivery.objects.in_bulk(ids)
     return [found[id] for id in ids if id in found]
 

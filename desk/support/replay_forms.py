@@ -6,15 +6,15 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from companies.models import Company
-from core.values.ids import LARGEST_ID
 from deliveries.engine.holding import NoHost, host_named
 from deliveries.models import STATES, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount
-from desk.support.pages import company_field, company_given, event_types
+from desk.common.fields import choice_field, number_field, text_field
+from desk.support.pages import company_field, company_given, type_field
 
 NARROWS = ("webhook", "company", "host", "since", "until")
 
@@ -29,41 +29,20 @@ def time_field(label: Any, hint: Any) -> forms.DateTimeField:
     return forms.DateTimeField(required=False, label=label, help_text=hint, widget=widget)
 
 
-def number_field(label: Any, most: int, hint: Any = "") -> forms.IntegerField:
-    widget = UnfoldAdminTextInputWidget
-    return forms.IntegerField(
-        required=False, min_value=1, max_value=most, label=label, help_text=hint, widget=widget
-    )
-
-
 class ReplayForm(forms.Form):
     """Which deliveries, and how many a second. All that is given must hold."""
 
     company = company_field()
-    webhook = number_field(gettext_lazy("Webhook ID"), LARGEST_ID)
-    host = forms.CharField(
-        required=False,
-        max_length=255,
-        label=gettext_lazy("Host"),
-        widget=UnfoldAdminTextInputWidget,
-    )
-    type = forms.TypedChoiceField(
-        required=False,
-        label=gettext_lazy("Event"),
-        coerce=int,
-        empty_value=None,
-        choices=event_types,
-        widget=UnfoldAdminSelectWidget,
-    )
+    webhook = number_field(gettext_lazy("Webhook ID"))
+    host = text_field(gettext_lazy("Host"), 255)
+    type = type_field()
     since = time_field(gettext_lazy("Created from"), "")
     until = time_field(gettext_lazy("Created before"), gettext_lazy("Empty: up to now."))
-    state = forms.ChoiceField(
-        label=gettext_lazy("State"), choices=states, widget=UnfoldAdminSelectWidget
-    )
+    state = choice_field(gettext_lazy("State"), states)
     rate = number_field(
         gettext_lazy("Per second"),
-        replaying.MOST_A_SECOND,
         gettext_lazy("Empty: up to 1,000 deliveries at once, more at 100 a second."),
+        most=replaying.MOST_A_SECOND,
     )
 
     def clean_company(self) -> Company | None:
@@ -99,10 +78,11 @@ class ReplayForm(forms.Form):
 class ConfirmForm(forms.Form):
     """The number of deliveries, typed by whoever has seen it."""
 
-    confirm = forms.CharField(
-        label=gettext_lazy("Type the number of deliveries to send them again"),
-        max_length=20,
-        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    confirm = text_field(
+        gettext_lazy("Type the number of deliveries to send them again"),
+        20,
+        required=True,
+        attrs={"inputmode": "numeric", "autocomplete": "off"},
     )
 
     def __init__(self, data: Any, chosen: ChosenCount) -> None:

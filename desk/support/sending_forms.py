@@ -2,20 +2,17 @@
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from deliveries.engine import holding
+from desk.common.fields import number_field, text_field
 
 LONGEST = 200
 
 
 class DrainForm(forms.Form):
-    reason = forms.CharField(
-        max_length=LONGEST,
-        required=False,
-        label=gettext_lazy("Reason"),
-        help_text=gettext_lazy("For operators who wonder later."),
-        widget=UnfoldAdminTextInputWidget,
+    reason = text_field(
+        gettext_lazy("Reason"), LONGEST, gettext_lazy("For operators who wonder later.")
     )
 
 
@@ -24,26 +21,20 @@ class ReleaseForm(forms.Form):
 
 
 class HoldForm(forms.Form):
-    host = forms.CharField(
-        max_length=300,
-        label=gettext_lazy("Host"),
-        help_text=gettext_lazy("As in the URL of a webhook, such as hooks.example.com."),
-        widget=UnfoldAdminTextInputWidget,
+    host = text_field(
+        gettext_lazy("Host"),
+        300,
+        gettext_lazy("As in the URL of a webhook, such as hooks.example.com."),
+        required=True,
     )
-    hours = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=holding.MOST_HOURS,
-        label=gettext_lazy("Hours"),
-        help_text=gettext_lazy("For so long; empty: until it is released."),
-        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "numeric"}),
+    hours = number_field(
+        gettext_lazy("Hours"),
+        gettext_lazy("For so long; empty: until it is released."),
+        most=holding.MOST_HOURS,
+        attrs={"inputmode": "numeric"},
     )
-    reason = forms.CharField(
-        max_length=LONGEST,
-        required=False,
-        label=gettext_lazy("Reason"),
-        help_text=gettext_lazy("For operators. Companies never see it."),
-        widget=UnfoldAdminTextInputWidget,
+    reason = text_field(
+        gettext_lazy("Reason"), LONGEST, gettext_lazy("For operators. Companies never see it.")
     )
     public_reason = forms.CharField(
         max_length=LONGEST,

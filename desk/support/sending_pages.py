@@ -1,4 +1,4 @@
-"""Pages of WebhookAdmin for operators: what is sent and what is not, and who stopped it.
+"""Pages for operators: what is sent and what is not, and who stopped it.
 
 Each act has a page of its own, which says what it does and asks once: so it works without scripts.
 """
@@ -10,19 +10,16 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, connection, transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.translation import gettext, ngettext
 
 from deliveries.engine import holding, way_out
 from deliveries.models import HeldHost
 from deliveries.monitoring import queue_picture
 from deliveries.monitoring.queue_picture import WaitingGroup
-from desk.common.admin_base import ModelAdmin
+from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.support import sending_acts
 from desk.support.sending_forms import DrainForm, HoldForm, ReleaseForm
@@ -43,126 +40,106 @@ class HostLine:
     held: bool
 
 
-class SendingPages(ModelAdmin):
-    """What WebhookAdmin has for whoever stops sending, and lets it go on."""
+@desk_page(sending_acts.SEE)
+def sending_page(request: StaffRequest) -> HttpResponse:
+    held = holding.held_hosts()
+    return draw(
+        request,
+        "admin/webhooks/webhook/sending.html",
+        gettext("Sending"),
+        may_stop=request.user.has_perm(sending_acts.STOP),
+        drain=holding.current_drain(),
+        wanted=settings.DELIVERY_LOOPS,
+        proxy=proxy_seen(),
+        **queue_seen(held),
+    )
 
-    def get_urls(self) -> list[URLPattern]:
-        pages = {
-            "sending/": self.sending_page,
-            "sending/hold/": self.hold_page,
-            "sending/release/": self.release_page,
-            "sending/drain/": self.drain_page,
-            "sending/resume/": self.resume_sending_page,
-        }
-        own = [
-            path(
-                address,
-                self.admin_site.admin_view(page),
-                name=f"webhooks_webhook_{address.strip('/').replace('/', '_')}",
-            )
-            for address, page in pages.items()
-        ]
-        return [*own, *super().get_urls()]
 
-    def sending_page(self, request: StaffRequest) -> HttpResponse:
-        if not request.user.has_perm(sending_acts.SEE):
-            raise PermissionDenied
-        held = holding.held_hosts()
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Sending"),
-            "may_stop": request.user.has_perm(sending_acts.STOP),
-            "drain": holding.current_drain(),
-            "wanted": settings.DELIVERY_LOOPS,
-            "proxy": proxy_seen(),
-            **queue_seen(held),
-        }
-        return TemplateResponse(request, "admin/webhooks/webhook/sending.html", context)
+@desk_page(sending_acts.STOP)
+def hold_page(request: StaffRequest) -> HttpResponse:
+    words = [
+        gettext(
+            "Nothing more is sent to the host. What is in flight ends; deliveries wait in order"
+            " and use up no retry."
+        )
+    ]
+    given = {"host": request.GET.get("host", "")}
+    form = HoldForm(posted_form(request), initial=given)
+    if not is_meant(request, form):
+        title, verb = gettext("Hold a host"), gettext("Hold")
+        return ask(request, title, verb, words, form)
+    held = sending_acts.hold_at_desk(user=request.user, **form.cleaned_data)
+    count = len(holding.webhooks_on([held.host]))
+    text = ngettext(
+        "%(host)s is held: %(count)d webhook.", "%(host)s is held: %(count)d webhooks.", count
+    )
+    if not count:
+        text = gettext("%(host)s is held. No webhook has a URL there: check the name.")
+    (messages.success if count else messages.warning)(
+        request, text % {"host": held.host, "count": count}
+    )
+    return redirect(PAGE)
 
-    def hold_page(self, request: StaffRequest) -> HttpResponse:
+
+@desk_page(sending_acts.STOP)
+def release_page(request: StaffRequest) -> HttpResponse:
+    form = ReleaseForm(posted_form(request) or {"host": request.GET.get("host", "")})
+    host = form.data.get("host", "")
+    if not is_meant(request, form):
         words = [
-            gettext(
-                "Nothing more is sent to the host. What is in flight ends; deliveries wait in order"
-                " and use up no retry."
-            )
+            gettext("What waits for %(host)s is sent, in order, as fast as its receivers take it.")
+            % {"host": host}
         ]
-        given = {"host": request.GET.get("host", "")}
-        form = HoldForm(posted_form(request), initial=given)
-        if not self.is_meant(request, form):
-            title, verb = gettext("Hold a host"), gettext("Hold")
-            return self.ask_about_sending(request, title, verb, words, form)
-        held = sending_acts.hold_at_desk(user=request.user, **form.cleaned_data)
-        count = len(holding.webhooks_on([held.host]))
-        text = ngettext(
-            "%(host)s is held: %(count)d webhook.", "%(host)s is held: %(count)d webhooks.", count
-        )
-        if not count:
-            text = gettext("%(host)s is held. No webhook has a URL there: check the name.")
-        (messages.success if count else messages.warning)(
-            request, text % {"host": held.host, "count": count}
-        )
-        return redirect(PAGE)
+        title, verb = gettext("Release %(host)s") % {"host": host}, gettext("Release")
+        return ask(request, title, verb, words, form)
+    try:
+        released = sending_acts.release_at_desk(host, user=request.user)
+    except holding.NoHost:
+        released = False
+    text = gettext("%(host)s is released.") if released else gettext("%(host)s was not held.")
+    (messages.success if released else messages.warning)(request, text % {"host": host})
+    return redirect(PAGE)
 
-    def release_page(self, request: StaffRequest) -> HttpResponse:
-        form = ReleaseForm(posted_form(request) or {"host": request.GET.get("host", "")})
-        host = form.data.get("host", "")
-        if not self.is_meant(request, form):
-            words = [
-                gettext(
-                    "What waits for %(host)s is sent, in order, as fast as its receivers take it."
-                )
-                % {"host": host}
-            ]
-            title, verb = gettext("Release %(host)s") % {"host": host}, gettext("Release")
-            return self.ask_about_sending(request, title, verb, words, form)
-        try:
-            released = sending_acts.release_at_desk(host, user=request.user)
-        except holding.NoHost:
-            released = False
-        text = gettext("%(host)s is released.") if released else gettext("%(host)s was not held.")
-        (messages.success if released else messages.warning)(request, text % {"host": host})
-        return redirect(PAGE)
 
-    def drain_page(self, request: StaffRequest) -> HttpResponse:
-        form = DrainForm(posted_form(request))
-        if not self.is_meant(request, form):
-            words = [
-                gettext("Nothing is sent to anybody until somebody resumes."),
-                gettext("What is in flight ends. New events are stored and wait, in order."),
-            ]
-            return self.ask_about_sending(
-                request, gettext("Drain all sending"), gettext("Drain"), words, form
-            )
-        sending_acts.drain_at_desk(user=request.user, reason=form.cleaned_data["reason"])
-        messages.success(request, gettext("Drained: nothing more is sent."))
-        return redirect(PAGE)
+@desk_page(sending_acts.STOP)
+def drain_page(request: StaffRequest) -> HttpResponse:
+    form = DrainForm(posted_form(request))
+    if not is_meant(request, form):
+        words = [
+            gettext("Nothing is sent to anybody until somebody resumes."),
+            gettext("What is in flight ends. New events are stored and wait, in order."),
+        ]
+        return ask(request, gettext("Drain all sending"), gettext("Drain"), words, form)
+    sending_acts.drain_at_desk(user=request.user, reason=form.cleaned_data["reason"])
+    messages.success(request, gettext("Drained: nothing more is sent."))
+    return redirect(PAGE)
 
-    def resume_sending_page(self, request: StaffRequest) -> HttpResponse:
-        form = forms.Form(posted_form(request))
-        if not self.is_meant(request, form):
-            words = [gettext("Everything that waits is sent, in order.")]
-            title, verb = gettext("Resume sending"), gettext("Resume")
-            return self.ask_about_sending(request, title, verb, words, form)
-        if sending_acts.resume_at_desk(user=request.user):
-            messages.success(request, gettext("Sending goes on."))
-        else:
-            messages.warning(request, gettext("Nothing was drained."))
-        return redirect(PAGE)
 
-    def is_meant(self, request: StaffRequest, form: forms.Form) -> bool:
-        """Whether what the form says is to be done. Raises PermissionDenied."""
-        if not request.user.has_perm(sending_acts.STOP):
-            raise PermissionDenied
-        return request.method == "POST" and form.is_valid()
+@desk_page(sending_acts.STOP)
+def resume_page(request: StaffRequest) -> HttpResponse:
+    form = forms.Form(posted_form(request))
+    if not is_meant(request, form):
+        words = [gettext("Everything that waits is sent, in order.")]
+        title, verb = gettext("Resume sending"), gettext("Resume")
+        return ask(request, title, verb, words, form)
+    if sending_acts.resume_at_desk(user=request.user):
+        messages.success(request, gettext("Sending goes on."))
+    else:
+        messages.warning(request, gettext("Nothing was drained."))
+    return redirect(PAGE)
 
-    def ask_about_sending(
-        self, request: HttpRequest, title: str, verb: str, words: list[str], form: forms.Form
-    ) -> HttpResponse:
-        common = {**self.admin_site.each_context(request), "title": title}
-        context = {**common, "verb": verb, "words": words, "form": form}
-        wrong = request.method == "POST"
-        template = "admin/webhooks/webhook/sending_act.html"
-        return TemplateResponse(request, template, context, status=400 if wrong else 200)
+
+def is_meant(request: StaffRequest, form: forms.Form) -> bool:
+    """Whether what the form says is to be done."""
+    return request.method == "POST" and form.is_valid()
+
+
+def ask(
+    request: HttpRequest, title: str, verb: str, words: list[str], form: forms.Form
+) -> HttpResponse:
+    template = "admin/webhooks/webhook/sending_act.html"
+    status = 400 if request.method == "POST" else 200
+    return draw(request, template, title, status=status, verb=verb, words=words, form=form)
 
 
 def posted_form(request: HttpRequest) -> QueryDict | None:

@@ -3,49 +3,38 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseNotAllowed
-from django.urls import URLPattern, path
+from django.http import HttpResponse
 from django.utils.translation import gettext
 
 from desk.common.forms import SeenAmountsForm
+from desk.common.pages import CHANGE_TICKET, desk_page
 from desk.common.requests import StaffRequest
 from desk.queue import places
 from desk.ticket import claims
-from desk.ticket.appeal_pages import AppealPages
+from desk.ticket.pages import find_ticket, show_ticket
 from tickets.changes.decisions import set_amounts
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Ticket
 
 
-class ClaimPages(AppealPages):
-    """A POST from the box Claim."""
-
-    def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(self.amounts_page)
-        return [
-            path("<id:ticket_id>/amounts/", page, name="tickets_ticket_amounts"),
-            *super().get_urls(),
-        ]
-
-    def amounts_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
-        """Set the amounts; what is refused is shown again as it was typed."""
-        ticket = self.working_on(request, ticket_id)
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        form = SeenAmountsForm(request.POST)
-        if not form.is_valid():
-            return self.show(request, ticket, status=400, **kept(ticket, form))
-        said = form.cleaned_data
-        if said["amounts"] is None:
-            return places.stay(request, ticket_id)
-        try:
-            set_amounts(ticket_id, said["amounts"], user=request.user, seen=said["seen"])
-        except (StaleTicket, MoveRefused) as error:
-            fresh = self.working_on(request, ticket_id)
-            said = kept(fresh, form)
-            return self.show(request, fresh, status=409, amounts_refusal=str(error), **said)
-        messages.success(request, gettext("The amounts are saved."))
+@desk_page(CHANGE_TICKET, post_only=True)
+def amounts_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
+    """Set the amounts; what is refused is shown again as it was typed."""
+    ticket = find_ticket(ticket_id)
+    form = SeenAmountsForm(request.POST)
+    if not form.is_valid():
+        return show_ticket(request, ticket, status=400, **kept(ticket, form))
+    said = form.cleaned_data
+    if said["amounts"] is None:
         return places.stay(request, ticket_id)
+    try:
+        set_amounts(ticket_id, said["amounts"], user=request.user, seen=said["seen"])
+    except (StaleTicket, MoveRefused) as error:
+        fresh = find_ticket(ticket_id)
+        said = kept(fresh, form)
+        return show_ticket(request, fresh, status=409, amounts_refusal=str(error), **said)
+    messages.success(request, gettext("The amounts are saved."))
+    return places.stay(request, ticket_id)
 
 
 def kept(ticket: Ticket, form: SeenAmountsForm) -> dict[str, Any]:

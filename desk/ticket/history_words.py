@@ -6,11 +6,12 @@ from pieces.
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from desk.common.generics import StrPromise
 from desk.common.times import snoozed_text
 from desk.ticket import claims, values
 from tickets.assignment.picking import Standing, explain
@@ -20,18 +21,15 @@ from tickets.models import HistoryEntry
 from tickets.models.automations import automation_named
 from tickets.statuses import By
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
-
 
 class ActorWords(NamedTuple):
     """Words for somebody whom an entry does not name."""
 
     # At the beginning of a sentence.
-    first: "StrPromise"
+    first: StrPromise
     # After "by".
-    after_by: "StrPromise"
-    role: "StrPromise"
+    after_by: StrPromise
+    role: StrPromise
 
 
 ACTORS: Mapping[str, ActorWords] = {

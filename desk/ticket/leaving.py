@@ -8,7 +8,6 @@ import logging
 from time import monotonic
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone, translation
@@ -18,7 +17,7 @@ from core.files import storage
 from core.files.refusals import FileRefused
 from core.jobs import doorbell
 from core.jobs.failing_rows import UNFORESEEN, connection_lives
-from desk.models import Preferences
+from desk.people.language import look_up_reading
 from desk.ticket.pending import new_files, perform
 from tickets.assignment.reassigning import NotGiven
 from tickets.changes.actors import SYSTEM, NotAllowed
@@ -64,7 +63,7 @@ def send_answer(answer_id: int) -> None:
     answer = PendingAnswer.objects.select_related("user").filter(pk=answer_id).first()
     if answer is None:
         return
-    with translation.override(answer_language(answer.user)):
+    with translation.override(look_up_reading(answer.user).language):
         try:
             refuse_lost_files(answer)
             send_due_answer(answer_id)
@@ -108,11 +107,6 @@ def hold_answer(answer: PendingAnswer, reason: str) -> None:
     if rows.update(due_at=None, held=reason):
         agents = Agent.objects.filter(user=answer.user_id).values_list("pk", flat=True)
         notify(answer.ticket, agents, Notification.Kind.HELD, by=SYSTEM)
-
-
-def answer_language(user: User) -> str:
-    chosen = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
-    return chosen or settings.DESK_LANGUAGE
 
 
 def send_batch(user: User, batch: UUID) -> None:

@@ -5,18 +5,17 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.translation import gettext, ngettext
 
 from core.jobs.failing_rows import do_each
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
+from desk.common.pages import CHANGE_TICKET, desk_page, draw
 from desk.common.requests import StaffRequest, staff
 from desk.queue import places
+from desk.queue.rows import listed_tickets
 from desk.ticket import (
     answering,
     claims,
@@ -35,7 +34,7 @@ from tickets.labels import action_text, move_verb, status_label
 from tickets.models import PendingAnswer, Ticket
 from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
 
-Action = Callable[["MovePages", HttpRequest, QuerySet[Ticket]], HttpResponse | None]
+Action = Callable[[ModelAdmin, HttpRequest, QuerySet[Ticket]], HttpResponse | None]
 
 
 def first_of(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
@@ -64,75 +63,64 @@ def move_action(to: Status) -> Action:
     """The action of the list that asks whether, and why, to move what was selected."""
 
     @admin.action(description=action_text(to), permissions=["change"])
-    def ask(page: "MovePages", request: HttpRequest, queryset: QuerySet[Ticket]) -> Any:
-        return page.confirmation(request, to, first_of(queryset), MoveForm())
+    def ask(page: ModelAdmin, request: HttpRequest, queryset: QuerySet[Ticket]) -> HttpResponse:
+        return confirmation(request, to, first_of(queryset), MoveForm())
 
     ask.__name__ = f"move_to_{to.slug}"
     return ask
 
 
-class MovePages(ModelAdmin):
-    """The moves. Everything that writes is a POST."""
+MOVE_ACTIONS = tuple(move_action(to) for to in AGENT_MOVES)
 
-    actions = tuple(move_action(to) for to in AGENT_MOVES)
 
-    def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view
-        return [
-            path("move/<int:to>/", guarded(self.move_page), name="tickets_ticket_move"),
-            *super().get_urls(),
-        ]
+@desk_page(CHANGE_TICKET)
+def move_page(request: StaffRequest, to: int) -> HttpResponse:
+    """GET asks why, POST moves; what is refused is asked again with the reason kept."""
+    if to not in AGENT_MOVES:
+        raise Http404
+    sent = request.POST or pending_pages.returned_form(request, to) or request.GET
+    picked = picked_by(sent, MOST_AT_ONCE)
+    form = MoveForm(None if sent is request.GET else sent)
+    form.moves_to = Status(to)
+    refused: dict[int, str] = {}
+    if request.method == "POST" and form.is_valid():
+        refused = move_all(request, picked, Status(to), form.cleaned_data)
+        if not refused and len(picked) == 1:
+            return next_ticket.next_page(request, picked[0].ticket_id)
+        if not refused:
+            return places.back_to_list(request)
+    left = refused or [one.ticket_id for one in picked]
+    tickets = listed_tickets().filter(pk__in=left)
+    return confirmation(request, Status(to), tickets, form, refused, sent)
 
-    def move_page(self, request: StaffRequest, to: int) -> HttpResponse:
-        """GET asks why, POST moves; what is refused is asked again with the reason kept."""
-        if not self.has_change_permission(request):
-            raise PermissionDenied
-        if to not in AGENT_MOVES:
-            raise Http404
-        sent = request.POST or pending_pages.returned_form(request, to) or request.GET
-        picked = picked_by(sent, MOST_AT_ONCE)
-        form = MoveForm(None if sent is request.GET else sent)
-        form.moves_to = Status(to)
-        refused: dict[int, str] = {}
-        if request.method == "POST" and form.is_valid():
-            refused = move_all(request, picked, Status(to), form.cleaned_data)
-            if not refused and len(picked) == 1:
-                return next_ticket.next_page(request, picked[0].ticket_id)
-            if not refused:
-                return places.back_to_list(request)
-        left = refused or [one.ticket_id for one in picked]
-        tickets = self.get_queryset(request).filter(pk__in=left)
-        return self.confirmation(request, Status(to), tickets, form, refused, sent)
 
-    def confirmation(
-        self,
-        request: HttpRequest,
-        to: Status,
-        tickets: QuerySet[Ticket],
-        form: MoveForm,
-        refused: dict[int, str] | None = None,
-        sent: QueryDict | None = None,
-    ) -> HttpResponse:
-        verb = move_verb(to)
-        had = sent or request.POST or request.GET
-        shown = unread.shown_tickets(with_seen(tickets), had, refused, staff(request))
-        tickets_shown = [one.ticket for one in shown]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": act_title(verb, [one.pk for one in tickets_shown]),
-            "to": to,
-            "verb": verb,
-            "told": to in TOLD,
-            "asks": to in ASKING,
-            "needed": any(needs_reason(Status(one.status), to) for one in tickets_shown),
-            "tickets": shown,
-            "asked": documents_to_request(to, tickets_shown),
-            "form": form,
-            "place": places.dialog_place(request),
-            **claims.asked_of_decision(to, tickets_shown, form),
-        }
-        status = 409 if refused else 400 if form.errors else 200
-        return TemplateResponse(request, "admin/tickets/ticket/move.html", context, status=status)
+def confirmation(
+    request: HttpRequest,
+    to: Status,
+    tickets: QuerySet[Ticket],
+    form: MoveForm,
+    refused: dict[int, str] | None = None,
+    sent: QueryDict | None = None,
+) -> HttpResponse:
+    verb = move_verb(to)
+    had = sent or request.POST or request.GET
+    shown = unread.shown_tickets(with_seen(tickets), had, refused, staff(request))
+    tickets_shown = [one.ticket for one in shown]
+    context = {
+        "to": to,
+        "verb": verb,
+        "told": to in TOLD,
+        "asks": to in ASKING,
+        "needed": any(needs_reason(Status(one.status), to) for one in tickets_shown),
+        "tickets": shown,
+        "asked": documents_to_request(to, tickets_shown),
+        "form": form,
+        "place": places.dialog_place(request),
+        **claims.asked_of_decision(to, tickets_shown, form),
+    }
+    status = 409 if refused else 400 if form.errors else 200
+    title = act_title(verb, [one.pk for one in tickets_shown])
+    return draw(request, "admin/tickets/ticket/move.html", title, status=status, **context)
 
 
 def documents_to_request(to: Status, tickets: list[Ticket]) -> list[str]:

@@ -16,7 +16,7 @@ LIST = "admin:tickets_ticket_changelist"
 PAGE = "admin:tickets_ticket_change"
 
 
-def take_page(request: StaffRequest) -> HttpResponse:
+def take_next(request: StaffRequest) -> HttpResponse:
     """Take the most urgent ticket that nobody has; where there is none, go on with one's own."""
     try:
         taken = taking.take_next(request.user)
@@ -51,4 +51,4 @@ def next_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(PAGE, ticket_id)
     following = taking.next_of(agent, after=ticket)
-    return redirect(PAGE, following.pk) if following else take_page(request)
+    return redirect(PAGE, following.pk) if following else take_next(request)

@@ -1,20 +1,21 @@
-"""Addresses of the bar with what can still be taken back, and what comes back of it."""
+"""Addresses of the bar with what can still be taken back, and what comes back of it.
+
+Everything that writes is a POST, and of one's own.
+"""
 
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import URLPattern, path
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
 
 from core.values.ids import read_id
-from desk.common.admin_base import ModelAdmin
 from desk.common.forms import AppealForm, WriteForm
+from desk.common.pages import CHANGE_TICKET, VIEW_TICKET, desk_page
 from desk.common.requests import StaffRequest, staff
 from desk.ticket import leaving, pending
 from desk.ticket.pending_bar import PendingGroup, bar_context
@@ -25,59 +26,42 @@ Kind = PendingAnswer.Kind
 ACTS = ("undo", "send", "discard")
 
 
-class PendingPages(ModelAdmin):
-    """Everything that writes is a POST, and of one's own."""
+@desk_page(VIEW_TICKET)
+def pending_bar(request: StaffRequest) -> HttpResponse:
+    """The bar as it is now, for open pages."""
+    return render(request, "desk/pending.html", bar_context(request))
 
-    def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view
-        return [
-            path("pending/", guarded(self.pending_bar), name="tickets_ticket_pending"),
-            path(
-                "pending/<uuid:batch>/<slug:act>/",
-                guarded(self.pending_act),
-                name="tickets_ticket_pending_act",
-            ),
-            *super().get_urls(),
-        ]
 
-    def pending_bar(self, request: StaffRequest) -> HttpResponse:
-        """The bar as it is now, for open pages."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return render(request, "desk/pending.html", bar_context(request))
-
-    def pending_act(self, request: StaffRequest, batch: UUID, act: str) -> HttpResponse:
-        """Take back, send at once, or discard what came back."""
-        if not self.has_change_permission(request):
-            raise PermissionDenied
-        mine = PendingAnswer.objects.filter(batch=batch, user=request.user)
-        of_batch = PendingAnswer.objects.filter(batch=batch)
-        if act not in ACTS or of_batch.exclude(user=request.user).exists():
-            raise Http404
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        if act == "undo":
-            return self.undo(request, batch)
-        if act == "discard":
-            # The others of a batch stay in the boxes of their own tickets.
-            mine.returned().filter(ticket=read_id(request.POST.get("ticket", ""))).forget()
-            return back_to_bar(request)
-        leaving.send_batch(request.user, batch)
-        sent = not mine.exists()
-        if "Desk-Bar" in request.headers:
-            return render(request, "desk/pending.html", bar_context(request, sent=sent))
-        if sent:
-            messages.success(request, gettext("Sent to the company."))
+@desk_page(CHANGE_TICKET, post_only=True)
+def pending_act(request: StaffRequest, batch: UUID, act: str) -> HttpResponse:
+    """Take back, send at once, or discard what came back."""
+    mine = PendingAnswer.objects.filter(batch=batch, user=request.user)
+    of_batch = PendingAnswer.objects.filter(batch=batch)
+    if act not in ACTS or of_batch.exclude(user=request.user).exists():
+        raise Http404
+    if act == "undo":
+        return undo(request, batch)
+    if act == "discard":
+        # The others of a batch stay in the boxes of their own tickets.
+        mine.returned().filter(ticket=read_id(request.POST.get("ticket", ""))).forget()
         return back_to_bar(request)
+    leaving.send_batch(request.user, batch)
+    sent = not mine.exists()
+    if "Desk-Bar" in request.headers:
+        return render(request, "desk/pending.html", bar_context(request, sent=sent))
+    if sent:
+        messages.success(request, gettext("Sent to the company."))
+    return back_to_bar(request)
 
-    def undo(self, request: StaffRequest, batch: UUID) -> HttpResponse:
-        """To the page that has the words in its box, also of what was taken back before."""
-        pending.take_back_batch(request.user, batch)
-        mine = PendingAnswer.objects.filter(batch=batch, user=request.user).returned()
-        if not (answers := list(mine.order_by("pk"))):
-            messages.info(request, gettext("It had been sent already."))
-            return back_to_bar(request)
-        return redirect(PendingGroup(batch, answers).address)
+
+def undo(request: StaffRequest, batch: UUID) -> HttpResponse:
+    """To the page that has the words in its box, also of what was taken back before."""
+    pending.take_back_batch(request.user, batch)
+    mine = PendingAnswer.objects.filter(batch=batch, user=request.user).returned()
+    if not (answers := list(mine.order_by("pk"))):
+        messages.info(request, gettext("It had been sent already."))
+        return back_to_bar(request)
+    return redirect(PendingGroup(batch, answers).address)
 
 
 def back_to_bar(request: HttpRequest) -> HttpResponse:

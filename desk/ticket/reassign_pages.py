@@ -1,19 +1,16 @@
 """The page on which a lead gives tickets to an agent, one or many."""
 
-from typing import Any
-
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import AssignForm
-from desk.common.requests import StaffRequest
+from desk.common.pages import ASSIGN_TICKET, desk_page, draw
+from desk.common.requests import StaffRequest, staff
 from desk.queue import places
+from desk.queue.rows import listed_tickets
 from desk.ticket import unread
 from desk.ticket.moves import first_of, picked_by
 from tickets.assignment import reassigning
@@ -22,58 +19,43 @@ from tickets.changes.seen import with_seen
 from tickets.models import Ticket
 
 
-class ReassignPages(ModelAdmin):
-    """What TicketAdmin has for leads: an action of the list, and its page."""
+@admin.action(description=gettext_lazy("Assign selected tickets…"), permissions=["assign"])
+def give(page: ModelAdmin, request: HttpRequest, queryset: QuerySet[Ticket]) -> HttpResponse:
+    return give_dialog(request, first_of(queryset), AssignForm())
 
-    def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view
-        return [
-            path("give/", guarded(self.give_page), name="tickets_ticket_give"),
-            *super().get_urls(),
-        ]
 
-    def has_assign_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("tickets.assign_ticket")
+@desk_page(ASSIGN_TICKET)
+def give_page(request: StaffRequest) -> HttpResponse:
+    """GET asks to whom, POST gives; what was not given is shown again, as it is now."""
+    picked = picked_by(request.POST or request.GET, MOST_AT_ONCE)
+    form = AssignForm(request.POST or None)
+    refused: dict[int, str] = {}
+    if request.method == "POST" and form.is_valid():
+        outcome = reassigning.reassign_all(picked, user=request.user, **form.cleaned_data)
+        refused = outcome.refused
+        (messages.warning if refused else messages.success)(request, str(outcome))
+        if not refused:
+            if len(picked) == 1:
+                return places.stay(request, picked[0].ticket_id)
+            return places.back_to_list(request)
+    left = refused or [one.ticket_id for one in picked]
+    tickets = listed_tickets().filter(pk__in=left)
+    return give_dialog(request, tickets, form, refused)
 
-    @admin.action(description=gettext_lazy("Assign selected tickets…"), permissions=["assign"])
-    def give(self, request: StaffRequest, queryset: QuerySet[Ticket]) -> HttpResponse:
-        return self.give_dialog(request, first_of(queryset), AssignForm())
 
-    def give_page(self, request: StaffRequest) -> HttpResponse:
-        """GET asks to whom, POST gives; what was not given is shown again, as it is now."""
-        if not self.has_assign_permission(request):
-            raise PermissionDenied
-        picked = picked_by(request.POST or request.GET, MOST_AT_ONCE)
-        form = AssignForm(request.POST or None)
-        refused: dict[int, str] = {}
-        if request.method == "POST" and form.is_valid():
-            outcome = reassigning.reassign_all(picked, user=request.user, **form.cleaned_data)
-            refused = outcome.refused
-            (messages.warning if refused else messages.success)(request, str(outcome))
-            if not refused:
-                if len(picked) == 1:
-                    return places.stay(request, picked[0].ticket_id)
-                return places.back_to_list(request)
-        left = refused or [one.ticket_id for one in picked]
-        tickets = self.get_queryset(request).filter(pk__in=left)
-        return self.give_dialog(request, tickets, form, refused)
-
-    def give_dialog(
-        self,
-        request: StaffRequest,
-        tickets: QuerySet[Ticket],
-        form: AssignForm,
-        refused: dict[int, str] | None = None,
-    ) -> HttpResponse:
-        context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Assign tickets"),
-            "tickets": unread.shown_tickets(
-                with_seen(tickets), request.POST or request.GET, refused, request.user
-            ),
-            "form": form,
-            "place": places.dialog_place(request),
-        }
-        return TemplateResponse(
-            request, "admin/tickets/ticket/give.html", context, status=409 if refused else 200
-        )
+def give_dialog(
+    request: HttpRequest,
+    tickets: QuerySet[Ticket],
+    form: AssignForm,
+    refused: dict[int, str] | None = None,
+) -> HttpResponse:
+    sent = request.POST or request.GET
+    return draw(
+        request,
+        "admin/tickets/ticket/give.html",
+        gettext("Assign tickets"),
+        status=409 if refused else 200,
+        tickets=unread.shown_tickets(with_seen(tickets), sent, refused, staff(request)),
+        form=form,
+        place=places.dialog_place(request),
+    )

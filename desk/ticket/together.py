@@ -1,7 +1,7 @@
 """What a ticket's page shows of others: who watches it, whom notes name, related tickets."""
 
 from collections.abc import Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from core.data.reading_order import ReadingOrder
-from desk.common.times import weekday_text
+from desk.common.times import midnight, weekday_text
 from desk.queue.queues import MOST_SHOWN as MOST_COUNTED
 from desk.queue.queues import short_count
 from desk.ticket.conversation import Line
@@ -149,7 +149,7 @@ def wake_time(text: str) -> datetime | None:
     if text == "company":
         return None
     try:
-        return timezone.make_aware(datetime.combine(date.fromisoformat(text), time.min))
+        return midnight(date.fromisoformat(text))
     except (ValueError, OverflowError) as error:
         raise NotSnoozed(gettext("Choose a day.")) from error
 

@@ -1,24 +1,24 @@
 """What is sent from a ticket's page to work on it together: hand over, watch, link."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.http import HttpResponse, JsonResponse
 from django.utils.translation import gettext
 
 from core.values.ids import read_id
 from desk.common.forms import Workload
+from desk.common.generics import WithAnnotations
+from desk.common.pages import CHANGE_TICKET, desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.common.times import snoozed_text
 from desk.queue import places
 from desk.queue.queues import forget_counts
 from desk.ticket import together, unread
 from desk.ticket.next_ticket import next_page
-from desk.ticket.pages import TicketPages
+from desk.ticket.pages import find_ticket, show_ticket
 from desk.ticket.together import warn_of_unknown_names
 from desk.ticket.together_forms import HandOverForm, RelateForm
 from tickets.assignment.handing_over import NeedsConfirmation, concerns_about, hand_over
@@ -31,162 +31,133 @@ from tickets.changes.snoozing import NotSnoozed
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
 
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
-
 MOST_OFFERED = 8
 
 
-class TogetherPages(TicketPages):
-    """Everything that writes is a POST, and asks the same as its service."""
-
-    def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view
-        views = (
-            ("hand-over", self.hand_over_page),
-            ("watch", self.watch_page),
-            ("snooze", self.snooze_page),
-            ("relate", self.relate_page),
+@desk_page(CHANGE_TICKET)
+def hand_over_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
+    """GET asks to whom, POST hands over; what is refused is asked again with all kept."""
+    ticket = find_ticket(ticket_id)
+    if request.method != "POST":
+        return hand_over_dialog(request, ticket, HandOverForm())
+    form = HandOverForm(request.POST)
+    if not form.is_valid():
+        refusal = " ".join(map(str, form.errors.get("seen", [])))
+        return hand_over_dialog(request, ticket, form, 400, refusal=refusal)
+    said = form.cleaned_data
+    try:
+        hand_over(
+            ticket_id,
+            said["to"],
+            user=request.user,
+            note=said["note"],
+            seen=said["seen"],
+            confirmed=said["confirmed"],
         )
-        return [
-            path("colleagues/", guarded(self.colleagues_page), name="tickets_ticket_colleagues"),
-            *(
-                path(
-                    f"<id:ticket_id>/{name}/",
-                    guarded(view),
-                    name=f"tickets_ticket_{name.replace('-', '_')}",
-                )
-                for name, view in views
-            ),
-            *super().get_urls(),
-        ]
+    except NeedsConfirmation as warning:
+        return hand_over_dialog(request, ticket, form, 409, concerns=warning.concerns)
+    except NotAllowed as error:
+        raise PermissionDenied(str(error)) from error
+    except (StaleTicket, NotGiven) as error:
+        fresh = find_ticket(ticket_id)
+        return hand_over_dialog(request, fresh, form, 409, refusal=str(error))
+    facts = {"ticket": ticket_id, "agent": said["to"]}
+    messages.success(request, gettext("Ticket %(ticket)d is now assigned to %(agent)s.") % facts)
+    warn_of_unknown_names(request, said["note"])
+    return next_page(request, ticket_id)
 
-    def hand_over_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
-        """GET asks to whom, POST hands over; what is refused is asked again with all kept."""
-        ticket = self.working_on(request, ticket_id)
-        if request.method != "POST":
-            return self.hand_over_dialog(request, ticket, HandOverForm())
-        form = HandOverForm(request.POST)
-        if not form.is_valid():
-            refusal = " ".join(map(str, form.errors.get("seen", [])))
-            return self.hand_over_dialog(request, ticket, form, 400, refusal=refusal)
-        said = form.cleaned_data
-        try:
-            hand_over(
-                ticket_id,
-                said["to"],
-                user=request.user,
-                note=said["note"],
-                seen=said["seen"],
-                confirmed=said["confirmed"],
+
+def hand_over_dialog(
+    request: StaffRequest,
+    ticket: Ticket,
+    form: HandOverForm,
+    status: int = 200,
+    *,
+    refusal: str = "",
+    concerns: Iterable[str] = (),
+) -> HttpResponse:
+    refused = {ticket.pk: refusal} if refusal else None
+    sent = request.POST or request.GET
+    (shown,) = unread.shown_tickets([ticket], sent, refused, request.user)
+    return draw(
+        request,
+        "admin/tickets/ticket/hand_over.html",
+        gettext("Hand over ticket %(ticket)d") % {"ticket": ticket.pk},
+        status=status,
+        form=form,
+        concerns=concerns,
+        **shown._asdict(),
+    )
+
+
+@desk_page(CHANGE_TICKET)
+def colleagues_page(request: StaffRequest) -> HttpResponse:
+    """Active agents whose user name or name begins so, with what they carry."""
+    number = read_id(request.GET.get("ticket", ""))
+    ticket = Ticket.objects.filter(pk=number).first() if number else None
+    return JsonResponse({"agents": offered(request.GET.get("begin", ""), ticket)})
+
+
+@desk_page(CHANGE_TICKET, post_only=True)
+def watch_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
+    find_ticket(ticket_id)
+    try:
+        if "stop" in request.POST:
+            watching.stop_watching(ticket_id, user=request.user)
+            told = gettext("You no longer watch this ticket.")
+        else:
+            watching.start_watching(ticket_id, user=request.user)
+            told = gettext(
+                "You watch this ticket: you are notified when the company answers and when it"
+                " is decided."
             )
-        except NeedsConfirmation as warning:
-            return self.hand_over_dialog(request, ticket, form, 409, concerns=warning.concerns)
-        except NotAllowed as error:
-            raise PermissionDenied(str(error)) from error
-        except (StaleTicket, NotGiven) as error:
-            fresh = self.working_on(request, ticket_id)
-            return self.hand_over_dialog(request, fresh, form, 409, refusal=str(error))
-        facts = {"ticket": ticket_id, "agent": said["to"]}
-        messages.success(
-            request, gettext("Ticket %(ticket)d is now assigned to %(agent)s.") % facts
-        )
-        warn_of_unknown_names(request, said["note"])
-        return next_page(request, ticket_id)
+    except NotAllowed as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, told)
+    return places.stay(request, ticket_id)
 
-    def hand_over_dialog(
-        self,
-        request: StaffRequest,
-        ticket: Ticket,
-        form: HandOverForm,
-        status: int = 200,
-        *,
-        refusal: str = "",
-        concerns: Iterable[str] = (),
-    ) -> HttpResponse:
-        refused = {ticket.pk: refusal} if refusal else None
-        sent = request.POST or request.GET
-        (shown,) = unread.shown_tickets([ticket], sent, refused, request.user)
-        context = {
-            **self.admin_site.each_context(request),
-            **shown._asdict(),
-            "title": gettext("Hand over ticket %(ticket)d") % {"ticket": ticket.pk},
-            "form": form,
-            "concerns": concerns,
-        }
-        return TemplateResponse(
-            request, "admin/tickets/ticket/hand_over.html", context, status=status
-        )
 
-    def colleagues_page(self, request: StaffRequest) -> HttpResponse:
-        """Active agents whose user name or name begins so, with what they carry."""
-        if not self.has_change_permission(request):
-            raise PermissionDenied
-        number = read_id(request.GET.get("ticket", ""))
-        ticket = Ticket.objects.filter(pk=number).first() if number else None
-        return JsonResponse({"agents": offered(request.GET.get("begin", ""), ticket)})
-
-    def watch_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
-        self.working_on(request, ticket_id)
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        try:
-            if "stop" in request.POST:
-                watching.stop_watching(ticket_id, user=request.user)
-                told = gettext("You no longer watch this ticket.")
-            else:
-                watching.start_watching(ticket_id, user=request.user)
-                told = gettext(
-                    "You watch this ticket: you are notified when the company answers and when it"
-                    " is decided."
-                )
-        except NotAllowed as error:
-            messages.error(request, str(error))
+@desk_page(CHANGE_TICKET, post_only=True)
+def snooze_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
+    """Put the ticket aside until a day, or bring it back."""
+    find_ticket(ticket_id)
+    sent = request.POST
+    try:
+        if "wake" in sent:
+            snoozing.wake(ticket_id, user=request.user)
+            done = gettext("The ticket is back in your list.")
         else:
-            messages.success(request, told)
-        return places.stay(request, ticket_id)
+            seen = require_seen(unread.tokens_in(sent).get(ticket_id))
+            at = together.wake_time(sent.get("day", ""))
+            until = snoozing.snooze(ticket_id, at, user=request.user, seen=seen)
+            done = gettext("%(until)s, or until the company writes.")
+            done %= {"until": snoozed_text(until)}
+    except (NotAllowed, NotSnoozed, StaleTicket) as error:
+        messages.error(request, str(error))
+    else:
+        forget_counts(request.user)
+        messages.success(request, done)
+    return places.stay(request, ticket_id)
 
-    def snooze_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
-        """Put the ticket aside until a day, or bring it back."""
-        self.working_on(request, ticket_id)
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        sent = request.POST
-        try:
-            if "wake" in sent:
-                snoozing.wake(ticket_id, user=request.user)
-                done = gettext("The ticket is back in your list.")
-            else:
-                seen = require_seen(unread.tokens_in(sent).get(ticket_id))
-                at = together.wake_time(sent.get("day", ""))
-                until = snoozing.snooze(ticket_id, at, user=request.user, seen=seen)
-                done = gettext("%(until)s, or until the company writes.")
-                done %= {"until": snoozed_text(until)}
-        except (NotAllowed, NotSnoozed, StaleTicket) as error:
-            messages.error(request, str(error))
+
+@desk_page(CHANGE_TICKET, post_only=True)
+def relate_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
+    """Link another ticket, or take a link back; a wrong number is shown again."""
+    ticket = find_ticket(ticket_id)
+    form = RelateForm(request.POST)
+    if not form.is_valid():
+        return show_ticket(request, ticket, status=400, relate_form=form)
+    other = form.cleaned_data["other"]
+    try:
+        if form.cleaned_data["remove"]:
+            unrelate(ticket_id, other, user=request.user)
         else:
-            forget_counts(request.user)
-            messages.success(request, done)
-        return places.stay(request, ticket_id)
-
-    def relate_page(self, request: StaffRequest, ticket_id: int) -> HttpResponse:
-        """Link another ticket, or take a link back; a wrong number is shown again."""
-        ticket = self.working_on(request, ticket_id)
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        form = RelateForm(request.POST)
-        if not form.is_valid():
-            return self.show(request, ticket, status=400, relate_form=form)
-        other = form.cleaned_data["other"]
-        try:
-            if form.cleaned_data["remove"]:
-                unrelate(ticket_id, other, user=request.user)
-            else:
-                relate(ticket_id, other, user=request.user)
-        except NotRelated as error:
-            form.add_error("other", str(error))
-            return self.show(request, ticket, status=409, relate_form=form)
-        return places.stay(request, ticket_id)
+            relate(ticket_id, other, user=request.user)
+    except NotRelated as error:
+        form.add_error("other", str(error))
+        return show_ticket(request, ticket, status=409, relate_form=form)
+    return places.stay(request, ticket_id)
 
 
 def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
@@ -202,7 +173,7 @@ def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
         or mentions.fold(one.first_name).startswith(begun)
     ][:MOST_OFFERED]
     agents = Agent.objects.filter(pk__in=found).by_name().select_related("user")
-    seen = cast("Iterable[WithAnnotations[Agent, Workload]]", agents.with_loads().with_presence())
+    seen = cast(Iterable[WithAnnotations[Agent, Workload]], agents.with_loads().with_presence())
     return [
         {
             "name": agent.user.get_username(),

@@ -5,11 +5,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import connection
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from core.data.reading_order import ReadingOrder
+from core.data.statements import read_rows
 from desk.models import Visit
 
 GONE_AFTER = timedelta(seconds=45)
@@ -43,19 +43,14 @@ def record_visit(ticket_id: int, user: User, *, writing: bool = False) -> dateti
     None where there is no such ticket.
     """
     now = timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            UPSERT,
-            {
-                "ticket": ticket_id,
-                "user": user.pk,
-                "now": now,
-                "gone": now - GONE_AFTER,
-                "writing": writing,
-            },
-        )
-        row: tuple[datetime] | None = cursor.fetchone()
-    return row[0] if row else None
+    values = {
+        "ticket": ticket_id,
+        "user": user.pk,
+        "now": now,
+        "gone": now - GONE_AFTER,
+        "writing": writing,
+    }
+    return next((seen_at for (seen_at,) in read_rows(UPSERT, values)), None)
 
 
 def others(ticket_id: int, user: User) -> list[Present]:

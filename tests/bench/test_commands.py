@@ -35,6 +35,7 @@ def temporary() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.slow
 def test_figures_come_and_nothing_is_left_behind(temporary: Path) -> None:
     live = "live --rate 20 --seconds 1 --warm-up 0 --publishers 1"
 

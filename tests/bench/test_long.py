@@ -8,6 +8,7 @@ from tools.bench.rig import Rig
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_a_short_hour_has_all_its_troubles(rig: Rig) -> None:
     """Too short for its goals: a deploy alone takes seconds."""
     size = "--minutes 0.15 --every 3 --rate 40 --warm-up 0 --webhooks 4 --publishers 1"
@@ -25,6 +26,7 @@ def test_a_short_hour_has_all_its_troubles(rig: Rig) -> None:
     assert len(outcome.table) == 4
 
 
+@pytest.mark.slow
 def test_an_open_transaction_takes_turns_with_none(rig: Rig) -> None:
     size = "--minutes 0.025 --every 1.5 --rate 100 --batch 5 --warm-up 0 --publishers 1"
     outcome = measured(rig, f"snapshot {size}")

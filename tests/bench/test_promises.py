@@ -21,6 +21,7 @@ TIMEOUT_MS = 1000 * float(SHORT_LEASE["DELIVERY_TIMEOUT_SECONDS"])
 MANY = 128
 
 
+@pytest.mark.slow
 def test_slots_are_shared_by_time(rig: Rig) -> None:
     """One test, since most of its time goes into starting the worker."""
     beside = measured(rig, "neighbours --only fallen --scale 0.15 --seconds 2 --warm-up 0")

@@ -1,5 +1,5 @@
 # ruff: noqa: F811
-"""An agent in a hurry takes back what was sent by mistake, with the ten seconds of a new desk."""
+"""An agent in a hurry takes back what was sent by mistake."""
 
 from datetime import timedelta
 
@@ -22,13 +22,8 @@ BAR = "#desk-waits .desk-waits-one"
 
 
 @pytest.fixture(autouse=True)
-def ten_seconds(settings: Settings) -> None:
-    settings.UNDO_SECONDS = 10
-
-
-@pytest.fixture
-def no_hurry(settings: Settings) -> None:
-    """More time than any machine takes for a test."""
+def time_enough(settings: Settings) -> None:
+    """More than any machine takes for a test."""
     settings.UNDO_SECONDS = 600
 
 
@@ -54,7 +49,6 @@ def let_time_pass() -> None:
     PendingAnswer.objects.waiting().update(due_at=timezone.now())
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_undo_by_key_brings_the_text_back(page: Tab, ticket: Ticket) -> None:
     decline(page)
     assert "Sent to the company" not in page.sees("#main")
@@ -78,7 +72,6 @@ def test_undo_by_key_brings_the_text_back(page: Tab, ticket: Ticket) -> None:
     assert len(said(ticket)) == 1
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_the_second_ctrl_enter_sends_at_once(page: Tab, ticket: Ticket) -> None:
     decline(page)
     assert said(ticket) == []
@@ -91,7 +84,6 @@ def test_the_second_ctrl_enter_sends_at_once(page: Tab, ticket: Ticket) -> None:
     assert said(ticket) == ["Nothing came."]
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_an_empty_box_is_no_typing_and_a_full_one_is(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
@@ -106,7 +98,6 @@ def test_an_empty_box_is_no_typing_and_a_full_one_is(page: Tab, ticket: Ticket) 
     assert said(ticket) == ["Nothing came."]
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_what_was_begun_since_stands_below_what_comes_back(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
@@ -118,7 +109,6 @@ def test_what_was_begun_since_stands_below_what_comes_back(page: Tab, ticket: Ti
     assert page.value("#text") == "Nothing came.\n\nSecond thoughts."
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_a_file_comes_back_with_the_words(page: Tab, ticket: Ticket) -> None:
     photo = {"name": "box.jpg", "mimeType": "image/jpeg", "buffer": files.photo()}
     page.press("r")
@@ -136,7 +126,6 @@ def test_a_file_comes_back_with_the_words(page: Tab, ticket: Ticket) -> None:
     assert [one.name for one in ticket.files.all()] == ["box.jpg"]
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_open_next_goes_on_and_the_keys_mean_the_newest(page: Tab, ticket: Ticket) -> None:
     page.leave_by("k")
     page.sees("#composer")
@@ -166,7 +155,6 @@ def test_it_leaves_by_the_page_s_own_clock(page: Tab, ticket: Ticket) -> None:
     assert (said(ticket), PendingAnswer.objects.count()) == (["Nothing came."], 0)
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_the_bar_goes_along_and_survives_a_reload_and_back(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.reload()
@@ -184,7 +172,6 @@ def test_the_bar_goes_along_and_survives_a_reload_and_back(page: Tab, ticket: Ti
     assert page.value("#text") == "Nothing came."
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_two_tabs_show_one_bar_and_undo_once(page: Tab, second: Tab, ticket: Ticket) -> None:
     decline(page)
     second.visit(LIST)
@@ -197,7 +184,6 @@ def test_two_tabs_show_one_bar_and_undo_once(page: Tab, second: Tab, ticket: Tic
     assert said(ticket) == []
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_a_company_that_writes_meanwhile_holds_it(
     page: Tab, ticket: Ticket, company: Company
 ) -> None:
@@ -222,7 +208,6 @@ def test_a_company_that_writes_meanwhile_holds_it(
     assert status(ticket) == Status.DECLINED
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
     page: Tab, ticket: Ticket, desk: Client
 ) -> None:
@@ -235,7 +220,6 @@ def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
     assert said(ticket) == ["Nothing came."]
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_another_agent_sees_it_on_the_ticket(page: Tab, chromium: Chromium, ticket: Ticket) -> None:
     decline(page)
     client = Client()
@@ -258,7 +242,6 @@ def test_with_zero_seconds_there_is_no_bar(page: Tab, ticket: Ticket, settings: 
     assert said(ticket) == ["We look into it."]
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_a_whole_batch_is_taken_back(page: Tab, ticket: Ticket) -> None:
     page.visit(f"{LIST}?queue=mine")
     page.sees("tr.data-row")
@@ -276,7 +259,6 @@ def test_a_whole_batch_is_taken_back(page: Tab, ticket: Ticket) -> None:
     assert said(ticket) == ["Too late."]
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_the_buttons_work_without_a_script(
     chromium: Chromium, desk: Client, page: Tab, ticket: Ticket
 ) -> None:
@@ -295,7 +277,6 @@ def test_the_buttons_work_without_a_script(
     assert said(ticket) == ["Nothing came."]
 
 
-@pytest.mark.usefixtures("no_hurry")
 def test_a_long_list_says_how_many_go_before_it_runs_and_all_come_back(
     page: Tab, ticket: Ticket
 ) -> None:

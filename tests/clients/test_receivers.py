@@ -97,7 +97,7 @@ def request_of(
 
 def post(receiver: Program, request: tuple[dict[str, str], bytes]) -> int:
     headers, body = request
-    return requests.post(f"{receiver.url}/hook", body, headers=headers, timeout=30).status_code
+    return requests.post(f"{receiver.url}/hook", body, headers=headers, timeout=120).status_code
 
 
 def test_works_on_each_event_once_and_tells_late_ones_apart(start: Start) -> None:
@@ -254,7 +254,7 @@ def test_does_not_start_without_a_secret(file: str) -> None:
         env={**os.environ, "WEBHOOK_SECRET": ""},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
     )
 
     assert (started.returncode, started.stdout) == (1, "")

@@ -21,8 +21,8 @@ from companies.models import ApiToken, AuditEntry, Company
 from core.models import Deployment
 from core.watch import doctor
 from tests import builders as build
-from tests.config.test_doctor import examined
 from tests.config.test_settings import ROOT
+from tests.core.test_doctor import examined
 from tests.databases import Database, program_of_postgresql
 from tickets.models import Ticket
 

@@ -23,9 +23,9 @@ STRANGER = "address 198.51.100.7"
 
 @pytest.fixture(autouse=True)
 def nobody_known() -> Iterator[None]:
-    CALLERS.owners.clear()
+    CALLERS.owners.entries.clear()
     yield
-    CALLERS.owners.clear()
+    CALLERS.owners.entries.clear()
 
 
 def name(*headers: tuple[str, str], peer: str = "198.51.100.7", proxy: bool = False) -> str:

@@ -37,7 +37,7 @@ def known_companies() -> Iterator[None]:
     for name in ("acme", "birch", "cedar"):
         CALLERS.remember("token", name, f"company {name}")
     yield
-    CALLERS.owners.clear()
+    CALLERS.owners.entries.clear()
 
 
 @pytest.fixture

@@ -21,11 +21,12 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from config import access_log, celery, logs
+from config import access_log, celery
 from config.door import refusals
 from core.jobs import doorbell
-from core.watch import log_bound, request_ids
+from core.watch import log_bound, log_lines, request_ids
 from core.watch.process_kinds import ProcessKind
+from core.watch.url_secrets import shown_path
 from deliveries import publishing
 from desk.live.asking import ADDRESS
 from tests import builders as build
@@ -41,10 +42,12 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What goes to standard error, as JSON."""
     stream = io.StringIO()
     (handler,) = [
-        each for each in logging.getLogger().handlers if isinstance(each.formatter, logs.TextLines)
+        each
+        for each in logging.getLogger().handlers
+        if isinstance(each.formatter, log_lines.TextLines)
     ]
     monkeypatch.setattr(handler, "stream", stream)
-    monkeypatch.setattr(handler, "formatter", logs.formatter("json"))
+    monkeypatch.setattr(handler, "formatter", log_lines.formatter("json"))
     return stream
 
 
@@ -56,8 +59,8 @@ def test_a_line_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(ProcessKind, "name", "engine")
     logger, stream = logging.Logger("companies"), io.StringIO()
     logger.addHandler(logging.StreamHandler(stream))
-    logger.handlers[0].setFormatter(logs.formatter("json"))
-    logger.handlers[0].addFilter(logs.name_request)
+    logger.handlers[0].setFormatter(log_lines.formatter("json"))
+    logger.handlers[0].addFilter(log_lines.name_request)
 
     try:
         raise ValueError("two\nlines, \ud800 and \u2028")
@@ -90,18 +93,18 @@ def test_the_document_has_every_member_of_a_line() -> None:
         raise ValueError
     except ValueError as error:
         record.exc_info = (ValueError, error, error.__traceback__)
-    for name in logs.FIELDS:
+    for name in log_lines.FIELDS:
         setattr(record, name, "x")
 
-    assert rows == list(json.loads(logs.formatter("json").format(record)))
+    assert rows == list(json.loads(log_lines.formatter("json").format(record)))
 
 
 def test_somebody_writes_each_member() -> None:
     code = "".join(
-        path.read_text() for app in LINE for path in sources(app) if path.name != "logs.py"
+        path.read_text() for app in LINE for path in sources(app) if path.name != "log_lines.py"
     )
 
-    assert [name for name in logs.FIELDS if f'"{name}": ' not in code] == []
+    assert [name for name in log_lines.FIELDS if f'"{name}": ' not in code] == []
 
 
 def test_celery_says_things_our_way_and_at_our_level() -> None:
@@ -135,7 +138,7 @@ def test_each_request_has_a_line(
 
     (line,) = [each for each in lines(written) if each["logger"] == "parceldesk.access"]
     assert line.pop("duration_ms") >= 0
-    assert {name: line.get(name) for name in logs.FIELDS if line.get(name) is not None} == {
+    assert {name: line.get(name) for name in log_lines.FIELDS if line.get(name) is not None} == {
         "method": "GET",
         "route": "/webhooks",
         "path": "/webhooks",
@@ -214,7 +217,7 @@ def test_the_lines_can_be_switched_off(settings: Settings) -> None:
 
 
 def test_a_file_s_address_is_hidden_whatever_its_length() -> None:
-    assert access_log.shown_path(reverse("signed_file", args=["7:abc"])) == "/files/…"
+    assert shown_path(reverse("signed_file", args=["7:abc"])) == "/files/…"
 
 
 @shared_task(name="tests.say_who_asks")

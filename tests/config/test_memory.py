@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 from celery.signals import worker_process_init
+from django.test import RequestFactory
 
-from config import celery, memory
+from config import celery, memory, pages
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +38,7 @@ import sys
 import config.wsgi
 before = set(sys.modules)
 from django.test import RequestFactory
-from config.health import readyz
+from core.watch.readiness import readyz
 readyz(RequestFactory().get("/readyz"))
 print(*sorted(set(sys.modules) - before))
 """
@@ -50,3 +51,46 @@ def test_a_child_loads_neither_the_broker_s_client_nor_migrations() -> None:
     loaded = ran.stdout.splitlines()[-1].split()
     assert [name for name in loaded if name.startswith(("redis", "kombu", "amqp"))] == []
     assert [name for name in loaded if ".migrations." in name] == []
+
+
+# Before a process of the web is forked; then it says whether a description made anew is the same.
+DESCRIBED = """
+import config.wsgi
+from config import pages
+made = pages.Description.made
+print(made.content == pages.describe())
+"""
+
+
+def test_processes_of_the_web_share_the_description_of_the_api() -> None:
+    """Each would make it for itself: 15 MB."""
+    ran = subprocess.run(
+        [sys.executable, "-c", DESCRIBED], capture_output=True, text=True, check=True
+    )
+
+    assert ran.stdout.splitlines()[-1] == "True"
+
+
+def test_what_was_described_once_is_sent(
+    rf: RequestFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages.Description, "made", None)
+    monkeypatch.setattr(pages, "describe", lambda: b"{}")
+    pages.Description.load()
+    monkeypatch.setattr(pages, "describe", None)
+
+    answer = pages.schema(rf.get("/schema"))
+
+    assert answer.content == b"{}"
+    unchanged = pages.schema(rf.get("/schema", headers={"If-None-Match": answer["ETag"]}))
+    assert unchanged.status_code == 304
+
+
+def test_a_description_that_fails_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> bytes:
+        raise ValueError("no")
+
+    monkeypatch.setattr(pages, "describe", fail)
+
+    with pytest.raises(RuntimeError, match="status 1"):
+        pages.describe_in_child()

@@ -16,7 +16,7 @@ from companies.api.authentication import BearerToken
 from companies.models import Company
 from config import logs
 from config.command_settings import Commands
-from core.watch import request_ids
+from core.watch import log_lines, request_ids
 from deliveries import publishing
 from deliveries.models import Delivery, Event
 from tests import builders as build
@@ -66,7 +66,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What is logged to standard error."""
     written = io.StringIO()
     for handler in logging.getLogger().handlers:
-        if isinstance(handler.formatter, logs.TextLines):
+        if isinstance(handler.formatter, log_lines.TextLines):
             monkeypatch.setattr(handler, "stream", written)
     return written
 

@@ -250,7 +250,7 @@ def test_pages_may_run_no_foreign_code(client: Client, db: None) -> None:
 
 PAGES = "import config.urls"
 # A worker forks a process for them each minute.
-CHECKS = "from config.examining import all_checks; all_checks()"
+CHECKS = "from core.watch.doctor import all_checks; all_checks()"
 
 
 @pytest.mark.parametrize(

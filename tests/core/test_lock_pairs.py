@@ -11,7 +11,7 @@ from tests.locks import MakePair, Pair, in_transaction, made_in, play, shown_els
 from webhooks.models import Webhook
 
 shown_elsewhere(
-    "core/mailing.py::CLAIM",
+    "core/mailing/outbox.py::CLAIM",
     "tests/core/test_mailing.py::test_two_tasks_never_claim_the_same_email",
 )
 

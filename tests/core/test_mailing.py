@@ -14,10 +14,10 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from companies.models import Company
-from core import mailing
 from core.jobs import doorbell
+from core.mailing import outbox
+from core.mailing.jobs import send_mails
 from core.models import Mail
-from deliveries import jobs
 from deliveries.engine import pausing
 from deliveries.models import Health
 from tests import builders as build
@@ -56,8 +56,8 @@ def test_a_pause_writes_its_email_and_sends_none(webhook: Webhook, mailoutbox: l
         "dev@acme.example",
         f"Webhook {webhook.pk} is paused",
     )
-    assert jobs.send_mails() == 1
-    assert jobs.send_mails() == 0
+    assert send_mails() == 1
+    assert send_mails() == 0
     (sent,) = mailoutbox
     assert sent.to == ["dev@acme.example"]
     assert sent.from_email == configured.DEFAULT_FROM_EMAIL
@@ -83,7 +83,7 @@ def test_no_pause_without_its_email(webhook: Webhook, monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(mailing, "keep_mail", fail)
+    monkeypatch.setattr(outbox, "keep_mail", fail)
 
     with pytest.raises(RuntimeError):
         pausing.pause_gone(webhook.pk)
@@ -116,9 +116,9 @@ def test_a_silent_mail_server_costs_a_try_a_run(
     webhook: Webhook, silent_server: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     for number in range(3):
-        mailing.keep_mail("dev@acme.example", f"Letter {number}", "Text")
+        outbox.keep_mail("dev@acme.example", f"Letter {number}", "Text")
 
-    assert jobs.send_mails() == 0
+    assert send_mails() == 0
 
     assert sorted(Mail.objects.values_list("tries", flat=True)) == [0, 0, 1]
     (line,) = caplog.messages
@@ -131,34 +131,34 @@ def test_tries_again_with_growing_waits_for_a_day_and_gives_up(
     def refuse(_: object) -> None:
         raise OSError("refused")
 
-    monkeypatch.setattr(mailing, "submit_mail", refuse)
-    mailing.keep_mail("dev@acme.example", "Letter", "Text")
+    monkeypatch.setattr(outbox, "submit_mail", refuse)
+    outbox.keep_mail("dev@acme.example", "Letter", "Text")
     waits = []
     for _ in range(10):
         make_mail_due()
         tried_at = timezone.now()
-        assert mailing.send_due() == 0
+        assert outbox.send_due() == 0
         waits.append(Mail.objects.get().due_at - tried_at)
 
     minutes = [round(wait / timedelta(minutes=1)) for wait in waits]
     assert minutes == [3, 6, 12, 24, 48, 96, 192, 384, 768, 3]
     assert timedelta(hours=24) < sum(waits[:-1], timedelta()) < timedelta(hours=26)
-    assert mailing.send_due() == 0
+    assert outbox.send_due() == 0
     assert Mail.objects.exists()
     caplog.clear()
 
     make_mail_due()
-    assert mailing.send_due() == 0
+    assert outbox.send_due() == 0
 
     assert caplog.messages == ['the email "Letter" is given up after 10 tries']
     assert not Mail.objects.exists()
 
 
 def test_one_bad_email_does_not_keep_the_others(db: None, mailoutbox: list) -> None:
-    mailing.keep_mail("dev@acme.example", "Two\nlines", "Text")
-    mailing.keep_mail("dev@acme.example", "Letter", "Text")
+    outbox.keep_mail("dev@acme.example", "Two\nlines", "Text")
+    outbox.keep_mail("dev@acme.example", "Letter", "Text")
 
-    assert mailing.send_due() == 1
+    assert outbox.send_due() == 1
 
     assert [letter.subject for letter in mailoutbox] == ["Letter"]
 
@@ -170,26 +170,26 @@ def test_a_kill_while_sending_repeats_under_the_same_message_id_and_not_at_once(
         real(letter)
         raise KeyboardInterrupt
 
-    real = mailing.submit_mail
-    mailing.keep_mail("dev@acme.example", "Letter", "Text")
+    real = outbox.submit_mail
+    outbox.keep_mail("dev@acme.example", "Letter", "Text")
     with monkeypatch.context() as killed:
-        killed.setattr(mailing, "submit_mail", send_and_die)
+        killed.setattr(outbox, "submit_mail", send_and_die)
         with pytest.raises(KeyboardInterrupt):
-            mailing.send_due()
+            outbox.send_due()
 
-    assert mailing.send_due() == 0
-    assert Mail.objects.get().due_at > timezone.now() + timedelta(seconds=mailing.LIMIT_SECONDS)
+    assert outbox.send_due() == 0
+    assert Mail.objects.get().due_at > timezone.now() + timedelta(seconds=outbox.LIMIT_SECONDS)
     make_mail_due()
-    assert mailing.send_due() == 1
+    assert outbox.send_due() == 1
     first, second = (letter.extra_headers["Message-ID"] for letter in mailoutbox)
     assert first == second
 
 
 @pytest.mark.usefixtures("rows_to_keep")
 def test_two_tasks_never_claim_the_same_email() -> None:
-    mailing.keep_mail("dev@acme.example", "Hello", "Text")
+    outbox.keep_mail("dev@acme.example", "Hello", "Text")
 
-    first, second = meanwhile(mailing.claim_mail, mailing.claim_mail)
+    first, second = meanwhile(outbox.claim_mail, outbox.claim_mail)
 
     assert first is not None
     assert second is None
@@ -198,10 +198,10 @@ def test_two_tasks_never_claim_the_same_email() -> None:
 def test_a_text_with_a_link_that_opens_something_is_encrypted_until_it_is_sent(
     db: None, mailoutbox: list[EmailMessage]
 ) -> None:
-    mailing.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
+    outbox.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
     assert "sesame" not in raw_mail()
 
-    assert mailing.send_due() == 1
+    assert outbox.send_due() == 1
 
     assert mailoutbox[0].body == "Open /sesame/ now."
     assert not Mail.objects.exists()
@@ -210,11 +210,11 @@ def test_a_text_with_a_link_that_opens_something_is_encrypted_until_it_is_sent(
 def test_a_text_that_no_key_opens_keeps_no_other_email_back(
     db: None, mailoutbox: list[EmailMessage], settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    mailing.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
-    mailing.keep_mail("dev@acme.example", "A letter", "Text")
+    outbox.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
+    outbox.keep_mail("dev@acme.example", "A letter", "Text")
     lose_keys(settings)
 
-    assert mailing.send_due() == 1
+    assert outbox.send_due() == 1
 
     assert [one.subject for one in mailoutbox] == ["A letter"]
     assert 'the email "A link" was not sent (try 1 of 10): No key in FIELD_KEYS' in caplog.text

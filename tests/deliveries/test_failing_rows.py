@@ -8,7 +8,8 @@ from django.db import DataError
 from django.utils import timezone
 
 from companies.models import Company
-from core import mailing
+from core.mailing import outbox
+from core.mailing.jobs import send_mails
 from core.models import FailedRow, Mail
 from deliveries import jobs, publishing
 from deliveries.engine import pausing
@@ -62,15 +63,15 @@ def test_an_email_that_the_server_refuses_keeps_no_other(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("bad", "good"):
-        mailing.keep_mail(f"{name}@acme.example", "Letter", "Text")
+        outbox.keep_mail(f"{name}@acme.example", "Letter", "Text")
 
-    def refuse_one(mail: mailing.ClaimedMail) -> None:
+    def refuse_one(mail: outbox.ClaimedMail) -> None:
         if mail.address.startswith("bad"):
             raise SMTPRecipientsRefused({mail.address: (550, b"no such user")})
 
-    monkeypatch.setattr(mailing, "submit_mail", refuse_one)
+    monkeypatch.setattr(outbox, "submit_mail", refuse_one)
 
-    assert jobs.send_mails() == 1
+    assert send_mails() == 1
     left = Mail.objects.get()
     assert left.address == "bad@acme.example"
     assert failed() == [("send_mails", "email", str(left.pk))]

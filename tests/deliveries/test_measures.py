@@ -4,18 +4,18 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from config import gauges
 from core.measures.counting import pending
 from core.models import Sum
 from deliveries import publishing
 from deliveries.engine.rooms import SLOTS
 from deliveries.models import Delivery, Health, Loop
 from tests import builders as build
-from tests.config.test_metrics import figures, of
+from tests.core.test_metrics import figures, of
 from tests.sending import deliver, make_due
 from tools.faults.receiver import Answer, Receiver
 from webhooks.models import Webhook
@@ -144,7 +144,7 @@ def test_shows_the_loops_and_their_slots(client: Client, db: None) -> None:
     assert of(found, "engine_loops") == 2
     assert of(found, "engine_slots") == 2 * SLOTS
     assert of(found, "engine_slots_busy") == 20
-    assert of(found, "engine_loops_wanted") == gauges.settings.DELIVERY_LOOPS
+    assert of(found, "engine_loops_wanted") == settings.DELIVERY_LOOPS
 
 
 def test_a_receiver_that_is_down_is_counted_also_between_its_attempts(

@@ -1,9 +1,10 @@
 """The keeper of a worker's engine processes, in a process of its own."""
 
+import math
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +14,12 @@ from django.db import connection
 
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
-from deliveries.engine import processes
+from deliveries.engine import processes, signs
 from deliveries.engine.beside import Beside
-from tools.faults.processes import wait_until_gone
+from deliveries.engine.processes import LoopWork
+from deliveries.engine.signs import Sign
+from tools.faults.processes import children_of, wait_until_gone
+from tools.faults.scenarios import until
 
 # A busy machine takes its time; what goes wrong takes for ever.
 SECONDS = 60
@@ -44,8 +48,8 @@ def keep() -> Iterator[Callable[..., int]]:
     """Starts a keeper of these works; returns its id."""
     keepers = []
 
-    def start(*works: Work) -> int:
-        keepers.append(fork_into(lambda: processes.keep_working(works)))
+    def start(*works: Work, loops: Sequence[LoopWork] = ()) -> int:
+        keepers.append(fork_into(lambda: processes.keep_working(works, loops)))
         return keepers[-1]
 
     yield start
@@ -87,6 +91,105 @@ def test_a_keeper_that_is_stopped_while_it_forks_leaves_nobody_behind(
     assert wait_until_gone([keep(Work(), Work())], SECONDS) == 0
 
 
+@pytest.fixture
+def loops(monkeypatch: pytest.MonkeyPatch) -> Sequence[LoopWork]:
+    """Loops that do nothing: the test writes their signs."""
+    said = Work()
+    monkeypatch.setattr(processes, "run_loop", lambda bell, sign: said())
+    monkeypatch.setattr(LoopWork, "said", lambda self: said.said(), raising=False)
+    return [LoopWork(Bell(), Sign()) for _ in range(2)]
+
+
+def calm(loop: LoopWork, *, idle_seconds: float = 0.0) -> None:
+    loop.sign.write(math.inf, -math.inf, time.monotonic() - idle_seconds)
+
+
+def press(loop: LoopWork) -> None:
+    loop.sign.write(math.inf, math.inf, time.monotonic())
+
+
+def silence(loop: LoopWork) -> None:
+    loop.sign.write(-math.inf, -math.inf, time.monotonic())
+
+
+def started(loops: Sequence[LoopWork]) -> int:
+    process: int = loops[0].said()  # type: ignore[attr-defined]
+    return process
+
+
+@pytest.mark.parametrize("trouble", [press, silence])
+def test_another_loop_starts_once_the_first_is_pressed_or_silent(
+    keep: Callable[..., int], loops: Sequence[LoopWork], trouble: Callable[[LoopWork], None]
+) -> None:
+    keeper = keep(loops=loops)
+    first = started(loops)
+    calm(loops[0])
+    time.sleep(4 * processes.LOOK_SECONDS)
+    assert children_of(keeper) == [first]
+
+    trouble(loops[0])
+
+    assert {first, started(loops)} == set(children_of(keeper))
+
+
+def test_there_are_no_more_loops_than_bells(
+    keep: Callable[..., int], loops: Sequence[LoopWork]
+) -> None:
+    keeper = keep(loops=loops)
+    processes_of_loops = []
+    for loop in loops:
+        processes_of_loops.append(started(loops))
+        press(loop)
+
+    time.sleep(4 * processes.LOOK_SECONDS)
+
+    assert sorted(children_of(keeper)) == sorted(processes_of_loops)
+
+
+def test_a_loop_that_dies_is_replaced_and_another_goes_on_meanwhile(
+    keep: Callable[..., int], loops: Sequence[LoopWork]
+) -> None:
+    keeper = keep(loops=loops)
+
+    os.kill(started(loops), signal.SIGKILL)
+
+    assert {started(loops), started(loops)} == set(children_of(keeper))
+
+
+def test_a_loop_that_nobody_needs_ends_and_comes_back(
+    keep: Callable[..., int], loops: Sequence[LoopWork]
+) -> None:
+    keeper = keep(loops=loops)
+    first = started(loops)
+    press(loops[0])
+    second = started(loops)
+
+    calm(loops[1], idle_seconds=3 * signs.SPARE_SECONDS)
+    time.sleep(4 * processes.LOOK_SECONDS)
+    assert sorted(children_of(keeper)) == sorted([first, second])
+    calm(loops[0])
+    until(lambda: children_of(keeper) == [first], SECONDS)
+    calm(loops[0], idle_seconds=3 * signs.SPARE_SECONDS)
+    time.sleep(4 * processes.LOOK_SECONDS)
+    assert children_of(keeper) == [first]
+
+    press(loops[0])
+    assert {first, started(loops)} == set(children_of(keeper))
+
+
+def test_a_keeper_that_is_stopped_ends_all_loops(
+    keep: Callable[..., int], loops: Sequence[LoopWork]
+) -> None:
+    keeper = keep(loops=loops)
+    first = started(loops)
+    press(loops[0])
+    second = started(loops)
+
+    os.kill(keeper, signal.SIGTERM)
+
+    assert wait_until_gone([keeper, first, second], SECONDS) == 0
+
+
 def test_a_loop_that_yields_leaves_no_connection(
     monkeypatch: pytest.MonkeyPatch, transactional_db: None
 ) -> None:
@@ -97,11 +200,11 @@ def test_a_loop_that_yields_leaves_no_connection(
             cursor.execute("SELECT 1")
         used.append(connection.connection)
 
-    def engine(transport: object, stop: object, beside: Beside, bell: Bell) -> SimpleNamespace:
+    def engine(transport: object, stop: object, beside: Beside, *_: object) -> SimpleNamespace:
         return SimpleNamespace(run=lambda: beside.finish(ask))
 
     monkeypatch.setattr(processes, "Engine", engine)
 
-    processes.run_engine(lambda: False, Bell())
+    processes.run_engine(lambda: False, Bell(), Sign())
 
     assert used[0].closed

@@ -21,7 +21,7 @@ from deliveries.http.transport import Request, Transport, send_one
 from deliveries.models import Attempt, Delivery, Health, State
 from deliveries.on_demand.sample_delivery import send_sample
 from tests import builders as build
-from tests.config.test_doctor import examined
+from tests.core.test_doctor import examined
 from tests.deliveries.hostile import HEADERS, LOOPBACK, good, receiver, send
 from tests.deliveries.name_server import name_server
 from tests.deliveries.proxy_server import proxy_server

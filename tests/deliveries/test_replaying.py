@@ -13,10 +13,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from companies.models import AuditEntry, Company
-from config import doctor_checks
-from config.gauges import gauges
+from core.measures.gauges import read_gauges
 from core.watch.doctor import Concern
-from deliveries import publishing, redelivery
+from deliveries import doctor_checks, publishing, redelivery
 from deliveries.engine import holding
 from deliveries.models import Delivery, Replay, State
 from deliveries.upkeep import choosing, replaying
@@ -353,7 +352,7 @@ def test_metrics_say_for_how_long_a_run_has_stood_still(company: Company) -> Non
     def seconds() -> float:
         return next(
             each.samples[0].value
-            for each in gauges()
+            for each in read_gauges()
             if each.name == "parceldesk_replay_still_seconds"
         )
 

@@ -52,7 +52,10 @@ def world(transactional_db: None) -> Iterator[World]:
         made.close()
 
 
-@pytest.mark.parametrize("first", range(1, SEEDS, AT_ONCE))
+@pytest.mark.parametrize(
+    "first",
+    [1, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, SEEDS, AT_ONCE)[1:])],
+)
 def test_runs_from_seeds_keep_every_promise(world: World, first: int) -> None:
     broken = {seed: play(drawn(seed), world)[1] for seed in range(first, first + AT_ONCE)}
     assert {seed: said for seed, said in broken.items() if said} == {}
@@ -97,7 +100,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("where", "name", "old", "new", "words"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(
+    ("where", "name", "old", "new", "words"),
+    [
+        pytest.param(*how, id=name, marks=() if name == "without order" else pytest.mark.slow)
+        for name, how in BROKEN.items()
+    ],
+)
 def test_the_judge_sees_an_engine(
     world: World,
     monkeypatch: pytest.MonkeyPatch,

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from companies.services import set_active
+from core.mailing.jobs import send_mails
 from deliveries import jobs, publishing
 from deliveries.engine import pausing, recording
 from deliveries.models import OPEN, Attempt, Delivery, Event, Health, LoggedAttempt, State
@@ -44,7 +45,7 @@ def test_pauses_a_webhook_that_has_only_failed_for_five_days(
         Health.objects.create(webhook=webhook, failures=9, failing_since=since)
 
     assert pausing.pause_failing() == 1
-    jobs.send_mails()
+    send_mails()
 
     paused = Webhook.objects.get(active=False)
     assert paused == failing

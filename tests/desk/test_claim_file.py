@@ -281,7 +281,7 @@ def test_the_fields_of_an_appended_form_are_drawn(desk: Client, company: Company
     assert [page_colours(content, number) for number in (pages - 3, pages - 1)] == [(0, 255)] * 2
 
 
-@pytest.mark.parametrize("active", [True, False], ids=["marked", "from an earlier version"])
+@pytest.mark.parametrize("active", [True, False], ids=["marked", "not marked"])
 def test_a_pdf_that_acts_goes_in_as_pictures(desk: Client, company: Company, active: bool) -> None:
     made = build.ticket(company, type_id=5)
     acts = b"/AcroForm<</Fields[4 0 R]/XFA(script)>>/OpenAction<</S/URI/URI(http://a.test)>>"

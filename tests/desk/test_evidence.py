@@ -20,8 +20,9 @@ from desk.claim_file import making
 from desk.support import lookup
 from shipments.models import Shipment
 from tests import builders as build
+from tests import files
 from tests.deliveries.test_recording import claim_one, failed, result
-from tests.desk.test_claim_file import content_of, unpacked
+from tests.desk.test_claim_file import content_of, keep, unpacked
 from tickets import roles
 from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, HistoryEntry, Ticket
@@ -94,6 +95,19 @@ def test_the_same_state_gives_the_same_bytes(desk: Client, ticket: Ticket) -> No
     once, again = (content_of(desk.post(address(ticket))) for _ in range(2))
 
     assert once == again
+
+
+def test_holds_no_file_that_an_agent_added_for_colleagues(desk: Client, ticket: Ticket) -> None:
+    keep(ticket, "box.png", files.picture(), "image/png")
+    keep(ticket, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
+
+    found = unpacked(desk.post(address(ticket)))
+
+    told = json.loads(found["evidence.json"])
+    assert [file["name"] for file in told["files"]] == ["box.png"]
+    assert [name for name in found if name.startswith("files/")] == [told["files"][0]["file"]]
+    assert told["complete"]
+    assert b"for us" not in b"".join(found.values())
 
 
 def test_holds_no_secret(desk: Client, ticket: Ticket) -> None:

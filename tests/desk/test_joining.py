@@ -19,6 +19,7 @@ from companies.models import AuditEntry
 from core.models import Mail
 from desk.joining import invitations
 from desk.models import Invitation, Preferences
+from desk.people.mailed_links import LinkOver
 from tests import builders as build
 from tickets import roles
 from tickets.models import Agent
@@ -414,7 +415,7 @@ def test_invitation_that_is_revoked_after_its_page_was_opened_sets_no_password(
     stale = User.objects.get(pk=user.pk)
     invitations.revoke(user.pk)
 
-    with pytest.raises(invitations.InvitationOver):
+    with pytest.raises(LinkOver):
         invitations.accept(stale, "a long enough phrase")
 
     user.refresh_from_db()

@@ -50,7 +50,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr(watcher, "clock", made)
     for module in (asking, waiting):
         monkeypatch.setattr(module, "WATCHER", watcher)
-    monkeypatch.setattr(asking.ASKERS, "known", OrderedDict())
+    monkeypatch.setattr(asking.ASKERS, "entries", OrderedDict())
     # A test of the web server may have run in this process before.
     monkeypatch.setattr(asking.Server, "keeps_requests", False)
     return made

@@ -13,6 +13,7 @@ from desk.first_run.hours import HoursForm, give_shifts, set_hours
 from desk.joining import agent_files, invitations
 from desk.models import Invitation, SavedView, SignOn, Storm, StormReply
 from desk.people import leavers, resets, second_factor
+from desk.people.mailed_links import LinkOver
 from desk.people.sign_on import identities
 from desk.queue import views
 from desk.storms import replies, services
@@ -64,7 +65,7 @@ def accept_what_is_revoked() -> Pair:
     return Pair(
         first=partial(invitations.revoke, user.pk),
         second=partial(invitations.accept, user, "a long enough phrase"),
-        gives=invitations.InvitationOver,
+        gives=LinkOver,
     )
 
 
@@ -94,7 +95,7 @@ def use_the_same_link() -> Pair:
     user = ada()
     token = resets.reset_tokens.make_token(user)
     use = partial(resets.set_by_link, user, token, "a long enough phrase")
-    return twice(use, resets.ResetOver)
+    return twice(use, LinkOver)
 
 
 @shows("desk/people/second_factor.py::begin_setup")

@@ -17,7 +17,7 @@ from tickets.models import Agent
 
 LIST = "/admin/tickets/ticket/"
 VIEWS = f"{LIST}views/"
-CAFE = "queue=open&o=4&type=4&company=Acme"
+CAFE = "queue=open&o=due&type=4&company=Acme"
 
 
 @pytest.fixture(autouse=True)

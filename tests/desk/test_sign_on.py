@@ -508,8 +508,10 @@ def test_few_threads_wait_for_it(provider: FakeProvider, client: Client) -> None
 def test_what_goes_wrong_is_logged_without_secrets(
     provider: FakeProvider, client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    come_back(client, begin(client), "no-such-code")
+    answer = come_back(client, begin(client), "no-such-code")
 
+    # What the page loads names no page that it is for.
+    assert answer["Referrer-Policy"] == "no-referrer"
     assert "the provider answered 'invalid_grant'" in caplog.text
     assert CLIENT_SECRET not in caplog.text
     assert "no-such-code" not in caplog.text

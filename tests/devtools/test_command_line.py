@@ -14,7 +14,7 @@ def dev(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=120,
         env=os.environ | variables,
     )
     asked.stderr = without_set_up(asked.stderr)

@@ -31,6 +31,13 @@ def test_the_workflow_runs_what_ci_runs_and_nothing_else() -> None:
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+def test_ci_runs_what_the_readme_says_and_then_the_slow_tests() -> None:
+    last = (ROOT / ".ci" / "run").read_text().splitlines()[-2:]
+
+    assert last == ["./dev test", "exec ./dev test --slow"]
+    assert "\n./dev test  " in (ROOT / "README.md").read_text()
+
+
 def test_every_program_that_reads_procfiles_reads_ours_alike() -> None:
     """Lines as foreman and honcho read them: a name, a colon, a command; other lines they skip."""
     lines = (ROOT / "Procfile").read_text().splitlines()

@@ -40,12 +40,12 @@ def receiver(data: Path) -> Iterator[str]:
 
 
 def post(receiver: str, headers: dict[str, str], body: bytes = BODY) -> None:
-    answer = requests.post(f"{receiver}/tracking", body, headers=headers, timeout=30)
+    answer = requests.post(f"{receiver}/tracking", body, headers=headers, timeout=120)
     assert answer.status_code == 200
 
 
 def received(receiver: str) -> list[dict]:
-    return requests.get(f"{receiver}/deliveries.json", timeout=30).json()
+    return requests.get(f"{receiver}/deliveries.json", timeout=120).json()
 
 
 def test_verifies_the_known_answer(receiver: str) -> None:
@@ -73,7 +73,7 @@ def test_marks_a_bad_signature(receiver: str, headers: dict[str, str], body: byt
     post(receiver, headers, body)
 
     assert received(receiver)[0]["verdict"] == "bad signature"
-    assert "✗ bad signature" in requests.get(receiver, timeout=30).content.decode()
+    assert "✗ bad signature" in requests.get(receiver, timeout=120).content.decode()
 
 
 def test_marks_what_is_not_signed(receiver: str) -> None:
@@ -94,7 +94,7 @@ def test_shows_the_newest_first_and_everything_escaped(receiver: str) -> None:
     post(receiver, {"X-Webhook-Event": "earlier"}, b"1")
     post(receiver, {"X-Webhook-Event": "<b>&"}, b'{"a": "<script>alert(1)</script>"}')
 
-    page = requests.get(receiver, timeout=30)
+    page = requests.get(receiver, timeout=120)
 
     assert "<script>alert" not in page.text
     assert "<b>&" not in page.text
@@ -135,6 +135,6 @@ def test_its_log_is_for_our_eyes_only(data: Path, receiver: str) -> None:
 
 
 def test_answers_to_no_name_but_its_own(receiver: str) -> None:
-    elsewhere = requests.get(receiver, headers={"Host": "evil.example:8100"}, timeout=30)
+    elsewhere = requests.get(receiver, headers={"Host": "evil.example:8100"}, timeout=120)
 
     assert elsewhere.status_code == 403

@@ -1,5 +1,6 @@
 """A run says what it has skipped, and `--whole` takes no skip for success."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from tests.programs import packages, program
 from tools.dev.bootstrap import ROOT
-from tools.dev.pytest_skips import NO_REGISTRY, ONLY_WHOLE
+from tools.dev.pytest_skips import NO_REGISTRY, ONLY_SLOW, ONLY_WHOLE
 
 SKIPS = """
 import pytest
@@ -60,6 +61,24 @@ def test_a_test_that_takes_minutes_runs_in_a_whole_run_only(tmp_path: Path) -> N
     assert (ran.returncode, whole.returncode) == (0, 1)
     assert f"    1  {ONLY_WHOLE}\n" in ran.stdout
     assert "1 failed" in whole.stdout
+
+
+@pytest.mark.parametrize("ways", [[], ["-n", "2"]], ids=["one process", "two"])
+def test_slow_tests_run_by_themselves_and_in_a_whole_run(tmp_path: Path, ways: list[str]) -> None:
+    (tmp_path / "test_slow.py").write_text(
+        "import pytest\n\n@pytest.mark.slow\ndef test_s():\n    assert False\n"
+    )
+
+    ran = run(tmp_path, "-k", "test_s or test_b", *ways)
+    slow = run(tmp_path, "--slow", *ways)
+    whole = run(tmp_path, "--whole", "-k", "test_s or test_b", *ways)
+
+    assert ran.returncode == 0
+    assert f"    1  {ONLY_SLOW}\n" in ran.stdout
+    assert "1 passed" in ran.stdout
+    # Neither those without the mark run, nor do they count as skipped.
+    assert re.search(r"^=+ 1 failed(, 4 deselected)? in", slow.stdout, re.MULTILINE)
+    assert "1 failed, 1 passed" in whole.stdout
 
 
 def test_a_whole_run_accepts_that_npm_has_no_registry(tmp_path: Path) -> None:

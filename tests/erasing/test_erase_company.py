@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from companies import erasing, services
 from companies.models import AuditEntry, Company, Erasure
-from core.mailing import keep_mail
+from core.mailing.outbox import keep_mail
 from core.models import Mail
 from deliveries.models import OPEN, Delivery, Event, State
 from deliveries.upkeep import erasable
@@ -322,7 +322,7 @@ def test_a_restored_backup_is_erased_again(
     listed = tmp_path / "erased.jsonl"
     listed.write_text(run("--list"))
     assert [json.loads(line)["company_id"] for line in listed.read_text().splitlines()] == [one.pk]
-    # As of before: the backup knows of no erasure.
+    # The backup was made earlier, and knows of no erasure.
     Erasure.objects.all().delete()
     Company.objects.filter(pk=one.pk).update(
         name=f"{ONE} Ltd", active=True, erased_at=None, contact_email=f"{ONE}@example.com"

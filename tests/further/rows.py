@@ -1,4 +1,4 @@
-"""Loads the tables of statuses and of stated fields with more rows. The files stay as they are.
+"""Loads statuses, stated fields, jobs, measures and gauges with more. The files stay as they are.
 
 Their ids, names and keys are those that nobody wants, so that no real status meets them.
 """
@@ -47,10 +47,38 @@ FIELDS = """\
         in_events=True,
     ),
 """
+# What it must not do twice leaves a mark in the row.
+JOBS = """\
+@job(every=timedelta(minutes=1), limit_seconds=120, batch=2)
+def mark_samples() -> int:
+    from core.measures import catalogue, counting
+    from tickets.models import Ticket
+
+    found = Ticket.objects.filter(carrier_name="").values("pk")[:2]
+    marked = Ticket.objects.filter(pk__in=list(found.values_list("pk", flat=True)))
+    count = marked.update(carrier_name="sample")
+    counting.count(catalogue.SAMPLES, "marked", by=count)
+    return count
+
+
+"""
+MEASURES = """
+SAMPLES = CountMeasure("samples", "Tickets that were marked", ("how",))
+"""
+GAUGES = """
+@gauges
+def of_samples(now: datetime) -> Gauges:
+    found = Ticket.objects.filter(carrier_name="sample").count()
+    yield gauge("samples_open", "Tickets that are marked", found)
+
+"""
 # By module: what goes before which text of it.
 ROWS = {
     "tickets.statuses": (STATUSES, "    CLAIM_IN_REVIEW = "),
     "tickets.stated_fields": (FIELDS, ")\nSTATED_TEXTS = "),
+    "tickets.jobs": (JOBS, "@job(every=timedelta(minutes=5), limit_seconds=120)\ndef check_loads"),
+    "core.measures.catalogue": (MEASURES, "\nALL: "),
+    "tickets.gauges": (GAUGES, "\n@gauges\ndef of_tickets"),
 }
 
 

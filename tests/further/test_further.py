@@ -1,5 +1,5 @@
 """A further status is a row of `tickets/statuses.py`, a field that companies state one of
-`tickets/stated_fields.py`: everything else follows.
+`tickets/stated_fields.py`, a job or a gauge a function, a count a line: everything else follows.
 
 What follows is in the checks. They run in a process of their own, whose tables have the rows of
 rows.py.
@@ -15,13 +15,18 @@ import pytest
 from tickets.statuses import Status
 
 ROOT = Path(__file__).resolve().parents[2]
-CHECKS = ["tests/further/status_checks.py", "tests/further/field_checks.py"]
+CHECKS = [
+    "tests/further/status_checks.py",
+    "tests/further/field_checks.py",
+    "tests/further/job_checks.py",
+]
 SETTINGS = "tests.further.settings"
 TIMEOUT_SECONDS = 300
 WHAT_TO_DO = f"""
 Tables with the rows of tests/further/rows.py fail these checks: code or a check asks for certain
-statuses or fields and not for what their rows say. Ask for a set of tickets/statuses.py, such as
-WAITING_FOR_COMPANY, or go through STATED_FIELDS instead. To run some of them by themselves:
+statuses, fields, jobs or metrics and not for what their rows say. Ask for a set of
+tickets/statuses.py, such as WAITING_FOR_COMPANY, or go through STATED_FIELDS, all_jobs(),
+catalogue.ALL or read_gauges() instead. To run some of them by themselves:
 ./dev test {" ".join(CHECKS)} --ds={SETTINGS} -k NAME
 """
 

@@ -20,9 +20,9 @@ from rest_framework.test import APIClient
 
 from companies import services
 from companies.api import bundles
-from companies.api.kept import forget_kept_answers
 from companies.models import Company, KeptBundle, PlatformToken
 from config.door import credentials
+from core import retention
 from deliveries.models import Delivery
 from shipments.api import feed_views
 from shipments.feed import bundles as recording_bundles
@@ -291,7 +291,7 @@ def test_forgets_a_key_after_a_day(company: Company, post: Post) -> None:
 
     assert post(text(shipment(6, company.pk)), Idempotency_Key="a").json() == told(1, 1)
     KeptBundle.objects.update(created_at=timezone.now() - timedelta(hours=25))
-    assert forget_kept_answers() == 1
+    assert retention.forget_old(retention.Sweep()).rows["answers"] == 1
 
 
 def test_while_the_first_is_running_the_second_waits(company: Company, post: Post) -> None:

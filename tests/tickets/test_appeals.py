@@ -80,7 +80,7 @@ def test_keeps_the_status_and_stands_in_the_conversation(api: APIClient, ticket:
     assert row["appeal"] == {
         "state": "pending",
         "comment": "Look again.",
-        "created_at": row["updated_at"],
+        "created_at": f"{Appeal.objects.get().created_at:%Y-%m-%d %H:%M:%S}",
         "decided_at": None,
         "reason": None,
     }

@@ -97,6 +97,7 @@ def test_an_address_shows_a_picture_saves_a_pdf_and_runs_nothing(
         assert answer["X-Content-Type-Options"] == "nosniff"
         assert answer["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
         assert "no-store" in answer["Cache-Control"]
+        assert answer["Referrer-Policy"] == "no-referrer"
 
 
 @pytest.mark.usefixtures("trusted")

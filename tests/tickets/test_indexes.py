@@ -1,6 +1,7 @@
 """The indexes over open tickets: small, used, and not rebuilt for a further open status."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from desk.reports.counting import DIMENSIONS, Narrowed
 from desk.reports.figures import days_up_to_today
 from desk.reports.measures import OF_OPEN
 from tests import builders as build
+from tests.plans import offer_only
 from tickets.models import Agent, Appeal, Ticket
 from tickets.statuses import OPEN, TERMINAL, Status
 
@@ -170,6 +172,25 @@ def test_assignment_and_figures_read_only_open_tickets() -> None:
     assert read_for(waiting) == {"ticket_unassigned"}
     assert read_for(loads) == set()
     assert read(asked.captured_queries[0]["sql"]) <= OVER_OPEN
+
+
+def test_what_waits_for_its_company_costs_nothing_where_agents_are_found(
+    company: Company,
+) -> None:
+    """Nobody has these either, and there is no bound to how many."""
+    waiting = [build.ticket(company, status=Status.INCOMPLETE) for _ in range(50)]
+    Ticket.objects.filter(pk__in=[one.pk for one in waiting[:2]]).update(company_spoke_last=True)
+    offer_only("ticket_unassigned")
+    sql, params = Ticket.objects.waiting().values("pk").query.sql_with_params()
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", params)
+        (answer,) = cursor.fetchone()
+
+    plan = json.dumps(answer)
+    assert re.findall(r'"Actual Rows": (\d+)', plan)[0] == "2"
+    assert set(re.findall(r'"Rows Removed by [a-zA-Z ]+": (\d+)', plan)) <= {"0"}
+    assert "SubPlan" not in plan
 
 
 def test_open_means_the_same_to_python_and_to_the_database(company: Company) -> None:

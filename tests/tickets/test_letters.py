@@ -14,7 +14,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
-from core import mailing
+from core.mailing import outbox
 from core.models import Mail
 from shipments.models import Shipment
 from tests import builders as build
@@ -126,7 +126,7 @@ def test_one_email_says_what_happened_in_the_company_s_language(
     assert FOOTER[language] in said
     assert "For agents only." not in said
     assert max(map(len, letter.text.splitlines())) <= 100
-    assert mailing.send_due() == 1
+    assert outbox.send_due() == 1
 
 
 def test_a_company_without_a_language_gets_that_of_the_deployment(
@@ -277,7 +277,7 @@ def test_what_others_wrote_is_quoted_line_by_line_and_obeyed_by_nobody(
         "> rm -rf",
     ]
     assert not re.search("^(Subject|Bcc|curl|rm)", letter.text, re.MULTILINE)
-    assert mailing.send_due() == 1
+    assert outbox.send_due() == 1
     (sent,) = mail.outbox
     assert sent.message()["Subject"] == letter.subject
     assert sent.message()["Bcc"] is None
@@ -288,9 +288,9 @@ def test_an_address_that_is_no_address_gets_nothing_and_stops_nobody(
 ) -> None:
     Company.objects.update(contact_email="dev@acme.example\nBcc: all@acme.example")
     incomplete(ticket, eve)
-    mailing.keep_mail("ops@birch.example", "Letter", "Text")
+    outbox.keep_mail("ops@birch.example", "Letter", "Text")
 
-    assert mailing.send_due() == 1
+    assert outbox.send_due() == 1
 
     assert [letter.to for letter in mail.outbox] == [["ops@birch.example"]]
 

@@ -16,6 +16,7 @@ def test_this_version_is_among_them() -> None:
     assert life.DUMPS / f"{settings.VERSION}.json.gz" in RELEASED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", RELEASED, ids=lambda file: file.name.removesuffix(".json.gz"))
 def test_it_is_migrated_and_used(rows_to_keep: None, file: Path) -> None:
     """Until a version is released its migrations may change, and its rows be written anew."""

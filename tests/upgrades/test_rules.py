@@ -1,4 +1,4 @@
-"""No migration after the squash disturbs the version before, which works on while it runs."""
+"""No migration disturbs the version before, which works on while it runs."""
 
 from typing import Any
 

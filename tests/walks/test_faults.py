@@ -30,6 +30,7 @@ def test_a_killed_worker_loses_nothing(service: Service, acme: Company, receiver
     assert outcome["out_of_order"] == 0
 
 
+@pytest.mark.slow
 def test_each_kill_hits_deliveries_in_flight_and_loses_nothing(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
@@ -40,6 +41,7 @@ def test_each_kill_hits_deliveries_in_flight_and_loses_nothing(
     assert 0 < outcome["repeats"] <= outcome["repeats_at_most"]
 
 
+@pytest.mark.slow
 def test_a_receiver_that_kills_the_worker_is_paused_and_harms_no_other(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
@@ -69,6 +71,7 @@ def test_a_silent_broker_stops_no_delivery(
     assert outcome["lost"] == outcome["repeats"] == outcome["out_of_order"] == 0
 
 
+@pytest.mark.slow
 def test_a_broker_that_forgets_loses_nothing(
     service: Service, acme: Company, receiver: Receiver, broker: Valkey
 ) -> None:
@@ -83,6 +86,7 @@ def test_a_broker_that_forgets_loses_nothing(
     assert outcome["lost"] == outcome["repeats"] == outcome["out_of_order"] == 0
 
 
+@pytest.mark.slow
 def test_a_database_that_drops_everybody_loses_nothing(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
@@ -107,6 +111,7 @@ def terminate_everybody() -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_storm_of_kills_loses_and_reorders_nothing(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:

@@ -15,6 +15,7 @@ from tools.faults.service import Service
 from webhooks import services
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_others_are_answered_and_sent_to_under_attack(
     service: Service, acme: Company, receiver: Receiver

@@ -24,6 +24,7 @@ def test_each_has_its_page() -> None:
     assert len(INCIDENTS) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_leaked_token_is_mended_by_what_its_page_says(
     service: Service, acme: Company, tmp_path: Path

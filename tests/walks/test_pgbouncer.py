@@ -74,6 +74,7 @@ def bouncer(tmp_path: Path) -> Iterator[str]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_everything_works_behind_pgbouncer(
     service: Service, acme: Company, receiver: Receiver, bouncer: str

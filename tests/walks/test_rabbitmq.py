@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 import requests
+from celery import current_app
 
 from companies.models import Company
 from companies.services import issue_token
+from config import health
 from deliveries.engine.loop import LINGER_SECONDS
 from deliveries.engine.standing_by import IDLE_SECONDS
 from deliveries.monitoring import backlog
@@ -43,6 +45,7 @@ JOB_SECONDS = 20.0
 SOON_SECONDS = 20.0
 # A request whose broker is away tries twice to connect, half a second each.
 ANSWER_SECONDS = 5.0
+GONE_SECONDS = 60.0
 BACKLOG = 40
 STARTS_ONE = """
 import time
@@ -114,6 +117,7 @@ class Caller:
         return ledger.summary(self.receiver.log, events, self.webhook.secret)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_rabbitmq_rings_and_is_not_missed(
     service: Service, acme: Company, receiver: Receiver, rabbit: RabbitMQ
@@ -145,6 +149,21 @@ def test_rabbitmq_rings_and_is_not_missed(
     assert caller.is_rung_for()
     outcome = caller.summary()
     assert (outcome["lost"], outcome["out_of_order"], outcome["dishonest_repeats"]) == (0, 0, 0)
+
+
+def test_probes_while_an_alarm_is_on_leave_no_connection(
+    rabbit: RabbitMQ, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RabbitMQ reads nothing of a blocked connection, not even that it was closed."""
+    monkeypatch.setattr(current_app.conf, "broker_url", rabbit.url)
+
+    with alarm(rabbit):
+        for _ in range(5):
+            with pytest.raises(RuntimeError, match=ALARM):
+                health.broker()
+        until(lambda: rabbit.control("list_connections", "pid") == "", GONE_SECONDS)
+
+    assert health.broker() == "takes what is written"
 
 
 def kill_worker(caller: Caller) -> None:

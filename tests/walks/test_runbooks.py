@@ -124,6 +124,7 @@ def is_expected(failure: str, output: str) -> bool:
     return any(pattern in failure for pattern in MAY_BE_EMPTY)
 
 
+@pytest.mark.slow
 def test_every_block_runs_on_a_live_service(
     service: Service, acme: Company, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ def test_another_worker_takes_over_from_a_frozen_one(
     taken_over(outcome)
 
 
+@pytest.mark.slow
 def test_another_worker_takes_over_from_one_that_is_cut_off(
     proxy: Proxy, service: Service, acme: Company, receiver: Receiver
 ) -> None:
@@ -78,6 +79,7 @@ def test_while_the_database_is_silent_the_api_says_so_and_no_receiver_is_blamed(
     assert_nobody_was_blamed(outcome)
 
 
+@pytest.mark.slow
 def test_a_lock_on_the_attempts_is_no_failure_of_a_receiver(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:
@@ -101,6 +103,7 @@ def assert_nobody_was_blamed(outcome: dict[str, Any]) -> None:
     assert outcome["repeats"] <= outcome["repeats_at_most"]
 
 
+@pytest.mark.slow
 def test_a_broker_that_refuses_everything_stops_no_delivery(
     service: Service, acme: Company, receiver: Receiver, broker: Valkey
 ) -> None:

@@ -48,6 +48,7 @@ def test_sweeps_go_on_without_a_broker(service: Service, cancelled: None) -> Non
     assert not Delivery.objects.open().exists()
 
 
+@pytest.mark.slow
 def test_jobs_go_on_where_a_scheduler_is_killed(service: Service) -> None:
     service.start("worker", "first")
     until(lambda: done("sweep"))
@@ -81,6 +82,7 @@ def kept_processes(service: Service, worker: str) -> list[int]:
     return kept
 
 
+@pytest.mark.slow
 def test_the_doorbell_is_heard_while_every_process_of_the_pool_waits(service: Service) -> None:
     # Keeps schedulers from running it for minutes.
     jobs.pause_failing()

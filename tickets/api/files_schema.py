@@ -1,5 +1,7 @@
 """How the endpoints of files are described (GET /schema)."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_view
 
 from companies.api.uploads import FileBody, FileFormShape
@@ -55,22 +57,22 @@ OF_TICKET = {
 }
 FULL = {"too_many_files": f"{MOST_UNATTACHED} files wait to be attached. Attach some first."}
 
+ADDED: Any = {
+    "tag": TAG,
+    "about": ABOUT,
+    "body": BODIES,
+    "sends": {"photo": SENT},
+    "answer": FileCreated,
+    "shows": {"success": True, "data": CREATED},
+    "idempotent": True,
+}
+
 ticket_files = extend_schema_view(
     post=operation(
         "addFile",
         "Add a file to an open ticket.",
-        tag=TAG,
-        about=ABOUT,
-        body=BODIES,
-        sends={"photo": SENT},
-        answer=FileCreated,
-        shows={"success": True, "data": CREATED},
-        errors={
-            404: None,
-            **REFUSED,
-            422: {**OF_FILE, **OF_TICKET},
-        },
-        idempotent=True,
+        errors={404: None, **REFUSED, 422: {**OF_FILE, **OF_TICKET}},
+        **ADDED,
     )
 )
 
@@ -78,14 +80,8 @@ upload_evidence = extend_schema_view(
     post=operation(
         "uploadEvidence",
         "Upload a file that you attach to a ticket within a day.",
-        tag=TAG,
-        about=ABOUT,
-        body=BODIES,
-        sends={"photo": SENT},
-        answer=FileCreated,
-        shows={"success": True, "data": CREATED},
         errors={**REFUSED, 422: {**OF_FILE, **FULL}},
-        idempotent=True,
+        **ADDED,
     )
 )
 

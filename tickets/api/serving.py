@@ -69,5 +69,6 @@ def harmless_content(content: bytes, media_type: str, name: str, *, inline: bool
             "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "private, no-store",
+            "Referrer-Policy": "no-referrer",
         },
     )

@@ -180,11 +180,8 @@ def take_back(rows: FailingRows) -> int:
         nonlocal assigned
         assigned += sum(map(take_one_back, ticket_ids))
 
-    # What failed before comes last, so that it keeps no other.
-    failed = {int(key) for _, key in rows.known}
-    ids = sorted(left_behind().values_list("pk", flat=True), key=lambda pk: (pk in failed, pk))
-    for ticket_id in ids[:MOST_AT_ONCE]:
-        rows.do("ticket", [ticket_id], take)
+    for ticket in rows.first(left_behind().only("pk"), MOST_AT_ONCE):
+        rows.do("ticket", [ticket.pk], take)
     return assigned
 
 

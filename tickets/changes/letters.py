@@ -10,7 +10,7 @@ import unicodedata
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from core import mailing
+from core.mailing import outbox
 from core.values.texts import legible, show_controls
 from core.values.zones import moment_text
 from shipments.models import Shipment
@@ -74,7 +74,7 @@ def keep(ticket: Ticket, subject: str, *parts: str) -> None:
     )
     signature = folded(footer % {"company": plain(ticket.company.name)})
     text = "\n\n".join([*filter(None, parts), "-- \n" + signature]) + "\n"
-    mailing.keep_mail(ticket.company.contact_email, subject, text)
+    outbox.keep_mail(ticket.company.contact_email, subject, text)
 
 
 def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:

@@ -95,9 +95,9 @@ def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True)
         created_at=now,
     )
     if public:
-        ticket.updated_at = now
-        due = [] if actor.by == By.COMPANY else due_dates.update_after_answer(ticket, now)
-        ticket.save(update_fields=["updated_at", *due])
+        ticket.updated_at, ticket.company_spoke_last = now, actor.by == By.COMPANY
+        due = [] if ticket.company_spoke_last else due_dates.update_after_answer(ticket, now)
+        ticket.save(update_fields=["updated_at", "company_spoke_last", *due])
         news.note_news(ticket, actor, TicketChange.REPLIED, comment=comment)
     else:
         mentions.record_mentions(ticket, comment, actor)

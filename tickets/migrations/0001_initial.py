@@ -307,6 +307,10 @@ class Migration(migrations.Migration):
                 ("escalated_due_at", models.DateTimeField(editable=False, null=True)),
                 ("filing_due_at", models.DateTimeField(editable=False, null=True)),
                 ("first_responded_at", models.DateTimeField(editable=False, null=True)),
+                (
+                    "company_spoke_last",
+                    models.BooleanField(db_default=False, default=False, editable=False),
+                ),
                 ("decided_at", models.DateTimeField(editable=False, null=True)),
                 (
                     "reason_code",
@@ -1802,8 +1806,7 @@ class Migration(migrations.Migration):
                 condition=models.Q(
                     ("agent", None), models.Q(("status__in", [2, 3]), _negated=True)
                 ),
-                fields=["id"],
-                include=("status",),
+                fields=["status", "company_spoke_last", "id"],
                 name="ticket_unassigned",
             ),
         ),
@@ -1812,7 +1815,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 condition=models.Q(("status__in", [2, 3]), _negated=True),
                 fields=["agent", "due_at", "id"],
-                include=("status",),
+                include=("status", "company_spoke_last"),
                 name="ticket_agent_due",
             ),
         ),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.data.reading_order import ReadingOrder
 from tickets.local_time import check_zone, instant, time_there, weekday_there
-from tickets.models.clocks import WEEKDAYS, weekday_hours
+from tickets.models.clocks import WeekdayHours
 from tickets.models.tickets import Ticket, TicketQuerySet
 from tickets.models.types import TicketType
 from tickets.statuses import RUNNING
@@ -142,29 +142,22 @@ class LoadChange(models.Model):
         return f"{self.change:+} of agent {self.agent_id}"
 
 
-class Shift(models.Model):
+class Shift(WeekdayHours):
     """Hours of a weekday in which an agent is at work. Who has none is always at work."""
 
     agent = models.ForeignKey(
         Agent, on_delete=models.CASCADE, related_name="shifts", verbose_name=_("agent")
     )
-    weekday = models.PositiveSmallIntegerField(_("weekday"), choices=WEEKDAYS)
-    starts = models.TimeField(_("starts"))
-    ends = models.TimeField(_("ends"), help_text=_("00:00 means the end of the day."))
 
-    class Meta:
+    class Meta(WeekdayHours.Meta):
         verbose_name = _("shift")
         verbose_name_plural = _("shifts")
-        ordering = ["weekday", "starts"]
         constraints = [
             models.CheckConstraint(
                 condition=Q(ends__gt=models.F("starts")) | Q(ends=time(0)),
                 name="shift_ends_later",
             ),
         ]
-
-    def __str__(self) -> str:
-        return weekday_hours(self.get_weekday_display(), self.starts, self.ends)
 
     def clean(self) -> None:
         if self.starts and self.ends and self.ends != time(0) and self.ends <= self.starts:

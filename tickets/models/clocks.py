@@ -1,7 +1,5 @@
 """When an answer is due: calendars, targets, and the days on which claims die."""
 
-from datetime import time
-
 from django.db import models
 from django.db.models import Q
 from django.utils.dates import WEEKDAYS as DAYS
@@ -16,10 +14,24 @@ from tickets.models.types import TicketType
 WEEKDAYS = list(DAYS.items())
 
 
-def weekday_hours(weekday: str, starts: time, ends: time) -> str:
-    """One interval as people read it."""
-    hours = {"day": weekday, "start": f"{starts:%H:%M}", "end": f"{ends:%H:%M}"}
-    return gettext("%(day)s %(start)s to %(end)s") % hours
+class WeekdayHours(models.Model):
+    """One interval of a weekday."""
+
+    weekday = models.PositiveSmallIntegerField(_("weekday"), choices=WEEKDAYS)
+    starts = models.TimeField(_("starts"))
+    ends = models.TimeField(_("ends"), help_text=_("00:00 means the end of the day."))
+
+    class Meta:
+        abstract = True
+        ordering = ["weekday", "starts"]
+
+    def __str__(self) -> str:
+        hours = {
+            "day": self.get_weekday_display(),
+            "start": f"{self.starts:%H:%M}",
+            "end": f"{self.ends:%H:%M}",
+        }
+        return gettext("%(day)s %(start)s to %(end)s") % hours
 
 
 class Calendar(models.Model):
@@ -39,23 +51,16 @@ class Calendar(models.Model):
         return pgettext("calendar", self.name)
 
 
-class WorkingHours(models.Model):
+class WorkingHours(WeekdayHours):
     """One interval of a weekday; a lunch break is the gap between two."""
 
     calendar = models.ForeignKey(
         Calendar, on_delete=models.CASCADE, related_name="hours", verbose_name=_("calendar")
     )
-    weekday = models.PositiveSmallIntegerField(_("weekday"), choices=WEEKDAYS)
-    starts = models.TimeField(_("starts"))
-    ends = models.TimeField(_("ends"), help_text=_("00:00 means the end of the day."))
 
-    class Meta:
+    class Meta(WeekdayHours.Meta):
         verbose_name = _("working hours")
         verbose_name_plural = _("working hours")
-        ordering = ["weekday", "starts"]
-
-    def __str__(self) -> str:
-        return weekday_hours(self.get_weekday_display(), self.starts, self.ends)
 
 
 class Holiday(models.Model):

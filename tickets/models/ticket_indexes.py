@@ -47,15 +47,14 @@ TICKET_INDEXES = [
         name="ticket_shipment",
     ),
     models.Index(
-        fields=["id"],
-        include=["status"],
+        fields=["status", "company_spoke_last", "id"],
         condition=Q(agent=None) & NOT_DECIDED,
         name="ticket_unassigned",
     ),
     # The desk's queues, of open tickets: small, however many are decided.
     models.Index(
         fields=["agent", "due_at", "id"],
-        include=["status"],
+        include=["status", "company_spoke_last"],
         condition=NOT_DECIDED,
         name="ticket_agent_due",
     ),

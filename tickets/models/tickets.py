@@ -1,7 +1,6 @@
-from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import F, Q
 from django.db.models.expressions import Combinable
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -13,7 +12,7 @@ from tickets.models.carriers import spellings_of
 from tickets.models.ticket_indexes import NOT_DECIDED, TICKET_INDEXES
 from tickets.models.types import TicketType
 from tickets.money import PLACES, Amounts
-from tickets.statuses import BLOCKING, CLAIMS, RUNNING, WAITING_FOR_COMPANY, By, Status
+from tickets.statuses import BLOCKING, CLAIMS, OPEN, RUNNING, WAITING_FOR_COMPANY, Status
 
 
 class TicketQuerySet(models.QuerySet["Ticket"]):
@@ -28,13 +27,12 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         return self.filter(status__in=WAITING_FOR_COMPANY)
 
     def needing_agent(self) -> "TicketQuerySet":
-        """Open ones, without those that wait for a company that has not replied."""
-        replies = apps.get_model("tickets", "Comment").objects.filter(
-            ticket=OuterRef("pk"), public=True
-        )
-        last = Subquery(replies.order_by("-pk").values("by")[:1])
-        replied = Q(last_by=By.COMPANY)
-        return self.open().alias(last_by=last).filter(~Q(status__in=WAITING_FOR_COMPANY) | replied)
+        """Open ones, without those that wait for a company that has not replied.
+
+        What a status needs is named, and not what it must not be: so the index is asked for ranges.
+        """
+        replied = Q(status__in=WAITING_FOR_COMPANY, company_spoke_last=True)
+        return self.open().filter(Q(status__in=OPEN - WAITING_FOR_COMPANY) | replied)
 
     def claims(self) -> "TicketQuerySet":
         """Those with which a company asks for a claim."""
@@ -140,6 +138,8 @@ class Ticket(models.Model):
     # The day on which the carrier stops taking the claim.
     filing_due_at = models.DateTimeField(null=True, editable=False)
     first_responded_at = models.DateTimeField(null=True, editable=False)
+    # Whether the last public comment is the company's.
+    company_spoke_last = models.BooleanField(default=False, db_default=False, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
     # Null also where no user decided: an automation, or the company in the test environment. A
     # trigger writes it from the history.

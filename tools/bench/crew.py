@@ -27,7 +27,7 @@ class Crew:
         self.rig.service.start("worker", name, self.through)
 
     def settle(self) -> None:
-        """Wait until all engine loops are alive, and as many in each worker."""
+        """Wait until each worker has an engine loop, and as many as the others."""
         until(lambda: are_even(len(WORKERS), settings.DELIVERY_LOOPS), "not all loops came up")
 
     def kill(self, name: str) -> None:
@@ -78,8 +78,8 @@ def crew(rig: Rig, through: Sequence[str] = ()) -> Iterator[Crew]:
 
 
 def are_even(workers: int, loops: int) -> bool:
-    """Return whether all loops are alive, and no worker has two more than another."""
+    """Return whether workers have loops, and none has two more than another."""
     running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
     teams = Counter(running.values_list("worker", flat=True))
     fewest = min(teams.values()) if len(teams) == min(workers, loops) else 0
-    return teams.total() >= loops and max(teams.values()) <= fewest + 1
+    return fewest > 0 and max(teams.values()) <= fewest + 1

@@ -36,8 +36,9 @@ usage: ./dev COMMAND
   run                    the whole service on this machine, with a demo company: PostgreSQL,
                          Valkey, web, worker, and a page that shows the webhooks it sends
   test [ARGUMENT ...]    the tests, on throwaway servers; arguments go to pytest, without any
-                         the whole suite runs on several processes; --whole also runs
-                         what takes minutes, and fails on a skip;
+                         all that take no minutes run on several processes; --slow runs
+                         the slow ones, as .ci/run does too; --whole runs every test, and
+                         fails on a skip;
                          --postgresql FOLDER runs them on the PostgreSQL whose programs lie there
   manage COMMAND ...     a management command on the data of `run`, whether it is up or not;
                          ./dev manage help lists them

@@ -29,7 +29,7 @@ def test(arguments: list[str]) -> int:
         if os.environ.get("DATABASE_URL"):
             raise UsageError(f"{POSTGRESQL} starts a server of its own: unset DATABASE_URL")
         use_programs(folder)
-    everything = not arguments or arguments == ["--whole"]
+    everything = arguments in WHOLE_SUITES
     if everything or not Path.cwd().is_relative_to(ROOT):
         os.chdir(ROOT)
     ways = in_parallel() if everything else []
@@ -68,7 +68,7 @@ def taken_out(option: str, arguments: list[str]) -> tuple[str | None, list[str]]
 
 
 def in_parallel() -> list[str]:
-    """The whole suite, on several processes, each with a database of its own.
+    """A whole suite, on several processes, each with a database of its own.
 
     Two more than there are processors, because the slowest tests mostly wait for other programs.
     Those come first, and are handed out one by one: a share for each process would give all of
@@ -98,6 +98,8 @@ def run_linter(name: str, *arguments: str) -> int:
 SLOWEST = ("--durations=40", "--durations-min=2")
 # More would only wait for the one database server they share.
 MOST_PROCESSES = 4
+# What names no file: these run on several processes.
+WHOLE_SUITES = ([], ["--slow"], ["--whole"])
 POSTGRESQL = "--postgresql"
 LINT = (
     ("ruff", "check", "."),

@@ -1,6 +1,7 @@
 """A pytest plugin: the run's end says what was skipped and why, and `--whole` lets nothing skip.
 
-Tests marked `whole` run only there: they take minutes.
+Tests marked `whole` run only there: together they take many minutes. Those marked `slow` run there
+and with `--slow`, which runs nothing else.
 """
 
 from collections import Counter
@@ -27,19 +28,33 @@ NO_REGISTRY_SAYS = (
 # Reasons that `--whole` accepts: what no package of Debian brings.
 UNOBTAINABLE = frozenset({NO_REGISTRY})
 ONLY_WHOLE = "takes minutes: ./dev test --whole"
+ONLY_SLOW = "slow: ./dev test --slow"
+# The options that run the tests with a mark, and what is said where none of them is given.
+MARKS = {"whole": (("--whole",), ONLY_WHOLE), "slow": (("--slow", "--whole"), ONLY_SLOW)}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--whole", action="store_true", help="fail when a test is skipped")
+    parser.addoption("--whole", action="store_true", help="run all, and fail on a skip")
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow and no others")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", f"whole: {ONLY_WHOLE}")
+    for mark, (_, why) in MARKS.items():
+        config.addinivalue_line("markers", f"{mark}: {why}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--slow"):
+        return
+    others = [item for item in items if not item.get_closest_marker("slow")]
+    items[:] = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=others)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("whole") and not item.config.getoption("--whole"):
-        pytest.skip(ONLY_WHOLE)
+    for mark, (options, why) in MARKS.items():
+        if item.get_closest_marker(mark) and not any(map(item.config.getoption, options)):
+            pytest.skip(why)
 
 
 def reasons(config: pytest.Config) -> Counter[str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.db.models import QuerySet
+
 from deliveries.models import Delivery, Loop, TakenLane
 from tools.faults.ledger import Event, event_in
 from tools.faults.processes import group_of
@@ -12,12 +14,16 @@ def claimed(loops: Sequence[Loop] | None = None) -> set[Event]:
     """The events whose deliveries are claimed: by these loops, or by any that is not lost."""
     if loops is None:
         loops = list(Loop.objects.filter(lost=False))
-    bodies = (
-        Delivery.objects.open()
-        .filter(claimed_by__in=[loop.pk for loop in loops])
-        .values_list("event__body", flat=True)
-    )
-    return {event_in(bytes(body)) for body in bodies}
+    return events_of(Delivery.objects.open().filter(claimed_by__in=[loop.pk for loop in loops]))
+
+
+def are_recorded(events: set[Event]) -> bool:
+    """Whether none of the events has a delivery that is still open."""
+    return events.isdisjoint(events_of(Delivery.objects.open()))
+
+
+def events_of(deliveries: QuerySet[Delivery]) -> set[Event]:
+    return {event_in(bytes(body)) for body in deliveries.values_list("event__body", flat=True)}
 
 
 def loops_of(service: Service, name: str) -> list[Loop]:

@@ -71,13 +71,15 @@ class RabbitMQ(Server):
             return link.recv(64).startswith(START)
         return False
 
-    def control(self, *arguments: str) -> None:
-        """Run rabbitmqctl; raises CalledProcessError."""
-        subprocess.run(
+    def control(self, *arguments: str) -> str:
+        """Run rabbitmqctl and return what it prints; raises CalledProcessError."""
+        ran = subprocess.run(
             [PROGRAMS / "rabbitmqctl", "--quiet", *arguments],
             env=self.environment,
             cwd=self.environment["HOME"],
             check=True,
             capture_output=True,
+            text=True,
             **as_account(self.place.account),
         )
+        return ran.stdout

@@ -6,8 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from companies.commands import OperatorCommand, Said
 from config import first_env_file
-from config.examining import PATIENCE_SECONDS, all_checks
 from core.data import database
+from core.health.examining import PATIENCE_SECONDS
 from core.watch import doctor
 from core.watch.doctor import Finding, Grade
 
@@ -93,7 +93,7 @@ def initial(options: dict[str, Any]) -> Said:
 
 def chosen_checks(only: list[str]) -> list[doctor.Check]:
     """Those of these names, or all. Raises CommandError for a name that none has."""
-    checks = all_checks()
+    checks = doctor.all_checks()
     names = {check.name for check in checks}
     if unknown := sorted(set(only) - names):
         raise CommandError(

@@ -1,13 +1,10 @@
 """The way to the provider, the way back, and the way out there, once there is one."""
 
 import logging
-from typing import Any
 
 from django.conf import settings
-from django.contrib import admin
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
@@ -15,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from core.values.times import whole_seconds
+from desk.common.pages import draw
 from desk.people.gate import SECOND_FACTOR_GIVEN
 from desk.people.sign_on import attempts, identities, provider
 
@@ -46,6 +44,8 @@ def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
 def back_page(request: HttpRequest) -> HttpResponse:
     response = answer_back(request)
     attempts.drop_attempt(response)
+    # Its address has the provider's code.
+    response["Referrer-Policy"] = "no-referrer"
     return response
 
 
@@ -121,11 +121,12 @@ def away(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def problem(request: HttpRequest, text: str, *, status: int = 403) -> HttpResponse:
-    context: dict[str, Any] = {
-        **admin.site.each_context(request),
-        "title": gettext("Sign in"),
-        "text": text,
-        "password_too": not settings.OIDC_ONLY,
-    }
-    page = TemplateResponse(request, "admin/sign_on/problem.html", context, status=status)
+    page = draw(
+        request,
+        "admin/sign_on/problem.html",
+        gettext("Sign in"),
+        status=status,
+        text=text,
+        password_too=not settings.OIDC_ONLY,
+    )
     return page.render()

@@ -1,0 +1,42 @@
+"""What a process knows for a time, in its memory."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class Recent(Generic[V]):
+    """Values by a key, each for some seconds; of more than `most` the oldest is forgotten first.
+
+    Threads may write and read at the same time.
+    """
+
+    def __init__(self, most: int, clock: Callable[[], float] = monotonic) -> None:
+        self.most, self.clock = most, clock
+        self.lock = Lock()
+        self.entries: OrderedDict[str, tuple[V, float]] = OrderedDict()
+
+    def keep(self, key: str, value: V, seconds: float) -> None:
+        with self.lock:
+            self.entries[key] = (value, self.clock() + seconds)
+            self.entries.move_to_end(key)
+            while len(self.entries) > self.most:
+                self.entries.popitem(last=False)
+
+    def find(self, key: str) -> V | None:
+        found = self.entries.get(key)
+        return found[0] if found and found[1] > self.clock() else None
+
+    def forget(self, key: str) -> None:
+        with self.lock:
+            self.entries.pop(key, None)
+
+    def known(self) -> dict[str, V]:
+        """All that is still known."""
+        return {
+            key: one for key, (one, until) in list(self.entries.items()) if until > self.clock()
+        }

@@ -1,0 +1,1 @@
+"""Emails: the rows in which they wait, and what sends them."""

@@ -1,0 +1,70 @@
+"""Gauges of GET /metrics: what is so at this moment, by a bounded number of statements.
+
+An app registers its own in its module `gauges`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from functools import cache
+
+from django.db import ProgrammingError
+from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
+from prometheus_client.metrics_core import GaugeMetricFamily
+
+from core.data.database_words import is_of_another_version
+
+PREFIX = "parceldesk_"
+
+Gauges = Iterator[GaugeMetricFamily]
+Read = Callable[[datetime], Gauges]
+
+registered: list[Read] = []
+
+
+def gauges(read: Read) -> Read:
+    """Decorate a function that reads some gauges, as of a time."""
+    registered.append(read)
+    return read
+
+
+@cache
+def load_gauges() -> None:
+    """Have the modules `gauges` of all apps register theirs."""
+    autodiscover_modules("gauges")
+
+
+def read_gauges() -> Gauges:
+    """Raises OperationalError and InterfaceError where the database is away.
+
+    Before `migrate` those are left out whose tables are not there yet, and `schema_ok` says so.
+    """
+    load_gauges()
+    now, schema_ok = timezone.now(), True
+    for read in registered:
+        try:
+            families = list(read(now))
+        except ProgrammingError as error:
+            if not is_of_another_version(error):
+                raise
+            schema_ok = False
+        else:
+            yield from families
+    yield gauge("schema_ok", "1 while every table that is asked for is there", schema_ok)
+
+
+def gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(PREFIX + name, text, value)
+
+
+def gauge_by(label: str, name: str, text: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    """One value for each value of a label."""
+    family = GaugeMetricFamily(PREFIX + name, text, labels=[label])
+    for which, value in values.items():
+        family.add_metric([which], value)
+    return family
+
+
+def seconds_since(now: datetime, since: datetime | None) -> float:
+    """In seconds; 0 where there is no such time."""
+    return max(0.0, (now - since).total_seconds()) if since else 0.0

@@ -1,0 +1,168 @@
+"""Retention: of each kind of data, what is older than the settings keep it is forgotten.
+
+A job does this by itself, in bounded steps; the command `prune` does the same at once. An app
+registers its kinds in a module `retention`.
+Why: decision page retention-runs-by-itself.
+"""
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Model
+from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
+
+from core.data.old_rows import delete_oldest
+from core.jobs.failing_rows import NOBODY_S_FAULT, FailingRows
+from core.measures import catalogue, counting
+
+logger = logging.getLogger(__name__)
+
+# Of each kind in a run of the job; then whatever else waits in the queue has its turn.
+MOST_AT_ONCE = 100_000
+
+
+class WeeksInUse(RuntimeError):
+    """Old weeks are still there, as they were in use when they should have been dropped."""
+
+
+@dataclass
+class Sweep:
+    """One go at all kinds. `lines` says what went, `rows` how many of each kind."""
+
+    # None: by the settings. What the settings keep for ever stays in either case.
+    older_than: timedelta | None = None
+    dry_run: bool = False
+    most: float = math.inf
+    show: Callable[[str], None] = lambda text: None
+    lines: list[str] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+    # Partitions that were in use.
+    kept: list[str] = field(default_factory=list)
+    # Kinds that could not be forgotten, or not whole.
+    failed: dict[str, Exception] = field(default_factory=dict)
+    now: datetime = field(default_factory=timezone.now)
+
+    @property
+    def only_weeks(self) -> bool:
+        """Whole weeks go by the settings; to the day where an operator says how old."""
+        return self.older_than is None
+
+    @property
+    def may_have_more(self) -> bool:
+        """Return whether a kind has reached its most; whole weeks go at once, however large."""
+        kinds = all_kinds()
+        reached = (name for name, rows in self.rows.items() if rows >= self.most)
+        return any(not kinds[name].old_weeks for name in reached)
+
+    def by_setting(self) -> dict[str, int]:
+        """Rows that went of kinds that have a setting."""
+        kinds = all_kinds()
+        return {name: rows for name, rows in self.rows.items() if rows and not kinds[name].expires}
+
+    def note(self, kind: str, rows: int, what: str) -> None:
+        self.rows[kind] = self.rows.get(kind, 0) + rows
+        self.lines.append(f"{'would delete' if self.dry_run else 'deleted'} {rows} {what}")
+
+    def delete_log(self, kind: str, model: type[Model], time: str, before: datetime) -> None:
+        """Delete old rows of a model whose column `time` rises with the key."""
+        rows: Any = model._base_manager.all()
+        old = delete_oldest(
+            rows, time, before, dry_run=self.dry_run, show=self.show, most=self.most
+        )
+        self.note(kind, old, f"old rows of {model._meta.verbose_name_plural}")
+
+    def refuse_weeks_in_use(self) -> None:
+        """Raises WeeksInUse."""
+        if self.kept:
+            raise WeeksInUse(f"in use, and dropped by a later run: {', '.join(self.kept)}")
+
+
+Forget = Callable[[Sweep, datetime], None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of data. `forget` deletes what is older than a time.
+
+    Its setting in KEEP_DAYS has its name. What `expires` has none: it goes at its own end, and
+    `forget` is told the present time. What `is_evidence` goes by its setting alone: nobody means it
+    who has to free a disk. `old_weeks` returns the weeks that were over by a time, of a kind whose
+    whole weeks go at once.
+    """
+
+    name: str
+    forget: Forget
+    expires: bool = False
+    is_evidence: bool = False
+    old_weeks: Callable[[datetime], list[str]] | None = None
+
+    def before(self, sweep: Sweep) -> datetime | None:
+        """Return the time before which it goes, or None if it is kept for ever."""
+        if self.expires:
+            return sweep.now
+        days = settings.KEEP_DAYS[self.name]
+        if not days:
+            return None
+        if sweep.older_than is None or self.is_evidence:
+            return sweep.now - timedelta(days=days)
+        return sweep.now - sweep.older_than
+
+
+registered: dict[str, Kind] = {}
+
+
+def kind(name: str, **facts: Any) -> Callable[[Forget], Forget]:
+    """Make a function forget what is old of a kind; the parameters are those of Kind."""
+
+    def register(forget: Forget) -> Forget:
+        registered[name] = Kind(name, forget, **facts)
+        return forget
+
+    return register
+
+
+@cache
+def all_kinds() -> dict[str, Kind]:
+    """Return the kinds of all apps by their names: whole weeks first, which free the most."""
+    autodiscover_modules("retention")
+    order = sorted(registered.values(), key=lambda each: (each.expires, not each.old_weeks))
+    return {each.name: each for each in order}
+
+
+def forget_old(sweep: Sweep) -> Sweep:
+    """Forget what is old of every kind; returns the same sweep, with what went.
+
+    A kind that fails keeps no other.
+    """
+    for name, each in all_kinds().items():
+        before = each.before(sweep)
+        if before is not None:
+            try:
+                each.forget(sweep, before)
+            except NOBODY_S_FAULT:
+                raise
+            except Exception as error:
+                sweep.failed[name] = error
+    if not sweep.dry_run:
+        for name, rows in sweep.rows.items():
+            if rows:
+                counting.count(catalogue.ROWS_FORGOTTEN, name, by=rows)
+    return sweep
+
+
+def forget_some() -> Sweep:
+    """Forget what a run of the job may; kinds that fail are noted as failed rows."""
+    rows, sweep = FailingRows("forget_what_is_old"), forget_old(Sweep(most=MOST_AT_ONCE))
+    for name, error in sweep.failed.items():
+        rows.note("old", name, error)
+    rows.forget("old", [name for name in all_kinds() if name not in sweep.failed])
+    if went := sweep.by_setting():
+        logger.info("forgotten: %s", "; ".join(sweep.lines), extra={"rows": went})
+    return sweep

@@ -1,0 +1,78 @@
+"""Errors of ours, reported to the Sentry of SENTRY_DSN.
+
+Its package is one of requirements-tracing.txt: nothing else imports this module. What leaves the
+house is the line that was logged, the traceback and the request's id. No request, no headers, no
+bodies, no variables, and of an exception the first line: in those below it PostgreSQL shows rows.
+Why not Sentry's integrations of Django and Celery: decision page config-spans-are-our-own.
+"""
+
+import logging
+from functools import partial
+from typing import Any
+
+import sentry_sdk
+from django.conf import settings
+from sentry_sdk.integrations.dedupe import DedupeIntegration
+from sentry_sdk.integrations.excepthook import ExcepthookIntegration
+from sentry_sdk.integrations.logging import LoggingIntegration
+
+from core.watch import request_ids
+from core.watch.process_kinds import ProcessKind, at_process_end
+from core.watch.url_secrets import hide_secrets, shown_path
+
+# What of an event may leave. Whatever a later version of the package adds stays here.
+KEPT = (
+    "event_id",
+    "timestamp",
+    "platform",
+    "level",
+    "logger",
+    "logentry",
+    "exception",
+    "release",
+    "environment",
+    "server_name",
+    "sdk",
+)
+LONGEST_WORDS = 300
+
+
+def begin_reporting(**options: Any) -> None:
+    # Nothing of people unless asked for: send_default_pii is off where nobody sets it.
+    sentry_sdk.init(
+        dsn=settings.SENTRY_DSN,
+        release=f"{settings.PRODUCT}@{settings.VERSION}",
+        environment=settings.ENVIRONMENT,
+        include_local_variables=False,
+        include_source_context=False,
+        send_client_reports=False,
+        default_integrations=False,
+        auto_enabling_integrations=False,
+        integrations=[
+            LoggingIntegration(level=None, event_level=logging.ERROR),
+            DedupeIntegration(),
+            ExcepthookIntegration(),
+        ],
+        before_send=cleaned,
+        **options,
+    )
+    at_process_end(partial(sentry_sdk.flush, timeout=2))
+
+
+def cleaned(event: Any, hint: Any) -> Any:
+    """The event with nothing but what may leave."""
+    kept = {name: event[name] for name in KEPT if name in event}
+    kept["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
+    if words := kept.get("logentry"):
+        text = words.get("formatted") or words.get("message") or ""
+        kept["logentry"] = {"message": outgoing_text(text)}
+    for each in kept.get("exception", {}).get("values", ()):
+        each["value"] = outgoing_text(str(each.get("value") or ""))
+    return kept
+
+
+def outgoing_text(text: str) -> str:
+    """Return the first line, without parts of paths that may open something."""
+    words = hide_secrets(text.partition("\n")[0]).split(" ")
+    shown = (shown_path(word) if word.startswith("/") else word for word in words)
+    return " ".join(shown)[:LONGEST_WORDS]

@@ -1,0 +1,51 @@
+"""How every page of the desk is guarded and drawn."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+
+from desk.common.requests import StaffRequest
+
+VIEW_TICKET = "tickets.view_ticket"
+CHANGE_TICKET = "tickets.change_ticket"
+ASSIGN_TICKET = "tickets.assign_ticket"
+
+Args = ParamSpec("Args")
+View = Callable[Concatenate[HttpRequest, Args], HttpResponseBase]
+StaffView = Callable[Concatenate[StaffRequest, Args], HttpResponseBase]
+
+
+def desk_page(*needed: str, post_only: bool = False) -> Callable[[StaffView[Args]], View[Args]]:
+    """Decorate a view: behind the admin's login, for those with every permission that is `needed`.
+
+    Others get 403; before that, where a page takes only forms, whatever is no POST gets 405.
+    """
+
+    def decorate(view: StaffView[Args]) -> View[Args]:
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, /, *args: Args.args, **kwargs: Args.kwargs
+        ) -> HttpResponseBase:
+            if post_only and request.method != "POST":
+                return HttpResponseNotAllowed(["POST"])
+            if not request.user.has_perms(needed):
+                raise PermissionDenied
+            return view(cast(StaffRequest, request), *args, **kwargs)
+
+        return admin.site.admin_view(guarded)
+
+    return decorate
+
+
+def draw(
+    request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
+) -> TemplateResponse:
+    """A page in the admin's frame."""
+    framed = {**admin.site.each_context(request), "title": title, **context}
+    return TemplateResponse(request, template, framed, status=status)

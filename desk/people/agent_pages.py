@@ -1,0 +1,122 @@
+"""What an agent leaves behind: given to others, and said to whoever sends the agent away."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext, ngettext
+
+from desk.common.forms import AssignForm
+from desk.common.pages import ASSIGN_TICKET, desk_page, draw
+from desk.common.requests import StaffRequest
+from tickets import agents
+from tickets.assignment import reassigning
+from tickets.changes.actors import NotAllowed
+from tickets.models import Agent, Ticket
+from tickets.models.tickets import TicketQuerySet
+
+PAGE = "admin:tickets_agent_change"
+HAND_OVER = "admin:tickets_agent_hand_over"
+
+
+@desk_page(ASSIGN_TICKET)
+def hand_over_page(request: StaffRequest, agent_id: int) -> HttpResponse:
+    """GET asks to whom and why; POST gives away what they hold, so many at a time."""
+    agent = get_object_or_404(Agent.objects.select_related("user"), pk=agent_id)
+    form = AssignForm(request.POST or None, excluding=agent)
+    if request.method == "POST" and form.is_valid():
+        try:
+            left, refused = reassigning.reassign_all_of(
+                agent, user=request.user, **form.cleaned_data
+            )
+        except reassigning.NotGiven as refusal:
+            messages.error(request, str(refusal))
+        else:
+            if not left:
+                text = gettext("%(agent)s has no open tickets left.")
+                messages.success(request, text % {"agent": agent})
+                return redirect(PAGE, agent_id)
+            for ticket_id, why in refused.items():
+                text = gettext("Ticket %(ticket)s was not reassigned: %(why)s")
+                messages.error(request, text % {"ticket": ticket_id, "why": why})
+            if left > len(refused):
+                text = ngettext(
+                    "%(count)d ticket is left. Submit again to continue.",
+                    "%(count)d tickets are left. Submit again to continue.",
+                    left,
+                )
+                messages.warning(request, text % {"count": left})
+    return draw(
+        request,
+        "admin/tickets/agent/hand_over.html",
+        gettext("Reassign the tickets of %(agent)s") % {"agent": agent},
+        original=agent,
+        held=open_tickets(agent).count(),
+        most=reassigning.MOST_AT_ONCE,
+        form=form,
+    )
+
+
+@desk_page(post_only=True)
+def available_page(request: StaffRequest, agent_id: int) -> HttpResponse:
+    """Take a POST of who comes or goes: agents for themselves, leads for all."""
+    agent = get_object_or_404(Agent.objects.select_related("user"), pk=agent_id)
+    try:
+        agents.set_available(agent, "there" in request.POST, user=request.user)
+    except NotAllowed as refusal:
+        raise PermissionDenied from refusal
+    text = gettext("%(agent)s is away now and gets no new tickets.")
+    if agent.available:
+        text = gettext("%(agent)s is available now.")
+    messages.success(request, text % {"agent": agent})
+    return redirect("admin:index")
+
+
+def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
+    """Tell who has sent an agent away what they still hold, and where others are given it."""
+    held = open_tickets(agent).count()
+    if not held:
+        return
+    text = ngettext(
+        "%(agent)s keeps %(count)d open ticket.", "%(agent)s keeps %(count)d open tickets.", held
+    )
+    warn_with_link(request, agent, text % {"agent": agent, "count": held})
+
+
+def tell_what_is_left(request: HttpRequest, agent: Agent) -> None:
+    """Tell who has switched an agent off what becomes of their tickets (decision N27)."""
+    held = open_tickets(agent)
+    ours = held.needing_agent().count()
+    waiting = held.count() - ours
+    if ours:
+        text = ngettext(
+            "%(count)d ticket of %(agent)s is being assigned to somebody else.",
+            "%(count)d tickets of %(agent)s are being assigned to others.",
+            ours,
+        )
+        messages.info(request, text % {"count": ours, "agent": agent})
+    if waiting:
+        text = ngettext(
+            "%(count)d ticket waits for the company and will be assigned to somebody else when it"
+            " replies.",
+            "%(count)d tickets wait for the company and will be assigned to others when it"
+            " replies.",
+            waiting,
+        )
+        warn_with_link(request, agent, text % {"count": waiting})
+
+
+def warn_with_link(request: HttpRequest, agent: Agent, text: str) -> None:
+    """Say so, and where the open tickets are reassigned at once."""
+    if request.user.has_perm(ASSIGN_TICKET):
+        address, link = reverse(HAND_OVER, args=[agent.pk]), gettext("Reassign now")
+        html = format_html('{} <a class="underline" href="{}">{}</a>', text, address, link)
+        messages.warning(request, html)
+    else:
+        messages.warning(request, f"{text} {gettext('A lead can reassign them now.')}")
+
+
+def open_tickets(agent: Agent) -> TicketQuerySet:
+    return Ticket.objects.open().filter(agent=agent)

@@ -1,0 +1,21 @@
+"""Gauges of tickets."""
+
+from datetime import datetime
+
+from core.measures.gauges import Gauges, gauge, gauges
+from tickets.models import Ticket
+from tickets.models.agents import left_behind
+
+# Of more, nobody asks how many.
+MOST_UNASSIGNED = 10_000
+
+
+@gauges
+def of_tickets(now: datetime) -> Gauges:
+    yield gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
+    unassigned = sum(
+        found.values("pk")[:MOST_UNASSIGNED].count()
+        for found in (Ticket.objects.waiting(), left_behind())
+    )
+    text = "Running tickets without an agent who works here (counted up to 10,000 of each kind)"
+    yield gauge("tickets_unassigned", text, unassigned)

@@ -1,0 +1,48 @@
+"""Retention of tracking updates that no ticket needs, and of what tickets leave behind."""
+
+from datetime import datetime, timedelta
+
+from core.data.old_rows import delete_in_steps
+from core.retention import Sweep, kind
+from deliveries.upkeep import pruning
+from shipments.pruning import UPDATES, prune_updates
+from tickets.changes.old_files import forget_content
+from tickets.models import Notification, PendingAnswer, Ticket, Watch
+
+RETURNED_FOR = timedelta(days=30)
+
+
+@kind("tracking", old_weeks=lambda before: pruning.weeks_before(UPDATES, before))
+def forget_tracking(sweep: Sweep, before: datetime) -> None:
+    pruned = prune_updates(
+        before,
+        pruning.Told(sweep.lines.append, sweep.show, sweep.dry_run),
+        needed=Ticket.objects.open().exclude(shipment_id=None),
+        only_weeks=sweep.only_weeks,
+    )
+    sweep.rows["tracking"] = pruned.rows
+    sweep.kept += pruned.kept
+
+
+@kind("files", is_evidence=True)
+def forget_files(sweep: Sweep, before: datetime) -> None:
+    gone = forget_content(before, dry_run=sweep.dry_run, show=sweep.show, most=sweep.most)
+    sweep.note("files", gone, "files of decided tickets")
+
+
+@kind("notifications")
+def forget_notifications(sweep: Sweep, before: datetime) -> None:
+    watched = Watch.objects.filter(ticket__decided_at__lt=before).order_by()
+    gone = delete_in_steps(watched, dry_run=sweep.dry_run, most=sweep.most)
+    sweep.note("notifications", gone, "watches of decided tickets")
+    old = Notification.objects.filter(created_at__lt=before).order_by("created_at")
+    gone = delete_in_steps(old, dry_run=sweep.dry_run, most=sweep.most)
+    sweep.note("notifications", gone, "notifications")
+
+
+@kind("returned", expires=True)
+def forget_returned(sweep: Sweep, now: datetime) -> None:
+    """Forget what agents took back, or had held, and neither sent nor discarded."""
+    old = PendingAnswer.objects.returned().filter(created_at__lt=now - RETURNED_FOR)
+    gone = old.count() if sweep.dry_run else old.forget()
+    sweep.note("returned", gone, "answers that were taken back or held")
