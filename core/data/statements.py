@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 import psycopg
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 # A text in quotes, or what is between the words.
 BETWEEN = re.compile(r"('(?:[^']|'')*')|(?:\s|--[^\n]*)+")
@@ -50,13 +50,15 @@ def cursor() -> Iterator[PreparingCursor]:
     Django's own writes them into the text, which is parsed and planned anew each time. Errors are
     django.db's.
     """
+    # Once: what `connection` is, is looked up anew at each of its attributes.
+    own = connections[DEFAULT_DB_ALIAS]
     # As Django's own does: a request may find that its kept connection has died.
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    with connection.wrap_database_errors, PreparingCursor(connection.connection) as opened:
+    own.close_if_health_check_failed()
+    own.ensure_connection()
+    with own.wrap_database_errors, PreparingCursor(own.connection) as opened:
         # Behind a pooler each transaction may be on another server connection, and what is
         # prepared on one is not known to the others.
-        opened.prepared = not connection.settings_dict.get("POOLED", False)
+        opened.prepared = not own.settings_dict.get("POOLED", False)
         yield opened
 
 

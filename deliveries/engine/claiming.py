@@ -25,11 +25,11 @@ SUSPECT_CRASHES = 2
 ALONE_CRASHES = 3
 MOST_CRASHES = 4
 # A subject's later events wait this long at most for one that keeps failing (decision W22).
-HOLD = timedelta(hours=1)
+HOLD = "interval '1 hour'"
 # What waits behind an attempt in flight is woken when that is recorded; should that be missed,
 # it is looked at again after this.
-PARK = timedelta(seconds=1)
-LONGEST_PARK = timedelta(minutes=5)
+PARK = "interval '1 second'"
+LONGEST_PARK = "interval '5 minutes'"
 
 # A loop that was given up claims nothing. The lock is taken on the row's own columns (SKIP LOCKED
 # looks at them again once it has it); what else must hold is asked of the locked rows. One that
@@ -38,7 +38,7 @@ LONGEST_PARK = timedelta(minutes=5)
 # case, since it may be what the first attempts have to wait behind. A retry that was pulled forward
 # holds back its subject, however long it has been failing: all of it is sent in order. An event of
 # a version that knew no facts is a fact of its own, and its number is its id.
-CLAIM = """
+CLAIM = f"""
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
   WHERE EXISTS (SELECT FROM deliveries_loop WHERE id = %(loop)s::uuid AND NOT lost)
@@ -67,11 +67,11 @@ WITH turn AS (
       ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
   FROM (SELECT * FROM fresh UNION ALL SELECT * FROM again) AS due
 ), found AS MATERIALIZED (
-  SELECT webhook_id, count(*) AS n, bool_or(crashes >= %(suspect)s) AS suspects
+  SELECT webhook_id, count(*) AS n, bool_or(crashes >= {SUSPECT_CRASHES}) AS suspects
   FROM offered GROUP BY webhook_id
 ), tried AS MATERIALIZED (
-  SELECT id FROM offered WHERE crashes >= %(suspect)s ORDER BY crashes DESC, event_id
-  LIMIT CASE WHEN (SELECT max(crashes) FROM offered) >= %(alone)s
+  SELECT id FROM offered WHERE crashes >= {SUSPECT_CRASHES} ORDER BY crashes DESC, event_id
+  LIMIT CASE WHEN (SELECT max(crashes) FROM offered) >= {ALONE_CRASHES}
     THEN least(%(suspects)s, 1) ELSE %(suspects)s END
 ), candidate AS MATERIALIZED (
   SELECT * FROM offered WHERE id IN (SELECT id FROM tried)
@@ -81,15 +81,15 @@ WITH turn AS (
     SELECT CASE
       WHEN due_at <= statement_timestamp() OR claimed_until > statement_timestamp()
         OR due_at < own_due_at
-        THEN statement_timestamp() + %(park)s
+        THEN statement_timestamp() + {PARK}
       ELSE least(
-        due_at, first_attempt_at + %(hold)s, statement_timestamp() + %(longest)s)
+        due_at, first_attempt_at + {HOLD}, statement_timestamp() + {LONGEST_PARK})
       END AS until
     FROM deliveries_delivery_open AS head
     WHERE webhook_id = candidate.webhook_id AND subject_id = candidate.subject_id
       AND subject_kind = candidate.subject_kind AND event_id < candidate.event_id
       AND (first_attempt_at IS NULL OR due_at < own_due_at
-        OR first_attempt_at > statement_timestamp() - %(hold)s)
+        OR first_attempt_at > statement_timestamp() - {HOLD})
     ORDER BY event_id LIMIT 1) AS ahead ON true
 ), parked AS (
   UPDATE deliveries_delivery_open AS delivery SET due_at = judged.until
@@ -119,7 +119,7 @@ FROM found LEFT JOIN (
     WHERE id = taken.event_id AND created_at = taken.created_at LIMIT 1) AS event
 ) AS delivery USING (webhook_id)
 ORDER BY event_id, found.webhook_id
-"""
+"""  # noqa: S608 - our own text
 
 GIVE_BACK = """
 UPDATE deliveries_delivery_open AS delivery SET claimed_by = NULL, claimed_until = NULL
@@ -176,10 +176,5 @@ def parameters(
         "rooms": list(rooms.values()),
         "loop": loop_id,
         "lease": timedelta(seconds=lease_seconds()),
-        "hold": HOLD,
-        "park": PARK,
-        "longest": LONGEST_PARK,
-        "suspect": SUSPECT_CRASHES,
-        "alone": ALONE_CRASHES,
         "suspects": suspects,
     }

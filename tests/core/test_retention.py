@@ -22,7 +22,7 @@ from core.models import FailedRow
 from core.watch.doctor import Grade, all_checks, examine
 from deliveries import publishing
 from deliveries.engine import recording
-from deliveries.models import Attempt, Delivery, Event, Replay, State
+from deliveries.models import Attempt, Delivery, Event, LoggedAttempt, Replay, State
 from deliveries.tasks import run_job
 from deliveries.upkeep import partitions, rest_rows
 from tests import builders as build
@@ -45,14 +45,14 @@ def weeks(company: Company) -> Callable[[int], str]:
             cursor.execute("SELECT deliveries_make_partitions(%s, 1)", [monday])
         publishing.publish([build.news(company, weeks_ago)])
         claim = claim_one()
-        recording.record_attempts([result(claim)])
+        recording.record_attempts([result(claim, state=State.GIVEN_UP, status=500)])
         then = datetime.fromisoformat(f"{monday}T12:00:00+00:00")
         delivery = Delivery.objects.get(pk=claim.id)
         Event.objects.filter(pk=delivery.event_id).update(created_at=then)
         Delivery.objects.filter(pk=claim.id).update(
             created_at=then, finished_at=then, archived_on=monday
         )
-        delivery.log.update(started_at=then)
+        LoggedAttempt.objects.filter(delivery=delivery).update(started_at=then)
         return f"{monday:%Y%m%d}"
 
     return make
