@@ -9,10 +9,11 @@ from types import ModuleType
 import pytest
 
 from deliveries.engine import claiming, recording
+from tools.faults.simulation import running
 from tools.faults.simulation.drawing import drawn
 from tools.faults.simulation.plan import Plan, Thing
 from tools.faults.simulation.run import Run
-from tools.faults.simulation.running import LAST_STEPS, play, shrunk, tell_broken
+from tools.faults.simulation.running import play
 from tools.faults.simulation.world import World
 
 SEEDS, AT_ONCE = 100, 10
@@ -138,33 +139,44 @@ def test_the_judge_sees_an_engine(
     assert old in getattr(where, name)
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
 
-    plan = next(plan for plan in map(drawn, range(1, 40)) if says(plan, world, words))
-    smaller = shrunk(plan, world)
-    assert len(smaller.things) < len(plan.things)
-    assert says(smaller, world, words)
+    assert any(says(plan, world, words) for plan in map(drawn, range(1, 40)))
 
 
 def says(plan: Plan, world: World, words: str) -> bool:
     return any(re.search(words, each) for each in play(plan, world)[1])
 
 
-@pytest.mark.whole
 def test_a_seed_that_fails_tells_a_short_story_each_time(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Of an engine without order two things are left: events, and a receiver that fails."""
     where, name, old, new, words = BROKEN["without order"]
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
-    seed = next(seed for seed in range(1, 40) if says(drawn(seed), world, words))
+    beside = (Thing(0.1 * each, "sweep") for each in range(4))
+    plan = Plan(
+        1,
+        1,
+        5.0,
+        0.03,
+        (
+            *beside,
+            Thing(0.4, "receiver", 4.0, 9, "errors"),
+            Thing(0.5, "publish", 0.0, 6, "commits", 7),
+            Thing(1.0, "rotate"),
+            Thing(2.0, "publish", 0.0, 1, "commits", 8),
+        ),
+    )
+    monkeypatch.setattr(running, "drawn", lambda seed: plan)
 
     for _ in range(2):
-        tell_broken(seed, world, play(drawn(seed), world)[1])
+        running.tell_broken(1, world, [words])
     told = capsys.readouterr().out.splitlines()
 
     first, again = told[: len(told) // 2], told[len(told) // 2 :]
     assert first == again
-    assert len([each for each in first if each.startswith("sha256 of the whole story: ")]) == 1
+    assert any(re.fullmatch("sha256 of the whole story: [0-9a-f]{64}", each) for each in first)
     assert any(re.match(f"broken: .*{words}", each) for each in first)
-    steps = [each for each in first if re.match(r"\d+\.\d{6} \w", each)]
-    assert 0 < len(steps) <= LAST_STEPS
     things = [each for each in first if re.match(r" +\d+\.\d{3}  \w", each)]
-    assert 0 < len(things) < len(drawn(seed).things) // 2
+    assert [each.split()[1] for each in things] == ["receiver", "publish"]
+    steps = [each for each in first if re.match(r"\d+\.\d{6} \w", each)]
+    assert 0 < len(steps) <= running.LAST_STEPS

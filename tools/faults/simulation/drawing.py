@@ -16,7 +16,7 @@ from tools.faults.simulation.plan import (
     Thing,
     roll,
 )
-from tools.faults.simulation.scenes import SCENES
+from tools.faults.simulation.scenes import SCENES, SHORT_CLAIM_SECONDS
 
 Kind = TypeVar("Kind")
 
@@ -49,7 +49,7 @@ def drawn(seed: int) -> Plan:
         return plan._replace(things=tuple(sorted(anything(dice, calm_at))))
     plan = dice.choice(SCENES)(dice, plan)
     things = list(plan.things)
-    if dice.random() < DISTURBED_PART:
+    if dice.random() < DISTURBED_PART and plan.claim_seconds != SHORT_CLAIM_SECONDS:
         things += [each for each in anything(dice, plan.calm_at) if each.what != "publish"][:3]
     return plan._replace(things=tuple(sorted(things)))
 
