@@ -92,7 +92,7 @@ def test_what_broke_a_promise_once_keeps_it(world: World, plan: Plan) -> None:
 
 
 def test_a_seed_gives_the_same_run_each_time(world: World) -> None:
-    first, again = (Run(drawn(5), world, story=True).play() for _ in range(2))
+    first, again = (Run(drawn(7), world, story=True).play() for _ in range(2))
     assert len(first) > 100
     different = [pair for pair in zip(first, again, strict=False) if pair[0] != pair[1]]
     assert different == []
