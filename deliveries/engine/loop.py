@@ -186,7 +186,8 @@ class Engine:
         self.look_at = look_at if turn.listening else min(self.look_at, look_at)
         if self.woken or len(claimed) >= PLENTY:
             self.claim_at = now
-        elif turn.listening:
+        elif turn.claims.rooms:
+            # Looks alone put nothing off: there may be one every few milliseconds.
             self.claim_at = now + LOOK_EVERY_SECONDS
 
     def start_held(self, now: float) -> bool:

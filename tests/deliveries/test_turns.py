@@ -325,6 +325,19 @@ def test_what_was_not_claimed_at_once_is_claimed_before_all_else(
     assert sender.claim_at == now
 
 
+def test_looks_that_find_nothing_put_no_claim_off(loopback: Policy) -> None:
+    """Trap: a loop that looks every few milliseconds, and before each claim looks once more."""
+    now = time.monotonic()
+    with closing(Transport(loopback)) as transport:
+        sender = engine(transport)
+        sender.claim_at = now
+        sender.turn = Future()
+        sender.turn.set_result(Turn(listening=True))
+        sender.finish_turn(now)
+
+    assert sender.claim_at == now
+
+
 @pytest.mark.parametrize("halted", [True, False])
 def test_nothing_is_claimed_while_the_way_out_is_shut(
     world: World, loopback: Policy, halted: bool

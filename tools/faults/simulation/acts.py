@@ -24,7 +24,7 @@ from deliveries.publishing import News
 from deliveries.redelivery import AskedTooOften
 from deliveries.upkeep import deleted_webhooks, partitions
 from deliveries.upkeep.partitions import PartitionsNotMade
-from tools.faults.simulation.plan import SUBJECTS, Thing
+from tools.faults.simulation.plan import Thing
 from tools.faults.simulation.scheduler import Actor
 from tools.faults.simulation.stage import Stage
 from tools.faults.simulation.world import HOSTS, TYPES
@@ -70,7 +70,9 @@ class Acts:
         for _ in range(thing.which):
             self.number += 1
             company, kind = dice.choice(self.world.companies), dice.choice(TYPES[:2])
-            subject = dice.randint(1, SUBJECTS) * 100 + self.world.companies.index(company)
+            subject = dice.randint(1, self.run.plan.subjects) * 100 + self.world.companies.index(
+                company
+            )
             said = {"n": self.number, "company": company, "type": kind, "subject": subject}
             told.append(said)
             body = json.dumps(said).encode()

@@ -16,6 +16,13 @@ PATIENCE_SECONDS = 10.0
 # Another loop takes over from a lost one within a lease of four seconds and a heartbeat; lanes that
 # a loop took after it was given up are found every five seconds.
 HEAL_SECONDS, ORPHANS_SECONDS = 6.0, 5.0
+# A loop that could not reach the database has done so within this time.
+AGAIN_SECONDS = 3.0
+# Nobody gives up a loop that is frozen for less, and it goes on at once. From this on it also knows
+# itself that it was away.
+UNNOTICED_SECONDS, NOTICED_AWAY_SECONDS = 2.9, 2.0
+# What a loop lets go of as it stops is taken by the others within this time.
+STOPPED_SECONDS = 1.0
 # Clocks are put forward and back by this much at most.
 CLOCK_SECONDS = 3.5
 # Acts that last until somebody ends them; nothing is sent meanwhile.
@@ -61,7 +68,7 @@ class Trouble(NamedTuple):
     began: float
     ended: float
     who: str
-    harmless: bool
+    harmless: bool = False
 
 
 @dataclass
@@ -75,6 +82,8 @@ class Book:
     working: int = 0
     # Whether the clock of the database was put forward or back.
     clock_moved: bool = False
+    # Whether something may have been written down twice, as its answer was lost.
+    unsure: bool = False
     events: dict[int, Entry] = field(default_factory=dict)
     flights: dict[int, Flight] = field(default_factory=dict)
     acts: list[Entry] = field(default_factory=list)
@@ -82,6 +91,11 @@ class Book:
     crashed: list[Entry] = field(default_factory=list)
     # Spans in which something may be late.
     unwell: list[tuple[float, float]] = field(default_factory=list)
+    # Spans in which nobody hears the doorbell.
+    unheard: list[tuple[float, float]] = field(default_factory=list)
+    # Loops that were frozen, from when to when, and when loops died.
+    frozen: list[tuple[str, float, float]] = field(default_factory=list)
+    died: dict[str, float] = field(default_factory=dict)
     # Times, loops and what happened to them: started, frozen, thawed, ended.
     lives: list[tuple[float, str, str]] = field(default_factory=list)
     # The service's own word on each delivery in the end.
@@ -125,6 +139,30 @@ class Book:
             for each in self.troubles
         )
 
+    def written_by(self, loop: str, at: float) -> float:
+        """Return when an answer of that time is written down: not while that only fails."""
+        until = at + WRITTEN_SECONDS
+        for each in sorted(self.troubles):
+            if each.harmless and each.who in (loop, "") and each.began <= until:
+                until = max(until, each.ended + WRITTEN_SECONDS)
+        return until
+
+    def noticed_at(self, flight: Flight) -> float:
+        """Return when its loop noticed that a flight had ended: not while it was frozen."""
+        over = flight.ended if flight.ended is not None else flight.dialled
+        own = (each for each in self.frozen if each[0] == flight.loop)
+        return max((until for _, since, until in own if since <= over < until), default=over)
+
+    def unseen(self, flight: Flight) -> bool:
+        """Return whether its time went by while its loop was away: that is no failure."""
+        return flight.error == "timeout" and any(
+            who == flight.loop
+            and since <= (flight.ended or flight.dialled)
+            and until > flight.dialled
+            and until - since >= NOTICED_AWAY_SECONDS
+            for who, since, until in self.frozen
+        )
+
     def ends_of(self, act: Entry) -> list[Entry]:
         """Return the later acts that end this one."""
         return [
@@ -152,6 +190,8 @@ def read(ledger: list[Entry]) -> Book:
     for entry in ledger:
         at = entry["at"]
         match entry["what"]:
+            case "calm":
+                book.frozen = [(who, since, min(until, at)) for who, since, until in book.frozen]
             case "world":
                 book.webhooks = {each["webhook"]: each for each in entry["webhooks"]}
                 book.ladder = list(entry["ladder"])
@@ -188,37 +228,65 @@ def read(ledger: list[Entry]) -> Book:
             case "stopping":
                 book.lives.append((at, entry["who"], "ended"))
             case "stopped":
-                book.unwell.append((at, at + HEAL_SECONDS))
+                book.unwell.append((at, at + STOPPED_SECONDS))
             case "crashed":
                 if "OperationalError" not in entry["error"]:
                     book.crashed.append(entry)
-                note_trouble(book, entry["who"], at)
-                book.lives.append((at, entry["who"], "ended"))
+                note_death(book, entry["who"], at)
             case "killed":
-                note_trouble(book, entry["who"], at)
-                book.lives.append((at, entry["who"], "ended"))
+                note_death(book, entry["who"], at)
             case "frozen":
-                # The others do not wait until it thaws.
-                note_trouble(book, entry["who"], at, entry["until"], late_until=at)
-                book.lives.append((at, entry["who"], "frozen"))
-                book.lives.append((entry["until"], entry["who"], "thawed"))
+                note_frozen(book, entry["who"], at, entry["until"])
             case "database":
-                until = at + (PATIENCE_SECONDS if entry["trouble"] == "hangs" else 0.0)
-                late_until = until + ORPHANS_SECONDS
-                harmless = entry["trouble"] == "before"
-                note_trouble(book, entry["who"], at, until, late_until, harmless=harmless)
+                note_statement(book, entry["who"], at, entry["trouble"])
             case "clock":
                 book.clock_moved = True
                 note_trouble(book, "", at, late_until=at + CLOCK_SECONDS + ORPHANS_SECONDS)
-            case "fault" if entry["fault"] in ("database away", "database slow"):
+            case "fault" if entry["fault"] == "database slow":
                 until = at + entry["seconds"]
-                harmless = entry["fault"] == "database away"
-                note_trouble(book, "", at, until, until + ORPHANS_SECONDS, harmless=harmless)
+                note_trouble(book, "", at, until, until + ORPHANS_SECONDS)
+            case "fault" if entry["fault"] == "database away":
+                # Nobody is given up: they only try again.
+                until = at + entry["seconds"]
+                book.troubles.append(Trouble(at, until + AFTER_SECONDS, "", harmless=True))
+                book.unwell.append((at, until + AGAIN_SECONDS))
             case "fault" if entry["fault"] == "broker away":
-                book.unwell.append((at, at + entry["seconds"] + 1.0))
+                book.unheard.append((at, at + entry["seconds"]))
             case "over":
                 book.deliveries = entry["deliveries"]
     return book
+
+
+def note_death(book: Book, who: str, at: float) -> None:
+    note_trouble(book, who, at)
+    book.died[who] = at
+    book.lives.append((at, who, "ended"))
+
+
+def note_frozen(book: Book, who: str, at: float, until: float) -> None:
+    book.frozen.append((who, at, until))
+    if until - at < UNNOTICED_SECONDS:
+        book.troubles.append(Trouble(at, until + AFTER_SECONDS, who))
+        book.unwell.append((at, until + AFTER_SECONDS / 2))
+        return
+    # The others do not wait until it thaws.
+    note_trouble(book, who, at, until, late_until=at)
+    book.lives.append((at, who, "frozen"))
+    book.lives.append((until, who, "thawed"))
+
+
+def note_statement(book: Book, who: str, at: float, trouble: str) -> None:
+    """Note a statement that was lost, or whose answer was."""
+    if trouble == "before":
+        book.troubles.append(Trouble(at, at + AFTER_SECONDS, who, harmless=True))
+        book.unwell.append((at, at + AGAIN_SECONDS))
+        return
+    book.unsure = True
+    if trouble == "after":
+        note_trouble(book, who, at)
+    else:
+        until = at + PATIENCE_SECONDS
+        note_trouble(book, who, at, until, until + ORPHANS_SECONDS)
 
 
 def note_trouble(
@@ -227,14 +295,12 @@ def note_trouble(
     at: float,
     until: float | None = None,
     late_until: float | None = None,
-    *,
-    harmless: bool = False,
 ) -> None:
     """Note what was wrong with a loop, or with all where `who` is empty.
 
     HEAL_SECONDS after `late_until`, else after `at`, the service must have got over it.
     """
-    book.troubles.append(Trouble(at, (until or at) + AFTER_SECONDS, who, harmless))
+    book.troubles.append(Trouble(at, (until or at) + AFTER_SECONDS, who))
     book.unwell.append((at, (late_until or at) + HEAL_SECONDS))
 
 

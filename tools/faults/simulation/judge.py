@@ -12,7 +12,6 @@ from itertools import pairwise
 
 from tools.faults.simulation.book import (
     LASTING,
-    WRITTEN_SECONDS,
     Book,
     Entry,
     Flight,
@@ -29,6 +28,8 @@ GONE = 410
 SLACK = 0.05
 # Acts after which nothing is sent.
 STOPPING = (*LASTING, "delete", "erase")
+# A delivery for which there is a slot is sent within this time after its claim has begun.
+CLAIMED_SECONDS = 0.5
 # How far apart two clocks may be, and how long what was written is on its way.
 ABOUT = 8.0
 
@@ -121,11 +122,12 @@ def untrue(book: Book) -> Iterator[str]:
             each.seen is not None and each.well for each in own
         ):
             yield f"{what} and never arrived"
-        failed = sum(each.failed for each in own)
+        failed = sum(each.failed and not book.unseen(each) for each in own)
         given_up = failed > len(book.ladder) or any(each.status == GONE for each in own)
         if said["state"] == "given_up" and not (given_up or set_aside):
             yield f"{what} after {failed} failures"
-        if said["attempts"] > len([each for each in own if each.ended is not None]) + set_aside:
+        seen = [each for each in own if each.ended is not None and not book.unseen(each)]
+        if said["attempts"] > len(seen) + set_aside:
             yield f"{what} after {said['attempts']} attempts, and {len(own)} were made"
 
 
@@ -206,7 +208,7 @@ def repeated(book: Book) -> Iterator[str]:
             over = earlier.ended if earlier.ended is not None else later.dialled
             if asked_again(book, webhook, flights, later):
                 continue
-            until = over + WRITTEN_SECONDS
+            until = book.written_by(earlier.loop, over)
             if book.troubled(earlier.loop, earlier.dialled, until, harmful=True):
                 continue
             if earlier.ended is None or earlier.ended > later.dialled:
@@ -242,7 +244,9 @@ def too_early(book: Book) -> Iterator[str]:
 
 def troubled_flights(book: Book, flights: list[Flight]) -> bool:
     return any(
-        book.troubled(each.loop, each.dialled, (each.ended or each.dialled) + WRITTEN_SECONDS)
+        book.troubled(
+            each.loop, each.dialled, book.written_by(each.loop, each.ended or each.dialled)
+        )
         for each in flights
     )
 
@@ -291,7 +295,7 @@ def in_spite_of_gone(book: Book) -> Iterator[str]:
         webhook = webhook_at(book, gone.url)
         if gone.status != GONE or gone.ended is None or webhook is None:
             continue
-        if book.troubled(gone.loop, gone.dialled, gone.ended + WRITTEN_SECONDS):
+        if book.troubled(gone.loop, gone.dialled, book.written_by(gone.loop, gone.ended)):
             continue
         for flight in book.flights.values():
             if flight.url != gone.url or flight.dialled < gone.ended + NOTICED_SECONDS:
@@ -311,7 +315,10 @@ def concerns(act: Entry, webhook: Entry) -> bool:
 
 
 def wrongly_signed(book: Book) -> Iterator[str]:
-    """Each request is signed with the secret of its webhook at that time."""
+    """Each request is signed with the secret of its webhook at that time.
+
+    What waits for its turn has the address that was read when it was claimed.
+    """
     for flight in book.flights.values():
         webhook, said = webhook_at(book, flight.url), flight.headers.get("X-Webhook-Signature")
         if webhook is None:
@@ -321,19 +328,37 @@ def wrongly_signed(book: Book) -> Iterator[str]:
             continue
         timestamp, event = flight.headers["X-Webhook-Timestamp"], flight.headers["X-Webhook-Event"]
         signed = f"{timestamp}.{event}.".encode() + flight.body.encode()
+        secrets = secrets_at(book, webhook, flight.dialled, claimed_since(book, flight))
         fits = [
             secret
-            for secret in secrets_at(book, webhook, flight.dialled)
+            for secret in secrets
             if hmac.compare_digest(
                 said.rpartition("=")[2],
                 hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest(),
             )
         ]
-        if not fits and "anything" not in secrets_at(book, webhook, flight.dialled):
+        if not fits and "anything" not in secrets:
             yield f"flight {flight.number} to {flight.url} is signed with another secret"
 
 
-def secrets_at(book: Book, webhook: Entry, at: float) -> set[str]:
+def claimed_since(book: Book, flight: Flight) -> float:
+    """Return from when on a flight may have been claimed.
+
+    It waited as long as other requests to its host were in flight, or something was wrong.
+    """
+    since = flight.dialled
+    if book.clock_moved or book.troubled(flight.loop, since - ABOUT, since):
+        return since - ABOUT
+    host = flight.url.split("/")[2]
+    for other in sorted(book.flights.values(), key=lambda each: each.dialled, reverse=True):
+        if other.url.split("/")[2] != host or other.dialled >= since:
+            continue
+        if (other.ended if other.ended is not None else since) + CLAIMED_SECONDS >= since:
+            since = min(since, other.dialled)
+    return since - CLAIMED_SECONDS
+
+
+def secrets_at(book: Book, webhook: Entry, at: float, claimed: float) -> set[str]:
     """Return the secrets that may sign then: the one in use, and one that comes or goes then."""
     now, coming, since, until = webhook["secret"], "", 1e9, 1e9
     early = ABOUT if book.clock_moved else SLACK
@@ -342,8 +367,8 @@ def secrets_at(book: Book, webhook: Entry, at: float) -> set[str]:
         if act["act"] != "rotate" or act.get("webhook", webhook["webhook"]) != webhook["webhook"]:
             continue
         # Until the next one: the coming one is in use from a moment between these two on.
-        if act["at"] >= at - ABOUT:
-            found |= {now} if at <= until + ABOUT else set()
+        if act["at"] >= claimed:
+            found |= {now} if claimed <= until else set()
             found |= {coming} if at >= since - early else set()
         if act["began"] > at + ABOUT:
             break

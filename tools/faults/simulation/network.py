@@ -110,13 +110,18 @@ class Network:
     def _end(
         self, flight: Flight, status: int | None, error: Failure | None, wait: int | None = None
     ) -> None:
-        if flight.over or flight.transport.actor.dead:
+        actor = flight.transport.actor
+        if flight.over or actor.dead:
+            return
+        unseen = self.scheduler.now < actor.frozen_until
+        if status and unseen and actor.frozen_until > flight.started + TIMEOUT_SECONDS:
+            # Nobody looks before its time is over, which is all that is seen then.
             return
         flight.over = True
         milliseconds = round((self.scheduler.now - flight.started) * 1000)
         reply = Reply(flight.request.key, status, error, "", b"", milliseconds, wait)
         self.tell("ended", flight=flight.number, status=status, error=str(error or ""), wait=wait)
-        self.comes("ended", flight.transport.actor)
+        self.comes("ended", actor)
         flight.transport.take(reply)
 
 

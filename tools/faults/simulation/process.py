@@ -12,10 +12,28 @@ from unittest.mock import patch
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.test import override_settings
 
+from core.data.postgresql.base import BoundedConnection
 from core.data.statements import PreparingCursor
 from tools.faults.simulation.plan import LADDER
 from tools.faults.simulation.scheduler import Scheduler
 from tools.faults.simulation.stage import Stage
+
+# Sizes of the engine where six webhooks and a few deliveries are to be many.
+SMALL = {
+    "deliveries.engine.lanes.SIZES": {"end": 6, "few": 1},
+    "deliveries.engine.turns.WAKEUPS_AT_ONCE": 4,
+    "deliveries.engine.turns.CLAIMS_AT_ONCE": 16,
+    "deliveries.engine.turns.RESULTS_AT_ONCE": 16,
+    "deliveries.engine.loop.FIRSTS_AT_ONCE": 1,
+    "deliveries.engine.loop.PLENTY": 3,
+    "deliveries.engine.lane_book.CALM_WEBHOOKS": 1,
+    "deliveries.engine.lane_book.CALM_SIZE": 1,
+    "deliveries.engine.lane_book.MOST_LANES": 5,
+    "deliveries.engine.sharing.UNEVEN": 1,
+    "deliveries.engine.standing_by.PLENTY": 2,
+    "deliveries.engine.standing_by.PRESSED_SLOTS": 2,
+    "deliveries.engine.standing_by.LITTLE_SECONDS": 2.0,
+}
 
 
 def noting(scheduler: Scheduler) -> Any:
@@ -26,6 +44,18 @@ def noting(scheduler: Scheduler) -> Any:
         if scheduler.current:
             scheduler.current.asks = " ".join(str(query).split())[:60]
         return execute(cursor, query, *given, **named)
+
+    return noted
+
+
+def committing(scheduler: Scheduler) -> Any:
+    """So does the end of a transaction."""
+    commit: Any = BoundedConnection.commit
+
+    def noted(link: Any) -> None:
+        if scheduler.current:
+            scheduler.current.asks = "COMMIT"
+        commit(link)
 
     return noted
 
@@ -45,7 +75,10 @@ def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
     random.seed(run.plan.seed)
     with ExitStack() as stack:
         stack.enter_context(patch.object(PreparingCursor, "execute", noting(run.scheduler)))
+        stack.enter_context(patch.object(BoundedConnection, "commit", committing(run.scheduler)))
         for name, value in {
+            **(SMALL if run.plan.small else {}),
+            "deliveries.engine.claiming.lease_seconds": lambda: run.plan.claim_seconds,
             "deliveries.engine.clock.monotonic": run.scheduler.monotonic,
             "django.utils.timezone.now": run.scheduler.wall,
             "deliveries.engine.loop.LINGER_SECONDS": run.plan.linger,

@@ -15,8 +15,9 @@ from pathlib import Path
 from django.core.management import call_command
 
 from tools.faults.simulation.book import Entry
+from tools.faults.simulation.drawing import drawn
 from tools.faults.simulation.judge import broken_promises
-from tools.faults.simulation.plan import Plan, drawn
+from tools.faults.simulation.plan import Plan
 from tools.faults.simulation.run import Run
 from tools.faults.simulation.world import World
 
@@ -91,6 +92,7 @@ def tell_broken(seed: int, world: World, broken: list[str]) -> int:
         print(textwrap.shorten(line(step), TOLD_CHARACTERS))
     for each in broken:
         print(f"broken: {each}")
+    print(f"as a test keeps it: {plan!r}")
     print(f"sha256 of the whole story: {hashlib.sha256(text.encode()).hexdigest()}")
     print(f"again: ./dev simulate --seeds 1 --from {seed} --story FILE")
     return 1

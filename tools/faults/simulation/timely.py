@@ -15,8 +15,15 @@ RESUMED_SECONDS = 2.0
 # A retry's wake-up is written for the next whole second, and a tenth is left to chance.
 RETRY_SECONDS, RETRY_PART = 1.0, 1.1
 RETRY_SLACK_SECONDS = 0.05
-# A receiver that does not answer rests, for longer and longer.
-REST_SECONDS = 120.0
+# Loops look so often by themselves, without a doorbell.
+UNHEARD_SECONDS = 1.2
+# A receiver that does not answer, after so many failures in a row, rests for a second, then two ...
+FAILURES_BEFORE_REST, LONGEST_REST_SECONDS = 3, 300.0
+REST_SLACK_SECONDS = 0.3
+# One whose failures were written down twice, as a loop did not hear that they had been, for longer.
+TWICE_SECONDS = 120.0
+# Loops that were lost with a delivery, after which it waits until it is tried apart from others.
+SUSPECT_LOSSES = 2
 
 Span = tuple[float, float]
 
@@ -24,39 +31,54 @@ Span = tuple[float, float]
 def late(book: Book) -> Iterator[str]:
     """Nothing that is due lies idle while nothing is wrong."""
     by_url = defaultdict(list)
-    for flight in book.flights.values():
+    for flight in sorted(book.flights.values(), key=lambda each: each.dialled):
         by_url[flight.url].append(flight)
     for url, flights in by_url.items():
         webhook = webhook_at(book, url)
         if webhook is None:
             continue
-        spans = sorted([*book.disturbed(), *acted(book, webhook), *rested(flights)])
-        silent = [each for each in flights if each.ended is not None and each.status is None]
+        resting = rests(book, flights)
+        spans = sorted([*book.disturbed(), *acted(book, webhook), *rested(flights), *resting])
+        busy = flights
+        if any(is_silent(each) for each in book.flights.values() if same_host(each.url, url)):
+            # Webhooks of a host that does not answer are tried one at a time.
+            busy = [each for own, all in by_url.items() if same_host(own, url) for each in all]
         for own in book.by_delivery(flights).values():
             for number, flight in enumerate(own):
                 since = due(book, own, number, flights)
-                if since is None or any(
-                    since - REST_SECONDS < each.dialled < flight.dialled for each in silent
-                ):
+                if since is None:
                     continue
                 since = undisturbed(since, spans)
-                idle = longest_idle(since, flight.dialled, flights)
-                if idle > LATE_SECONDS:
+                idle = longest_idle(since, flight.dialled, busy, spans)
+                if idle > allowed(book, since, flight.dialled):
                     yield (
                         f"flight {flight.number} of event {flight.said['n']} to {url}"
                         f" was due at {since:.3f} and {idle:.3f} s late"
                     )
 
 
+def allowed(book: Book, since: float, until: float) -> float:
+    """Return for how long what is due may lie idle."""
+    unheard = any(began <= until and since <= end for began, end in book.unheard)
+    return LATE_SECONDS + (UNHEARD_SECONDS if unheard else 0.0)
+
+
+def is_silent(flight: Flight) -> bool:
+    return flight.ended is not None and flight.status is None and flight.error != "not_sent"
+
+
+def same_host(one: str, other: str) -> bool:
+    return one.split("/")[2] == other.split("/")[2]
+
+
 def due(book: Book, own: Sequence[Flight], number: int, flights: Sequence[Flight]) -> float | None:
     """Return from when a try could be made; None where nobody can say."""
     flight = own[number]
     if number:
-        earlier = own[number - 1]
-        if not earlier.failed or earlier.ended is None or number > len(book.ladder):
+        tried = tried_again_at(book, own[:number])
+        if tried is None:
             return None
-        wait = max(book.ladder[number - 1] * RETRY_PART, earlier.retry_after or 0.0)
-        since = earlier.ended + wait + RETRY_SECONDS
+        since = tried
     else:
         since = book.events[flight.said["n"]]["act"]["at"]
     # Behind what comes before it in its subject.
@@ -68,6 +90,49 @@ def due(book: Book, own: Sequence[Flight], number: int, flights: Sequence[Flight
         and each.dialled < flight.dialled
     ]
     return max(since, *ahead, 0.0)
+
+
+def tried_again_at(book: Book, own: Sequence[Flight]) -> float | None:
+    """Return from when a delivery may be tried once more, after these tries."""
+    last, failures = own[-1], sum(each.failed for each in own)
+    if last.ended is None:
+        # Its loop died with it. What several died with is tried apart from others.
+        lost = sum(each.began >= own[0].dialled and not each.harmless for each in book.troubles)
+        return book.died.get(last.loop) if lost < SUSPECT_LOSSES else None
+    over = book.noticed_at(last)
+    if book.unseen(last):
+        return over
+    if not last.failed or failures > len(book.ladder):
+        return None
+    wait = max(book.ladder[failures - 1] * RETRY_PART, last.retry_after or 0.0)
+    return over + wait + RETRY_SECONDS
+
+
+def rests(book: Book, flights: Sequence[Flight]) -> Iterator[Span]:
+    """Yield the spans for which a receiver that does not answer may be left alone."""
+    ended = sorted(
+        (each for each in flights if each.ended is not None and each.error != "not_sent"),
+        key=lambda each: each.ended or 0.0,
+    )
+    failures = rests = 0
+    for place, flight in enumerate(ended):
+        over = flight.ended or 0.0
+        if flight.well:
+            # Unless nobody could write it down.
+            if not book.troubled(flight.loop, flight.dialled, book.written_by(flight.loop, over)):
+                failures = rests = 0
+            continue
+        failures += 1
+        if flight.retry_after:
+            rests = max(rests, 1)
+        # Some that ended a little later may have been written down together with it.
+        soon = sum((each.ended or 0.0) <= over + WRITTEN_SECONDS for each in ended[place + 1 :])
+        if is_silent(flight) and failures + soon >= FAILURES_BEFORE_REST:
+            seconds = min(2.0**rests, LONGEST_REST_SECONDS)
+            if book.unsure:
+                seconds = TWICE_SECONDS
+            yield over, over + seconds + REST_SLACK_SECONDS
+            rests += 1
 
 
 def rested(flights: Sequence[Flight]) -> Iterator[Span]:
@@ -88,7 +153,8 @@ def in_spite_of_rest(book: Book) -> Iterator[str]:
             if not other.ended < flight.dialled < until or webhook is None:
                 continue
             since = other.dialled
-            if book.troubled(other.loop, since, other.ended + WRITTEN_SECONDS) or book.acts_on(
+            written = book.written_by(other.loop, other.ended)
+            if book.troubled(other.loop, since, written) or book.acts_on(
                 webhook, since, flight.dialled
             ):
                 continue
@@ -116,12 +182,14 @@ def undisturbed(since: float, spans: Sequence[Span]) -> float:
     return since
 
 
-def longest_idle(since: float, until: float, flights: Sequence[Flight]) -> float:
-    """Return the longest time between two moments in which nothing was in flight."""
+def longest_idle(
+    since: float, until: float, flights: Sequence[Flight], spans: Sequence[Span]
+) -> float:
+    """Return the longest time between two moments in which nothing was in flight or wrong."""
     longest, free = 0.0, since
     for flight in sorted(flights, key=lambda each: each.dialled):
         if flight.dialled >= until:
             break
-        longest = max(longest, flight.dialled - free)
+        longest = max(longest, flight.dialled - undisturbed(free, spans))
         free = max(free, flight.ended if flight.ended is not None else until)
-    return max(longest, until - free)
+    return max(longest, until - undisturbed(free, spans))

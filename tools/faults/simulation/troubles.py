@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from tools.faults.simulation.loops import Loop
 from tools.faults.simulation.network import WELL, Mood
-from tools.faults.simulation.plan import BREAKS, MOODS, STATEMENTS, Thing
+from tools.faults.simulation.plan import ANY_LOOP, BREAKS, MOODS, STATEMENTS, Thing
 from tools.faults.simulation.scheduler import Actor
 from tools.faults.simulation.stage import Stage
 from tools.faults.simulation.world import HOSTS
@@ -24,8 +25,8 @@ class Troubles:
         self.run, self.loops, self.scheduler = run, loops, run.scheduler
         self.database_away_until = self.broker_away_until = -math.inf
         self.windows: list[tuple[float, Thing]] = []
-        # Troubles that wait for a moment of their loop.
-        self.armed: list[tuple[Loop, str, Callable[[], None]]] = []
+        # Troubles that wait for a moment of their loop, or of any where there is none.
+        self.armed: list[tuple[Loop | None, str, Callable[[Loop], None]]] = []
 
     def begin(self, thing: Thing) -> bool:
         """Have it go wrong as planned; False where the thing is no trouble."""
@@ -47,8 +48,7 @@ class Troubles:
                 self.scheduler.at(self.scheduler.now + 1.0, loop.start_again)
 
     def make_kill(self, thing: Thing) -> None:
-        loop = self._loop(thing)
-        self._at_its_moment(loop, thing.how, lambda: self._lose(loop, thing.seconds))
+        self._at_its_moment(thing, lambda loop: self._lose(loop, thing.seconds))
 
     def make_kill_host(self, thing: Thing) -> None:
         for loop in self.loops:
@@ -62,14 +62,13 @@ class Troubles:
         self._again_in(loop, STOPS_WITHIN)
 
     def make_freeze(self, thing: Thing) -> None:
-        loop = self._loop(thing)
-        self._at_its_moment(loop, thing.how, lambda: self._freeze(loop, thing.seconds))
+        self._at_its_moment(thing, lambda loop: self._freeze(loop, thing.seconds))
 
     def make_lines_break(self, thing: Thing) -> None:
         self.windows.append((self.scheduler.now + thing.seconds, thing))
 
     def make_line_breaks(self, thing: Thing) -> None:
-        self.armed.append((self._loop(thing), thing.how, lambda: None))
+        self._arm(thing, thing.how, lambda loop: None)
 
     make_database_slow = make_receiver = make_lines_break
 
@@ -108,11 +107,10 @@ class Troubles:
 
     def mood_of(self, url: str) -> Mood:
         """Return the behaviour of the receiver at a URL now."""
-        host, path = url.split("/")[2:4]
         for each in self._open("receiver"):
-            # One receiver, or all of a host.
-            places = ("a0", "a1", "a2", "b0", "b1", "b2", *HOSTS)
-            if places[each.which % len(places)] in (host, path):
+            # One receiver, all of a host, or all.
+            places = ("a0", "a1", "a2", "b0", "b1", "b2", *HOSTS, "https:")
+            if places[each.which % len(places)] in url.split("/"):
                 return Mood(each.how, *MOODS[each.how])
         return WELL
 
@@ -129,15 +127,27 @@ class Troubles:
             self.scheduler.at(self.scheduler.now + within, trouble)
 
     def _disarm(self, moment: str, actor: Actor) -> list[Callable[[], None]]:
-        found = [each for each in self.armed if each[0].actor is actor and each[1] == moment]
-        self.armed = [each for each in self.armed if each not in found]
-        return [trouble for *_, trouble in found]
+        found: list[Callable[[], None]] = []
+        left = []
+        for each in self.armed:
+            loop, waits_for, trouble = each
+            mine = [own for own in self.loops if own.actor is actor and loop in (own, None)]
+            if waits_for == moment and mine:
+                found.append(partial(trouble, mine[0]))
+            else:
+                left.append(each)
+        self.armed = left
+        return found
 
-    def _at_its_moment(self, loop: Loop, moment: str, trouble: Callable[[], None]) -> None:
-        if moment:
-            self.armed.append((loop, moment, trouble))
+    def _arm(self, thing: Thing, moment: str, trouble: Callable[[Loop], None]) -> None:
+        loop = None if thing.which == ANY_LOOP else self._loop(thing)
+        self.armed.append((loop, moment, trouble))
+
+    def _at_its_moment(self, thing: Thing, trouble: Callable[[Loop], None]) -> None:
+        if thing.how:
+            self._arm(thing, thing.how, trouble)
         else:
-            trouble()
+            trouble(self._loop(thing))
 
     def _freeze(self, loop: Loop, seconds: float) -> None:
         loop.actor.frozen_until = self.scheduler.now + seconds

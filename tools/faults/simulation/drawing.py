@@ -1,0 +1,111 @@
+"""Draw plans from seeds: a scene, or publications, faults and acts at random."""
+
+import random
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
+
+from tools.faults.simulation.plan import (
+    ACTS,
+    BREAKS,
+    FAULTS,
+    LENGTHS,
+    MOMENTS,
+    MOODS,
+    STATEMENTS,
+    Plan,
+    Thing,
+    roll,
+)
+from tools.faults.simulation.scenes import SCENES, SHORT_CLAIM_SECONDS
+
+Kind = TypeVar("Kind")
+
+# The part of runs that play a scene, and of these the part in which something else fails too.
+SCENE_PART, DISTURBED_PART = 0.7, 0.15
+# The part of runs in which the engine's sizes are small.
+SMALL_PART = 0.25
+
+
+class Kinds(NamedTuple):
+    """Names of what there is in one run, those of faults and acts with their weights."""
+
+    faults: list[tuple[str, int]]
+    acts: list[tuple[str, int]]
+    moods: list[str]
+    moments: list[str]
+    breaks: list[str]
+    statements: list[str]
+    lengths: list[float]
+
+
+def drawn(seed: int) -> Plan:
+    """The plan of a seed."""
+    dice = random.Random(seed)  # noqa: S311 - a simulation
+    linger = dice.choices((0.03, 2.0), (9, 1))[0]
+    loops = dice.choice((1, 2, 2, 3, 3))
+    calm_at = dice.uniform(6.0, 30.0)
+    plan = Plan(seed, loops, calm_at, linger, (), dice.random() < SMALL_PART)
+    if dice.random() >= SCENE_PART:
+        return plan._replace(things=tuple(sorted(anything(dice, calm_at))))
+    plan = dice.choice(SCENES)(dice, plan)
+    things = list(plan.things)
+    if dice.random() < DISTURBED_PART and plan.claim_seconds != SHORT_CLAIM_SECONDS:
+        things += [each for each in anything(dice, plan.calm_at) if each.what != "publish"][:3]
+    return plan._replace(things=tuple(sorted(things)))
+
+
+def anything(dice: random.Random, calm_at: float) -> list[Thing]:
+    """Publications, and faults and acts of a few kinds or of all."""
+    kinds = Kinds(
+        faults=[(kind, FAULTS[kind]) for kind in some(FAULTS, dice)],
+        acts=[(kind, ACTS[kind]) for kind in some(ACTS, dice)],
+        moods=some(MOODS, dice),
+        moments=some(MOMENTS, dice),
+        breaks=some(BREAKS, dice),
+        statements=some(STATEMENTS, dice),
+        lengths=some(LENGTHS, dice),
+    )
+    busy = dice.choice((1, 1, 3))
+    things = [publication(dice, calm_at) for _ in range(busy * dice.randint(4, 24))]
+    most = dice.choice((0, 4, 7, 12))
+    things += [fault(dice, calm_at, kinds) for _ in range(dice.randint(0, most))]
+    things += [act(dice, calm_at, kinds) for _ in range(dice.randint(0, 5))]
+    return things
+
+
+def some(of: Iterable[Kind], dice: random.Random) -> list[Kind]:
+    """Draw a few of them, or all: what all happens at once hides what one of them breaks."""
+    found = list(of)
+    return dice.sample(found, min(dice.choice((1, 2, 3, len(found))), len(found)))
+
+
+def publication(dice: random.Random, calm_at: float) -> Thing:
+    """Events in one transaction, which may take its time or be rolled back."""
+    how = dice.choices(("commits", "rolls back"), (9, 1))[0]
+    seconds = dice.choice((0.0, 0.0, 0.0, 0.1, 3.0))
+    return Thing(dice.uniform(0, calm_at), "publish", seconds, dice.randint(1, 6), how, roll(dice))
+
+
+def fault(dice: random.Random, calm_at: float, kinds: Kinds) -> Thing:
+    what = weighed(kinds.faults, dice)
+    seconds = dice.choice(kinds.lengths)
+    how = ""
+    if what == "receiver":
+        how, seconds = dice.choice(kinds.moods), seconds * 2
+    if what in ("kill", "freeze"):
+        how = dice.choice(kinds.moments)
+    if what == "lines break":
+        how = dice.choice(kinds.breaks)
+    if what == "line breaks":
+        how = f"{dice.choice(kinds.breaks)} {dice.choice(kinds.statements)}"
+    return Thing(dice.uniform(0, calm_at), what, seconds, dice.randint(0, 11), how, roll(dice))
+
+
+def act(dice: random.Random, calm_at: float, kinds: Kinds) -> Thing:
+    what = weighed(kinds.acts, dice)
+    seconds = dice.choice((0.5, 2.0, 6.0))
+    return Thing(dice.uniform(0, calm_at), what, seconds, dice.randint(0, 11), "", roll(dice))
+
+
+def weighed(kinds: list[tuple[str, int]], dice: random.Random) -> str:
+    return dice.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]

@@ -1,0 +1,227 @@
+"""Scenes: what must come together, in a certain order, for one promise to be at stake.
+
+Each takes dice and a plan without things, and gives it those of the scene, at drawn times, and a
+stream of events. Drawn one by one they would hardly ever meet.
+"""
+
+import random
+from collections.abc import Callable
+
+from tools.faults.simulation.plan import (
+    ACTS,
+    ANY_LOOP,
+    FAULTS,
+    MOODS,
+    STATEMENTS,
+    Plan,
+    Thing,
+    roll,
+)
+
+Dice = random.Random
+# As `which` of receivers: all of them. A lower number is a single one, or a host.
+ALL = 9
+SILENT = [mood for mood, (status, *_, heard) in MOODS.items() if status is None or not heard]
+# Seconds that a loop is frozen: others notice nothing, or give it up.
+SHORT, LONG = (2.0, 2.5), (5.0, 9.0)
+MANY_SUBJECTS = 40
+# Half of it, the longest request and a moment to write it down: no loop may be away meanwhile.
+SHORT_CLAIM_SECONDS = 12.0
+
+
+def thing(
+    dice: Dice, at: float, what: str, seconds: float = 0.0, how: str = "", which: int | None = None
+) -> Thing:
+    """A thing that happens to any of its kind, or to `which`."""
+    chosen = dice.randrange(12) if which is None else which
+    return Thing(max(at, 0.0), what, seconds, chosen, how, roll(dice))
+
+
+def stream(dice: Dice, since: float, until: float, most: int = 30) -> list[Thing]:
+    """Small transactions, all the time."""
+    times = (dice.uniform(since, until) for _ in range(dice.randint(most // 2, most)))
+    return [thing(dice, at, "publish", 0.0, "commits", dice.randint(1, 3)) for at in times]
+
+
+def one_fault(dice: Dice, plan: Plan) -> Plan:
+    """Nothing else excuses what comes late."""
+    kinds = [each for each in FAULTS if each != "receiver"]
+    what = dice.choice(kinds)
+    at = dice.uniform(2.0, 6.0)
+    how = dice.choice(("before", "after", "hangs"))
+    if what in ("kill", "freeze"):
+        how = dice.choice(("sent", "seen", "ended", *STATEMENTS))
+    if what == "line breaks":
+        how = f"{how} {dice.choice(list(STATEMENTS))}"
+    things = [thing(dice, at, what, dice.choice((2.5, 5.0, 9.0)), how, ANY_LOOP)]
+    return plan._replace(calm_at=at + 14.0, things=(*things, *stream(dice, at - 2.0, at + 12.0)))
+
+
+def one_lost(dice: Dice, plan: Plan) -> Plan:
+    """A loop is lost with requests in flight, and its webhooks get more events meanwhile."""
+    at = dice.uniform(2.0, 4.0)
+    what = dice.choice(("kill", "kill", "freeze"))
+    how = dice.choice(("sent", "seen", "claims", "takes"))
+    things = [thing(dice, at, what, 20.0, how, ANY_LOOP), *stream(dice, at - 1.0, at + 9.0, 40)]
+    return plan._replace(loops=2, calm_at=at + 14.0, things=tuple(things))
+
+
+def one_act(dice: Dice, plan: Plan) -> Plan:
+    """Somebody does something while there is much to send."""
+    often = ("pause", "pause", "company off", "hold", "drain", "delete")
+    acts = [thing(dice, dice.uniform(3.0, 4.0), dice.choice((*often, *ACTS)), 6.0)]
+    return backlog(dice, plan, [*acts, thing(dice, 2.5, "receiver", 9.0, "is busy", ALL)])
+
+
+def stale(dice: Dice, plan: Plan) -> Plan:
+    """Receivers get slow after much was claimed for them."""
+    at = dice.uniform(5.0, 9.0)
+    return backlog(
+        dice,
+        plan,
+        [
+            thing(dice, 2.0, "database slow", 8.0),
+            thing(dice, 2.0, "receiver", at - 2.0, "is busy", ALL),
+            thing(dice, at, "receiver", 40.0, "is very slow", ALL),
+        ],
+    )._replace(calm_at=40.0, linger=dice.choice((0.03, 2.0)), claim_seconds=SHORT_CLAIM_SECONDS)
+
+
+def backlog(dice: Dice, plan: Plan, also: list[Thing]) -> Plan:
+    """Much waits for all receivers, some of which take one request at a time, and begins to go."""
+    things = [thing(dice, 0.1, "drain", 2.5), *also, *stream(dice, 3.0, 10.0, 6)]
+    things += [thing(dice, dice.uniform(0.2, 2.5), "publish", 0.0, "commits", 6) for _ in range(12)]
+    things += [thing(dice, 0.2, "limit") for _ in range(dice.randint(0, 4))]
+    return plan._replace(calm_at=16.0, subjects=MANY_SUBJECTS, things=tuple(things))
+
+
+def new_secrets(dice: Dice, plan: Plan) -> Plan:
+    """Secrets change while loops keep what they know of their webhooks."""
+    things = [thing(dice, dice.uniform(2.0, 10.0), "rotate") for _ in range(6)]
+    things += stream(dice, 0.5, 14.0, 60)
+    return plan._replace(calm_at=15.0, things=tuple(things))
+
+
+def too_late(dice: Dice, plan: Plan) -> Plan:
+    """A loop is back with a failure, while another one sends the same once more."""
+    at = dice.uniform(2.0, 6.0)
+    things = [
+        thing(dice, at - 0.5, "receiver", 4.0, "errors", ALL),
+        thing(dice, at, "freeze", dice.choice((5.0, 5.5, 6.0)), "ended", ANY_LOOP),
+        thing(dice, at + 3.5, "receiver", 12.0, "hangs", ALL),
+        *stream(dice, at - 0.3, at + 0.2, 4),
+    ]
+    return plan._replace(loops=dice.choice((2, 3)), calm_at=at + 20.0, things=tuple(things))
+
+
+def given_up(dice: Dice, plan: Plan) -> Plan:
+    """A loop goes on with what it was doing after others have given it up."""
+    at = dice.uniform(2.0, 5.0)
+    seconds = dice.choice(LONG)
+    how = dice.choice(("renews", "takes", "claims", "records", "commits"))
+    things = [thing(dice, at, "freeze", seconds, how, ANY_LOOP)]
+    things += stream(dice, at, at + seconds + 1.0)
+    if dice.random() < 0.5:
+        things.append(thing(dice, at + seconds - 2.0, "broker away", 3.0))
+    return plan._replace(loops=dice.choice((2, 3)), calm_at=at + 15.0, things=tuple(things))
+
+
+def clock_jumps(dice: Dice, plan: Plan) -> Plan:
+    """Leases run out at once, while statements are long on their way."""
+    at = dice.uniform(2.0, 6.0)
+    things = [
+        thing(dice, at, "database slow", 8.0),
+        *(thing(dice, at + 2.0 * jump, "clock", 9.0) for jump in range(1, 4)),
+        *stream(dice, at, at + 9.0, 40),
+    ]
+    return plan._replace(loops=dice.choice((2, 3)), calm_at=at + 9.0, things=tuple(things))
+
+
+def outage(dice: Dice, plan: Plan) -> Plan:
+    """The database is away for longer than a lease, with requests in flight."""
+    at = dice.uniform(3.0, 6.0)
+    things = [
+        thing(dice, at, "database away", dice.choice((5.0, 9.0))),
+        thing(dice, at - 3.0, "receiver", 5.0, dice.choice(("is slow", "is very slow")), ALL),
+        *stream(dice, at - 3.0, at, 20),
+    ]
+    return plan._replace(loops=dice.choice((2, 3)), calm_at=at + 12.0, things=tuple(things))
+
+
+def silence(dice: Dice, plan: Plan) -> Plan:
+    """A receiver does not answer for long, and its webhook rests, while little comes for it."""
+    seconds = dice.choice((6.0, 10.0, 20.0))
+    things = [thing(dice, 0.5, "receiver", seconds, dice.choice(SILENT))]
+    things += stream(dice, 0.0, 2.0, 8) + stream(dice, 2.0, seconds + 6.0, 8)
+    if dice.random() < 0.4:
+        what = dice.choice(("restart", "kill", "freeze", "receiver"))
+        how = "errors" if what == "receiver" else ""
+        things.append(thing(dice, dice.uniform(1.0, seconds), what, 2.5, how))
+    return plan._replace(calm_at=seconds + 8.0, things=tuple(things))
+
+
+def sharing(dice: Dice, plan: Plan) -> Plan:
+    """Loops give each other webhooks, and come and go meanwhile."""
+    things = stream(dice, 0.5, 16.0, 60)
+    things += [thing(dice, 1.0, "receiver", 12.0, "is busy", ALL)]
+    for _ in range(dice.randint(0, 3)):
+        what = dice.choice(("restart", "kill", "freeze"))
+        things.append(thing(dice, dice.uniform(3.0, 15.0), what, 2.5))
+    return plan._replace(loops=3, small=True, calm_at=18.0, things=tuple(things))
+
+
+def deploy(dice: Dice, plan: Plan) -> Plan:
+    """Loops are started anew, one after the other, with requests in flight and more waiting."""
+    things = [thing(dice, 2.5, "receiver", 9.0, dice.choice(("is busy", "is slow")), ALL)]
+    for loop in dice.sample(range(3), 2):
+        things.append(thing(dice, dice.uniform(3.0, 5.0), "restart", which=loop))
+    return backlog(dice, plan._replace(loops=3), things)
+
+
+def unseen(dice: Dice, plan: Plan) -> Plan:
+    """Loops are away as answers come, and back before anybody gives them up."""
+    things = [thing(dice, 0.0, "receiver", 20.0, "is very slow", ALL), *stream(dice, 0.0, 18.0)]
+    for at in (3.0, 7.0, 11.0, 15.0):
+        things.append(thing(dice, at, "freeze", dice.choice(SHORT), "ended", ANY_LOOP))
+    return plan._replace(calm_at=20.0, things=tuple(things))
+
+
+def answers_lost(dice: Dice, plan: Plan) -> Plan:
+    """Statements come through and nobody hears of it."""
+    things = stream(dice, 0.5, 14.0)
+    things += [thing(dice, 0.5, "receiver", 5.0, dice.choice(list(MOODS)))]
+    for _ in range(dice.randint(1, 4)):
+        how = f"{dice.choice(('after', 'after', 'hangs'))} {dice.choice(list(STATEMENTS))}"
+        things.append(thing(dice, dice.uniform(1.0, 12.0), "line breaks", 0.0, how, ANY_LOOP))
+    return plan._replace(calm_at=16.0, things=tuple(things))
+
+
+def absent(dice: Dice, plan: Plan) -> Plan:
+    """The only loop is away for longer than its claims last."""
+    at = dice.uniform(2.0, 4.0)
+    how = dice.choice(("claims", "sent", "takes", ""))
+    things = [thing(dice, at, "freeze", 35.0, how), *stream(dice, at - 1.0, at + 5.0)]
+    return plan._replace(loops=1, calm_at=at + 45.0, things=tuple(things))
+
+
+SCENES: tuple[Callable[[Dice, Plan], Plan], ...] = (
+    one_fault,
+    one_fault,
+    one_lost,
+    one_act,
+    one_act,
+    stale,
+    new_secrets,
+    too_late,
+    given_up,
+    clock_jumps,
+    outage,
+    silence,
+    silence,
+    sharing,
+    sharing,
+    deploy,
+    unseen,
+    answers_lost,
+    absent,
+)
