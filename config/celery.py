@@ -62,7 +62,7 @@ def before_start(**_: object) -> None:
 # needs the results: rows say what is left to do, and a doorbell may ring twice. So: two seconds.
 billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 # Billiard's own parses C with cffi for it, which costs each process of the pool 6 MB.
-platforms._set_pdeathsig = end_with_parent
+platforms._set_pdeathsig = end_with_parent  # type: ignore[attr-defined]
 # Unacknowledged messages are not restored on close: with the broker gone, kombu raises an
 # AttributeError there, which ends the worker. They are doorbells; rows say what is left to do.
 virtual.Channel.do_restore = False

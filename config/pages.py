@@ -61,7 +61,10 @@ def describe_in_child() -> bytes:
 
 
 class Description:
-    """GET /schema as it is sent. Processes that are forked share it, and none makes it again."""
+    """GET /schema as it is sent. Processes that are forked share it, and none makes it again.
+
+    Why: decision page config-the-description-is-made-before-the-fork.
+    """
 
     made: StaticFile | None = None
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
@@ -46,7 +46,8 @@ GARBAGE_ROUND = 100_000
 Work = Callable[[], None]
 
 
-class LoopWork(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LoopWork:
     """What a process does that runs an engine loop, with its bell and its sign of life."""
 
     bell: Bell
@@ -105,7 +106,8 @@ def keep_working(works: Sequence[Work], loops: Sequence[LoopWork] = ()) -> None:
     heard = {signal.SIGTERM, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, heard)
     crew = Crew(loops)
-    for work in (*loops[:1], *works):
+    at_once: list[Work] = [*loops[:1], *works]
+    for work in at_once:
         crew.start(work)
     while crew.children:
         got = signal.sigtimedwait(heard, LOOK_SECONDS)

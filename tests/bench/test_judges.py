@@ -120,7 +120,7 @@ def test_what_never_came_is_no_number() -> None:
 
 @pytest.mark.parametrize(
     ("megabytes", "percent", "broken"),
-    [(300, 0.7, 0), (300.1, 0.7, 1), (300, 0.71, 1), (301, 1, 2)],
+    [(260, 0.7, 0), (260.1, 0.7, 1), (260, 0.71, 1), (261, 1, 2)],
 )
 def test_idle(megabytes: float, percent: float, broken: int) -> None:
     idle = Idle(

@@ -8,10 +8,13 @@ import pytest
 from django.db import connection
 
 from companies.models import Company
+from deliveries.models import TakenLane
 from tools.dev.valkey import Valkey
-from tools.faults import absences, database_outages, helpers
+from tools.faults import absences, database_outages, helpers, in_flight, scenarios
+from tools.faults.feeding import publish_numbered, register_signed
 from tools.faults.proxy import Proxy
 from tools.faults.receiver import Receiver
+from tools.faults.scenarios import until
 from tools.faults.service import Service
 from tools.faults.verdict import broken
 
@@ -38,6 +41,25 @@ def test_another_worker_takes_over_from_a_frozen_one(
     )
 
     taken_over(outcome)
+
+
+def test_the_same_worker_takes_over_from_its_only_loop_that_is_frozen(
+    service: Service, acme: Company, receiver: Receiver
+) -> None:
+    webhook = register_signed(acme, receiver)
+    service.start("worker")
+    until(lambda: len(in_flight.loops_of(service, "worker")) == 1)
+    (loop,) = in_flight.loops_of(service, "worker")
+
+    with helpers.stopped(loop.process_id):
+        # It is that loop's until its lease has run out.
+        TakenLane.objects.create(webhook_id=webhook.pk, loop_id=loop.pk)
+        publish_numbered(acme, range(3))
+        until(scenarios.nothing_waits)
+        (other,) = in_flight.loops_of(service, "worker")
+
+    assert other.process_id != loop.process_id
+    assert len(receiver.log) == 3
 
 
 @pytest.mark.slow
