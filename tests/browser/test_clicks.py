@@ -56,6 +56,7 @@ def window(chromium: Chromium, live_server: LiveServer, desk: Client) -> Iterato
     assert tab.complaints == []
 
 
+@pytest.mark.slow
 def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     window: Tab, calls: Call, company: Company, ada: Agent
 ) -> None:
@@ -164,6 +165,7 @@ TOO_WIDE = """() => { const table = document.getElementById('result_list');
   return table.scrollWidth - table.parentElement.clientWidth }"""
 
 
+@pytest.mark.slow
 def test_eighteen_rows_and_all_columns_fit_a_small_window(
     chromium: Chromium, live_server: LiveServer, desk: Client, company: Company, ada: Agent
 ) -> None:

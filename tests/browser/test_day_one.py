@@ -52,6 +52,7 @@ def test_the_number_is_copied_by_a_key(page: Tab) -> None:
     page.sees(".desk-head [data-copy]", "Copy")
 
 
+@pytest.mark.slow
 def test_without_a_clipboard_it_is_copied_too(page: Tab) -> None:
     page.do(lambda tab: [tab.evaluate(PLAIN), tab.evaluate(LISTEN)])
     page.do(lambda tab: tab.click(".desk-head [data-copy]"))
@@ -123,6 +124,7 @@ def test_pictures_are_pasted_and_dropped_and_go_with_the_reply(page: Tab, ticket
     assert page.do(lambda tab: tab.inner_text("#files-refused")) == ""
 
 
+@pytest.mark.slow
 def test_what_would_be_refused_is_said_at_once(page: Tab) -> None:
     big = ("big.jpg", "image/jpeg", "", 10 * 1024 * 1024 + 1)
     bring(page, "drop", PHOTO, ("setup.exe", "application/x-msdownload", PNG, 0), big)
@@ -135,6 +137,7 @@ def test_what_would_be_refused_is_said_at_once(page: Tab) -> None:
     assert chosen(page) == ["image.png", "0.png", "1.png", "2.png", "3.png"]
 
 
+@pytest.mark.slow
 def test_all_of_it_is_no_more_than_a_form_takes(page: Tab) -> None:
     half = [(f"{n}.jpg", "image/jpeg", "", 8 * 1024 * 1024) for n in range(2)]
     bring(page, "drop", *half)
@@ -142,11 +145,13 @@ def test_all_of_it_is_no_more_than_a_form_takes(page: Tab) -> None:
     assert chosen(page) == ["0.jpg"]
 
 
+@pytest.mark.slow
 def test_words_that_come_with_a_picture_are_pasted_as_words(page: Tab) -> None:
     assert not bring(page, "paste", PHOTO, text="A1\tB1")
     assert chosen(page) == []
 
 
+@pytest.mark.slow
 def test_files_outlast_what_is_held_back(page: Tab, ticket: Ticket) -> None:
     """The company writes while the agent does: the text and its files wait for the next try."""
     page.press("r")
@@ -164,6 +169,7 @@ def test_files_outlast_what_is_held_back(page: Tab, ticket: Ticket) -> None:
     assert stored(ticket) == ["image-1.png"]
 
 
+@pytest.mark.slow
 def test_after_a_reload_it_says_that_files_are_not_kept(page: Tab) -> None:
     page.press("r")
     page.type("Half a sentence")
@@ -177,6 +183,7 @@ def test_after_a_reload_it_says_that_files_are_not_kept(page: Tab) -> None:
     assert page.do(lambda tab: tab.inner_text("#files-refused")) == ""
 
 
+@pytest.mark.slow
 def test_a_ticket_is_snoozed_and_brought_back_by_keys(page: Tab, ticket: Ticket) -> None:
     page.press("s")
     page.focused(".desk-snooze button")
@@ -192,6 +199,7 @@ def test_a_ticket_is_snoozed_and_brought_back_by_keys(page: Tab, ticket: Ticket)
     assert not Snooze.objects.exists()
 
 
+@pytest.mark.slow
 def test_everybody_can_use_them(page: Tab) -> None:
     page.press("s")
     page.focused(".desk-snooze button")

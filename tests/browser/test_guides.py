@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.chromium import Chromium
@@ -24,6 +25,7 @@ def test_guides_are_read_on_a_phone_in_both_themes(
         assert tab.complaints == []
 
 
+@pytest.mark.slow
 def test_a_wide_window_shows_other_guides_text_and_contents_side_by_side(
     chromium: Chromium, live_server: LiveServer
 ) -> None:

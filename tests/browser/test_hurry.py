@@ -17,6 +17,9 @@ from tickets.models import Agent, Comment, ReasonCode, Ticket
 from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
+# What else is typed into the macro box, in CI.
+WRONG_WORDS = ("Rechazar: ya pagado", "Rechazar", "a")
+PARTS = ("FOTOS", "pedir")
 
 
 @pytest.fixture
@@ -67,7 +70,9 @@ def code(ticket: Ticket) -> str:
     return Ticket.objects.get(pk=ticket.pk).reason_code
 
 
-@pytest.mark.parametrize("typed", ["Rechazar: ya pagado", "zzz", "Rechazar", "a"])
+@pytest.mark.parametrize(
+    "typed", ["zzz", *(pytest.param(each, marks=pytest.mark.slow) for each in WRONG_WORDS)]
+)
 def test_a_wrong_word_in_the_macro_box_sends_nothing(page: Tab, ticket: Ticket, typed: str) -> None:
     page.press("m")
     page.focused("#macro")
@@ -98,6 +103,7 @@ def test_a_macro_that_decides_is_read_before_it_is_sent(page: Tab, ticket: Ticke
     assert code(ticket) == "evidence_missing"
 
 
+@pytest.mark.slow
 def test_a_macro_without_a_code_asks_for_one_by_a_letter(page: Tab, ticket: Ticket) -> None:
     page.press("m")
     page.type("entregado")
@@ -114,6 +120,7 @@ def test_a_macro_without_a_code_asks_for_one_by_a_letter(page: Tab, ticket: Tick
     assert (said(ticket), code(ticket)) == (["It was delivered."], "delivered")
 
 
+@pytest.mark.slow
 def test_a_move_beside_the_text_sends_nothing_without_a_code(page: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("No.")
@@ -142,6 +149,7 @@ def test_a_dialog_takes_a_letter_and_then_the_text(page: Tab, ticket: Ticket) ->
     assert (said(ticket), code(ticket)) == (["Too late."], "claimed_late")
 
 
+@pytest.mark.slow
 def test_a_text_begun_before_the_code_is_whole_and_waits(page: Tab, ticket: Ticket) -> None:
     page.press("d")
     page.type("Too late.")
@@ -154,6 +162,7 @@ def test_a_text_begun_before_the_code_is_whole_and_waits(page: Tab, ticket: Tick
     assert (said(ticket), code(ticket)) == (["Too late."], "claimed_late")
 
 
+@pytest.mark.slow
 def test_many_are_declined_by_a_letter(page: Tab, ticket: Ticket) -> None:
     page.press("Escape")
     page.visit(f"{LIST}move/{Status.DECLINED.value}/?ticket={ticket.pk}")
@@ -163,7 +172,9 @@ def test_many_are_declined_by_a_letter(page: Tab, ticket: Ticket) -> None:
     assert (said(ticket), code(ticket)) == (["No."], "packaging")
 
 
-@pytest.mark.parametrize("typed", ["dano fotos", "FOTOS", "pedir"])
+@pytest.mark.parametrize(
+    "typed", ["dano fotos", *(pytest.param(each, marks=pytest.mark.slow) for each in PARTS)]
+)
 def test_a_macro_is_found_by_any_part_of_its_name_and_sent(
     page: Tab, ticket: Ticket, typed: str
 ) -> None:
@@ -174,6 +185,7 @@ def test_a_macro_is_found_by_any_part_of_its_name_and_sent(
     assert said(ticket) == ["Please send photos.\nPlease send:\n- Invoice"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", ["Pedir", "pedir ", "PÉDIR"])
 def test_a_whole_name_wins_over_longer_ones(page: Tab, ticket: Ticket, typed: str) -> None:
     build.macro("Pedir", text="What happened?")
@@ -188,6 +200,7 @@ def test_a_whole_name_wins_over_longer_ones(page: Tab, ticket: Ticket, typed: st
     assert said(ticket) == ["What happened?"]
 
 
+@pytest.mark.slow
 def test_two_macros_of_nearly_one_name_are_a_choice(page: Tab, ticket: Ticket) -> None:
     build.macro("Pedir", text="What happened?")
     build.macro("pedir", text="Who received it?")
@@ -202,6 +215,7 @@ def test_two_macros_of_nearly_one_name_are_a_choice(page: Tab, ticket: Ticket) -
     assert said(ticket) == []
 
 
+@pytest.mark.slow
 def test_an_arrow_away_from_a_whole_name_is_no_choice(page: Tab, ticket: Ticket) -> None:
     build.macro("Pedir", text="What happened?")
     page.reload()
@@ -213,6 +227,7 @@ def test_an_arrow_away_from_a_whole_name_is_no_choice(page: Tab, ticket: Ticket)
     assert said(ticket) == []
 
 
+@pytest.mark.slow
 def test_a_macro_beside_other_words_is_read_first(page: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("Hello")
@@ -224,6 +239,7 @@ def test_a_macro_beside_other_words_is_read_first(page: Tab, ticket: Ticket) -> 
     assert said(ticket) == []
 
 
+@pytest.mark.slow
 def test_an_arrow_chooses_one_of_several_macros(page: Tab, ticket: Ticket) -> None:
     page.press("m")
     page.type("rechazar")
@@ -275,6 +291,7 @@ def test_a_draft_comes_back_with_its_decision_and_is_gone_on_from(
     assert (said(ticket), code(ticket)) == (["Nothing came. So far."], "evidence_missing")
 
 
+@pytest.mark.slow
 def test_a_macro_that_decides_is_read_also_where_nothing_is_left_to_decide(
     page: Tab, ticket: Ticket
 ) -> None:
@@ -288,6 +305,7 @@ def test_a_macro_that_decides_is_read_also_where_nothing_is_left_to_decide(
     assert said(ticket) == []
 
 
+@pytest.mark.slow
 def test_back_after_a_move_leads_to_the_list(page: Tab, ticket: Ticket) -> None:
     page.press("d")
     page.type("cToo late.")
@@ -312,6 +330,7 @@ def test_what_one_tab_has_sent_goes_from_the_other(page: Tab, second: Tab, ticke
     assert said(ticket) == ["Once only."]
 
 
+@pytest.mark.slow
 def test_the_same_text_within_a_minute_asks_first(page: Tab, ticket: Ticket) -> None:
     for _ in range(2):
         page.press("r")
@@ -345,6 +364,7 @@ def test_a_lost_connection_keeps_the_text_and_the_page(page: Tab, ticket: Ticket
     assert said(ticket) == ["Written in a tunnel."]
 
 
+@pytest.mark.slow
 def test_a_lost_connection_is_shown_and_the_page_catches_up(
     page: Tab, company: Company, ticket: Ticket
 ) -> None:
@@ -366,6 +386,7 @@ def test_a_lost_connection_is_shown_and_the_page_catches_up(
     page.sees(".desk-row-changed")
 
 
+@pytest.mark.slow
 def test_companies_are_offered_while_a_caller_waits(page: Tab, company: Company) -> None:
     cafe = build.company("Café Altura Chiapaneca")
     build.company("Ferretería Ñandú")
@@ -383,6 +404,7 @@ def test_companies_are_offered_while_a_caller_waits(page: Tab, company: Company)
     assert page.value("#id_company") == "Ferretería Ñandú"
 
 
+@pytest.mark.slow
 def test_handing_over_to_a_full_colleague_takes_two_acts(page: Tab, ticket: Ticket) -> None:
     for name in ("ben", "berta"):
         build.agent(name, capacity=0)
@@ -404,6 +426,7 @@ def test_handing_over_to_a_full_colleague_takes_two_acts(page: Tab, ticket: Tick
     assert str(Ticket.objects.get(pk=ticket.pk).agent) == "ben"
 
 
+@pytest.mark.slow
 def test_back_after_several_moves_leads_to_the_list_and_to_no_sent_form(
     page: Tab, ticket: Ticket
 ) -> None:

@@ -32,6 +32,7 @@ def ada(live_server: LiveServer) -> Agent:
     return build.agent("ada")
 
 
+@pytest.mark.slow
 def test_a_long_history_makes_no_ticket_taller_than_the_window(
     chromium: Chromium, live_server: LiveServer
 ) -> None:
@@ -45,6 +46,7 @@ def test_a_long_history_makes_no_ticket_taller_than_the_window(
         assert tab.do(lambda page: page.evaluate(TALLER)) <= 0
 
 
+@pytest.mark.slow
 def test_an_empty_deadline_takes_no_room_on_a_phone(
     phone: Tab, desk: Client, company: Company, ada: Agent
 ) -> None:
@@ -58,6 +60,7 @@ def test_an_empty_deadline_takes_no_room_on_a_phone(
     phone.misses("td.field-filing")
 
 
+@pytest.mark.slow
 def test_the_letters_of_a_chart_can_be_read_on_a_phone(phone: Tab) -> None:
     client = Client()
     client.force_login(World(present=1).eve.user)
@@ -80,6 +83,7 @@ def test_the_side_bar_opens_by_keyboard_on_a_phone(phone: Tab, desk: Client) -> 
     phone.sees("#nav-sidebar", "Waiting on company")
 
 
+@pytest.mark.slow
 def test_a_macro_is_read_line_by_line(tab: Tab, desk: Client) -> None:
     macro = build.macro(text="Hello {company},\n\nwe search.", requested="Invoice\nPhoto")
     tab.sign_in(desk)
@@ -102,6 +106,7 @@ def test_a_wrong_password_is_told_once(tab: Tab, ada: Agent) -> None:
     assert tab.do(lambda page: page.locator(".errornote:visible").count()) == 1
 
 
+@pytest.mark.slow
 def test_the_heading_of_a_webhook_is_whole_on_a_phone(
     phone: Tab, desk: Client, company: Company
 ) -> None:

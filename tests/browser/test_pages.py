@@ -115,6 +115,7 @@ def test_nothing_is_wider_than_a_phone_or_than_a_screen_at_200_percent(
     assert {place: pixels for place, pixels in wide.items() if pixels > 0} == {}
 
 
+@pytest.mark.slow
 def test_no_cell_of_a_delivery_is_out_of_sight_on_a_phone(
     chromium: Chromium, live_server: LiveServer
 ) -> None:
@@ -136,6 +137,7 @@ def test_a_page_is_as_dark_as_the_system_of_whoever_opens_it(tab: Tab) -> None:
         tab.sees(sign)
 
 
+@pytest.mark.slow
 def test_a_refusal_has_no_violation_either(tab: Tab) -> None:
     lead = Client()
     lead.force_login(World(present=0).eve.user)

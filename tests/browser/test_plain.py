@@ -68,6 +68,7 @@ def test_without_scripts_tickets_are_found_answered_moved_and_given(
     assert tab.complaints == []
 
 
+@pytest.mark.slow
 def test_the_tab_key_shows_where_it_is_passes_the_side_bar_and_leaves_the_page(
     tab: Tab, world: World, ada: Client
 ) -> None:
@@ -98,6 +99,7 @@ def stops_of(page: object) -> list[dict[str, object] | None]:
     return stops
 
 
+@pytest.mark.slow
 def test_a_ticket_on_paper_is_its_whole_conversation_in_the_light(
     tab: Tab, world: World, ada: Client
 ) -> None:

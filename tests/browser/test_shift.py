@@ -197,6 +197,7 @@ def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     assert (ticket.status, said(ticket)) == (Status.IN_REVIEW, [])
 
 
+@pytest.mark.slow
 def test_a_dialog_asks_for_documents_by_keyboard(page: Tab, ticket: Ticket) -> None:
     build.macro("Any", text="", requested="Invoice\nPhoto")
     page.reload()
@@ -250,6 +251,7 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     assert said(ticket)[-1] == ("agent", "Looks like fraud.", False)
 
 
+@pytest.mark.slow
 def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:
     page.press("d")
     page.focused("#move-declined [data-codes] input")
@@ -283,6 +285,7 @@ def test_a_draft_survives_a_reload_and_goes_when_it_is_sent(page: Tab, ticket: T
     assert said(ticket) == [("agent", "Dear all", True)]
 
 
+@pytest.mark.slow
 def test_names_a_colleague_and_hands_over_in_three_acts(page: Tab, ticket: Ticket) -> None:
     build.agent("maria.gonzalez")
     page.press("n")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
@@ -29,6 +30,7 @@ CUT = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_off_in_spanish(chromium: Chromium, live_server: LiveServer) -> None:
     world = World(past=1, present=4)
     lead = Client()

@@ -33,6 +33,7 @@ def ada(live_server: LiveServer) -> Agent:
     return agent
 
 
+@pytest.mark.slow
 def test_a_shift_in_spanish_by_keyboard(
     chromium: Chromium,
     live_server: LiveServer,

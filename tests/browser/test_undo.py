@@ -84,6 +84,7 @@ def test_the_second_ctrl_enter_sends_at_once(page: Tab, ticket: Ticket) -> None:
     assert said(ticket) == ["Nothing came."]
 
 
+@pytest.mark.slow
 def test_an_empty_box_is_no_typing_and_a_full_one_is(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
@@ -98,6 +99,7 @@ def test_an_empty_box_is_no_typing_and_a_full_one_is(page: Tab, ticket: Ticket) 
     assert said(ticket) == ["Nothing came."]
 
 
+@pytest.mark.slow
 def test_what_was_begun_since_stands_below_what_comes_back(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
@@ -109,6 +111,7 @@ def test_what_was_begun_since_stands_below_what_comes_back(page: Tab, ticket: Ti
     assert page.value("#text") == "Nothing came.\n\nSecond thoughts."
 
 
+@pytest.mark.slow
 def test_a_file_comes_back_with_the_words(page: Tab, ticket: Ticket) -> None:
     photo = {"name": "box.jpg", "mimeType": "image/jpeg", "buffer": files.photo()}
     page.press("r")
@@ -126,6 +129,7 @@ def test_a_file_comes_back_with_the_words(page: Tab, ticket: Ticket) -> None:
     assert [one.name for one in ticket.files.all()] == ["box.jpg"]
 
 
+@pytest.mark.slow
 def test_open_next_goes_on_and_the_keys_mean_the_newest(page: Tab, ticket: Ticket) -> None:
     page.leave_by("k")
     page.sees("#composer")
@@ -155,6 +159,7 @@ def test_it_leaves_by_the_page_s_own_clock(page: Tab, ticket: Ticket) -> None:
     assert (said(ticket), PendingAnswer.objects.count()) == (["Nothing came."], 0)
 
 
+@pytest.mark.slow
 def test_the_bar_goes_along_and_survives_a_reload_and_back(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.reload()
@@ -208,6 +213,7 @@ def test_a_company_that_writes_meanwhile_holds_it(
     assert status(ticket) == Status.DECLINED
 
 
+@pytest.mark.slow
 def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
     page: Tab, ticket: Ticket, desk: Client
 ) -> None:
@@ -220,6 +226,7 @@ def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
     assert said(ticket) == ["Nothing came."]
 
 
+@pytest.mark.slow
 def test_another_agent_sees_it_on_the_ticket(page: Tab, chromium: Chromium, ticket: Ticket) -> None:
     decline(page)
     client = Client()
@@ -232,6 +239,7 @@ def test_another_agent_sees_it_on_the_ticket(page: Tab, chromium: Chromium, tick
         assert other.complaints == []
 
 
+@pytest.mark.slow
 def test_with_zero_seconds_there_is_no_bar(page: Tab, ticket: Ticket, settings: Settings) -> None:
     settings.UNDO_SECONDS = 0
     page.press("r")
@@ -259,6 +267,7 @@ def test_a_whole_batch_is_taken_back(page: Tab, ticket: Ticket) -> None:
     assert said(ticket) == ["Too late."]
 
 
+@pytest.mark.slow
 def test_the_buttons_work_without_a_script(
     chromium: Chromium, desk: Client, page: Tab, ticket: Ticket
 ) -> None:
@@ -277,6 +286,7 @@ def test_the_buttons_work_without_a_script(
     assert said(ticket) == ["Nothing came."]
 
 
+@pytest.mark.slow
 def test_a_long_list_says_how_many_go_before_it_runs_and_all_come_back(
     page: Tab, ticket: Ticket
 ) -> None:

@@ -43,6 +43,7 @@ def test_prints_the_commands_own_output_alone_also_on_a_new_database(data: Path)
     assert "dev: migrating the new database\n" in err
 
 
+@pytest.mark.slow
 def test_hands_on_what_the_command_reads_says_and_returns(data: Path) -> None:
     command = start(data, "shell", "-v", "0")
     program = "import sys; from django.conf import settings as s; "
@@ -53,6 +54,7 @@ def test_hands_on_what_the_command_reads_says_and_returns(data: Path) -> None:
     assert command.returncode == 7
 
 
+@pytest.mark.slow
 def test_commands_at_the_same_time_share_servers_and_the_last_one_out_stops_them(
     data: Path,
 ) -> None:

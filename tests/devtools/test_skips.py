@@ -27,7 +27,8 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_it.py").write_text(SKIPS)
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-p", "tools.dev.pytest_skips", "-p", "no:valkey"]
-    plain = [*command, "-p", "no:django", "--rootdir", str(folder), str(folder)]
+    named = [] if arguments and arguments[0].startswith(str(folder)) else [str(folder)]
+    plain = [*command, "-p", "no:django", "--rootdir", str(folder), *named]
     return subprocess.run([*plain, *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
@@ -64,18 +65,22 @@ def test_a_test_that_takes_minutes_runs_in_a_whole_run_only(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("ways", [[], ["-n", "2"]], ids=["one process", "two"])
-def test_slow_tests_run_by_themselves_and_in_a_whole_run(tmp_path: Path, ways: list[str]) -> None:
+def test_slow_tests_run_by_themselves_by_name_and_in_a_whole_run(
+    tmp_path: Path, ways: list[str]
+) -> None:
     (tmp_path / "test_slow.py").write_text(
         "import pytest\n\n@pytest.mark.slow\ndef test_s():\n    assert False\n"
     )
 
     ran = run(tmp_path, "-k", "test_s or test_b", *ways)
+    named = run(tmp_path, f"{tmp_path / 'test_slow.py'}::test_s", *ways)
     slow = run(tmp_path, "--slow", *ways)
     whole = run(tmp_path, "--whole", "-k", "test_s or test_b", *ways)
 
     assert ran.returncode == 0
     assert f"    1  {ONLY_SLOW}\n" in ran.stdout
     assert "1 passed" in ran.stdout
+    assert "1 failed" in named.stdout
     # Neither those without the mark run, nor do they count as skipped.
     assert re.search(r"^=+ 1 failed(, 4 deselected)? in", slow.stdout, re.MULTILINE)
     assert "1 failed, 1 passed" in whole.stdout

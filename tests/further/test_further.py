@@ -31,6 +31,7 @@ catalogue.ALL or read_gauges() instead. To run some of them by themselves:
 """
 
 
+@pytest.mark.slow
 def test_everything_follows_from_a_row() -> None:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")

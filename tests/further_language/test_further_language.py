@@ -46,6 +46,7 @@ def translate_a_handful(locale: Path) -> None:
     translations.translate([])
 
 
+@pytest.mark.slow
 def test_everything_follows_from_a_code_a_catalogue_and_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

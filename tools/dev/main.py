@@ -99,7 +99,7 @@ SLOWEST = ("--durations=40", "--durations-min=2")
 # More would only wait for the one database server they share.
 MOST_PROCESSES = 4
 # What names no file: these run on several processes.
-WHOLE_SUITES = ([], ["--slow"], ["--whole"])
+WHOLE_SUITES: tuple[list[str], ...] = ([], ["--slow"], ["--whole"])
 POSTGRESQL = "--postgresql"
 LINT = (
     ("ruff", "check", "."),

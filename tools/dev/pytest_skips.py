@@ -1,7 +1,7 @@
 """A pytest plugin: the run's end says what was skipped and why, and `--whole` lets nothing skip.
 
-Tests marked `whole` run only there: together they take many minutes. Those marked `slow` run there
-and with `--slow`, which runs nothing else.
+Tests marked `whole` run only there: together they take many minutes. Those marked `slow` run there,
+with `--slow`, which runs nothing else, and where their file is named.
 """
 
 from collections import Counter
@@ -53,8 +53,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark, (options, why) in MARKS.items():
-        if item.get_closest_marker(mark) and not any(map(item.config.getoption, options)):
+        if not item.get_closest_marker(mark) or any(map(item.config.getoption, options)):
+            continue
+        if mark == "whole" or not is_file_named(item):
             pytest.skip(why)
+
+
+def is_file_named(item: pytest.Item) -> bool:
+    """Whether an argument is the test's file, or a test of it."""
+    here = item.config.invocation_params.dir
+    return item.path in {(here / each.partition("::")[0]).resolve() for each in item.config.args}
 
 
 def reasons(config: pytest.Config) -> Counter[str]:
