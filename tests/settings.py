@@ -36,6 +36,3 @@ STORAGES = {
 
 # Tests of what can be taken back set a time; the others look at what was sent.
 UNDO_SECONDS = 0
-
-# Web processes of tests live in the process of the tests, however large that is.
-WEB_MEMORY_MIB = 0

@@ -85,6 +85,8 @@ class FairQueue:
 
     def longest_wait(self) -> float:
         """For how long nothing changes by itself, in seconds."""
+        if not self.free:
+            return LONG_SECONDS
         ends = next(iter(self.resting.values()), math.inf)
         return max(0.0, min(LONG_SECONDS, ends - self.clock()))
 

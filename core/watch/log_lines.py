@@ -66,7 +66,7 @@ class JsonLines(Formatter):
         more = record.__dict__
         line |= {name: more[name] for name in FIELDS if more.get(name) is not None}
         if record.exc_info and record.exc_info[0]:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = record.exc_text or self.formatException(record.exc_info)
         return json.dumps(line, default=str)
 
 

@@ -1,19 +1,15 @@
 """While the database is silent a request waits no longer than it has time for, in all."""
 
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from django.db import OperationalError, connection, connections
 
-from config import server
-from config.door.connections import Stage
 from core.data.database import connection_settings
-from core.data.postgresql.answering import SILENCE, answer_until, due
+from core.data.postgresql.answering import SILENCE, answer_until
 from core.data.postgresql.base import DatabaseWrapper
-from tests.config.door import GET, opened
 from tests.core.test_database import sleeping
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -99,30 +95,3 @@ def test_a_connection_has_the_rest_of_the_time_too() -> None:
             pytest.raises(OperationalError, match="does not answer"),
         ):
             frozen.ensure_connection()
-
-
-def test_time_in_the_row_counts() -> None:
-    """A web process has each answer due from when the request had come."""
-    times: list[float] = []
-    first = threading.Event()
-
-    def application(environ: object, start_response: Callable[..., object]) -> list[bytes]:
-        found = due.get()
-        assert found is not None
-        assert not found.strict
-        times.append(found.at - time.monotonic())
-        first.wait(20)
-        start_response("200 OK", [("Content-Length", "0")])
-        return []
-
-    with opened(application, threads=1) as door:
-        clients = [door.connect(GET) for _ in range(2)]
-        door.has(Stage.ANSWER, 2)
-        time.sleep(0.5)
-        first.set()
-        for client in clients:
-            assert client.recv(20).startswith(b"HTTP/1.1 200 ")
-
-    assert times[0] <= server.ANSWER_SECONDS < 10
-    assert times[1] <= server.ANSWER_SECONDS - 0.5
-    assert server.PATIENCE_SECONDS < server.ANSWER_SECONDS

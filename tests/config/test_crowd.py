@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from config.door import allowances
-from config.door.crowd import Crowd
+from config.door.crowd import Crowd, counted_address
+from config.networks import PRIVATE, parse_networks
 
 
 class Client:
@@ -88,3 +89,20 @@ def test_strangers_are_thrown_out_before_connections_of_a_proxy() -> None:
     assert found.longest_waiting() is second
     found.busy(second)
     assert found.longest_waiting() is proxy
+
+
+@pytest.mark.parametrize(
+    ("client", "counts_as"),
+    [
+        (("198.51.100.7", 5), "198.51.100.7"),
+        (("::ffff:198.51.100.7", 5, 0, 0), "198.51.100.7"),
+        (("2001:db8:1:2:3::4", 5, 0, 0), "2001:db8:1:2::/64"),
+        (("2001:db8:1:2:ffff::", 5, 0, 0), "2001:db8:1:2::/64"),
+        (("fe80::1%eth0", 5, 0, 2), "fe80::/64"),
+        (("10.1.2.3", 5), None),
+        (("::ffff:127.0.0.1", 5, 0, 0), None),
+        ("", None),
+    ],
+)
+def test_counts_by_address_and_trusts_the_proxies(client: object, counts_as: str | None) -> None:
+    assert counted_address(client, parse_networks(PRIVATE)) == counts_as

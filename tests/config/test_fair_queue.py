@@ -85,6 +85,19 @@ def test_a_rest_begins_anew_with_each_answer() -> None:
     assert threads.queue.longest_wait() == pytest.approx(REST_SECONDS / 2 - 0.001)
 
 
+def test_nobody_is_woken_by_a_rest_that_is_over_while_no_thread_is_free() -> None:
+    """The event loop would ask again and again, and take the processor from the threads."""
+    threads = Threads(1, 1)
+    threads.come("acme")
+    threads.end(status=429)
+    threads.come("birch", "acme")
+
+    threads.wait(2 * REST_SECONDS)
+
+    assert threads.names == ["birch"]
+    assert threads.queue.longest_wait() > REST_SECONDS
+
+
 def test_beside_work_that_takes_long_a_row_has_more_up_to_its_share() -> None:
     threads = Threads(8, 2)
     threads.come(*["acme"] * 50)

@@ -2,18 +2,9 @@
 
 import mmap
 import multiprocessing
-import time
-from collections.abc import Iterator
-
-import pytest
-from pytest_django import Settings
 
 from config.door import outgrown
-from config.door.connections import Stage
 from config.door.outgrown import LEAST_GROWTH, MIB, OneAtATime, Outgrown, resident_bytes
-from tests.config.door import GET, Recorder, opened, read_answer
-
-HELD = GET.replace(b"quick", b"held")
 
 
 class Process:
@@ -93,58 +84,3 @@ def test_knows_its_size() -> None:
         grown = resident_bytes() - before
 
     assert grown > 32 * MIB
-
-
-@pytest.fixture
-def application() -> Iterator[Recorder]:
-    recorder = Recorder()
-    yield recorder
-    recorder.gate.set()
-
-
-def test_a_process_that_is_too_large_answers_what_has_begun_and_ends(
-    application: Recorder, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.WEB_MEMORY_MIB = 1
-    with opened(application) as door:
-        idle = door.connect(GET)
-        read_answer(idle)
-        held = door.connect(HELD)
-        door.has(Stage.ANSWER)
-        monkeypatch.setattr(door.worker.outgrown, "size", lambda: 10**15)
-        time.sleep(2 * outgrown.LOOK_EVERY_SECONDS)
-        assert door.worker.alive
-        assert door.ask(GET).startswith(b"HTTP/1.1 200 ")
-
-        monkeypatch.setattr(outgrown, "FOR_A_QUIET_MOMENT_SECONDS", 0.0)
-        while door.worker.alive:
-            time.sleep(0.01)
-        application.gate.set()
-
-        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
-        idle.sendall(GET)
-        assert b"Connection: close" in read_answer(idle)
-        held.close()
-        idle.close()
-        door.thread.join(20)
-        assert not door.thread.is_alive()
-
-
-def test_a_process_that_makes_room_answers_also_what_takes_half_a_minute(
-    application: Recorder,
-) -> None:
-    with opened(application) as door:
-        held = door.connect(HELD)
-        door.has(Stage.ANSWER)
-        door.worker.alive = False
-        while not door.worker.clients.stopping:
-            time.sleep(0.01)
-        door.later(30)
-        door.has(Stage.ANSWER)
-        time.sleep(0.3)
-        application.gate.set()
-
-        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
-        held.close()
-        door.thread.join(20)
-        assert not door.thread.is_alive()

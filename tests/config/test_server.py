@@ -5,19 +5,15 @@ import http.client
 import json
 import socket
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 import pytest
 from django.contrib.staticfiles import finders
-from django.db import connections
+from pytest_django import DjangoDbBlocker
 
 from companies import services
-from config.door import credentials
 from tests import builders as build
-from tests.config.door import Door, opened
+from tests.config.web import running
 from webhooks.models import Webhook
 
 POST = b"POST /webhooks HTTP/1.1\r\nHost: localhost\r\n"
@@ -25,26 +21,13 @@ GET = b"GET /webhooks HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
-    """With the service behind it. None of its requests has a token: none needs the database."""
-    # Where it refuses to start, the tests here fail; those of every other file must be run.
-    application = import_module("config.wsgi").application
-
-    def in_a_thread(environ: dict[str, Any], start_response: Any) -> Any:
-        try:
-            return application(environ, start_response)
-        finally:
-            connections.close_all()
-
-    # Counts are written by a thread that keeps its connection for as long as the door is open.
-    with patch("core.measures.sums.are_due", return_value=False), opened(in_a_thread) as door:
-        yield door
-
-
-@pytest.fixture
-def port(door: Door) -> int:
-    number: int = door.listener.getsockname()[1]
-    return number
+def port(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[int]:
+    with running(tmp_path_factory.mktemp("web"), "config.wsgi") as web:
+        yield web.port
 
 
 def exchange(port: int, raw: bytes) -> http.client.HTTPResponse:
@@ -147,13 +130,10 @@ def test_a_form_with_files_is_as_bounded_as_any_body(port: int) -> None:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_reads_a_chunked_body_and_refuses_one_that_is_too_large(
-    door: Door, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(door.worker, "are_known", lambda headers, path: True)
+def test_reads_a_chunked_body_and_refuses_one_that_is_too_large(port: int) -> None:
     company = build.company()
     token = services.issue_token(company.pk)
-    client = http.client.HTTPConnection("127.0.0.1", door.listener.getsockname()[1], timeout=30)
+    client = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     body = b'{"url":"https://hooks.example.com/in"}'
 
@@ -171,16 +151,7 @@ def test_reads_a_chunked_body_and_refuses_one_that_is_too_large(
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_lets_the_platform_s_feed_be_larger_than_other_bodies(
-    door: Door, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def are_known(headers: Any, path: str) -> bool:
-        try:
-            return credentials.are_known(headers, path)
-        finally:
-            connections.close_all()
-
-    monkeypatch.setattr(door.worker, "are_known", are_known)
+def test_lets_the_platform_s_feed_be_larger_than_other_bodies(port: int) -> None:
     lines = (b" " * 60_000 + b"\n") * 35
     head = b"POST /platform/feed HTTP/1.1\r\nHost: localhost\r\n"
     head += b"Content-Type: application/x-ndjson\r\n"
@@ -197,10 +168,7 @@ def test_lets_the_platform_s_feed_be_larger_than_other_bodies(
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_a_body_with_a_file_may_be_larger_and_no_other(
-    door: Door, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(door.worker, "are_known", lambda headers, path: True)
+def test_a_body_with_a_file_may_be_larger_and_no_other(port: int) -> None:
     company = build.company()
     headers = {
         "Authorization": f"Bearer {services.issue_token(company.pk)}",

@@ -2,9 +2,8 @@
 
 import io
 import logging
-import socket
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -18,10 +17,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.http import urlsafe_base64_encode
 
-from config import logs, security
+from config import security
 from core.watch import log_lines
 from desk.joining import invitations
-from tests.config.door import opened
+from tests.config.web import running
 from tickets.api import serving
 
 CODE, STATE = "4/0AfJohXk-canary", "canary/state+of.a-sign-on"
@@ -119,28 +118,19 @@ def test_a_form_that_is_refused_names_no_secret_of_the_page_it_came_from(
 )
 def test_gunicorn_says_what_failed_without_a_secret(
     secret_urls: dict[str, tuple[str, ...]],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
     line: str,
     status: bytes,
     said: str,
 ) -> None:
-    stream = io.StringIO()
-
-    def fail(environ: dict[str, Any], start_response: Any) -> Any:
-        raise RuntimeError(f"cannot read {environ['RAW_URI']} or {environ['PATH_INFO']}")
-
-    with opened(fail) as door:
-        logger = logging.getLogger("gunicorn.error")
-        monkeypatch.setattr(logger, "handlers", [logging.StreamHandler(stream)])
-        logs.write_our_lines(logger.name, "text")
+    with running(tmp_path, constants={"tests.config.recorder.ALL_BROKEN": True}) as web:
         for url in secret_urls:
             head = f"{line.format(url)}\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-            with socket.create_connection(door.listener.getsockname(), timeout=60) as connection:
-                connection.sendall(head.encode())
-                assert connection.recv(65536).split()[1] == status
+            assert web.ask(head.encode()).split()[1] == status
 
-    assert stream.getvalue().count(said) == len(secret_urls)
-    assert shown(secret_urls, stream.getvalue()) == []
+    written = (tmp_path / "log").read_text()
+    assert written.count(said) == len(secret_urls), written
+    assert shown(secret_urls, written) == []
 
 
 def test_another_request_of_the_same_thread_hides_nothing_of_the_last_one(

@@ -6,7 +6,6 @@ import re
 import runpy
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,21 +14,19 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.core import mail
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
-from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from companies import services
-from companies.known_callers import CALLERS
 from companies.models import Company, PlatformToken
 from config import command_settings
 from core.mailing import outbox
 from core.mailing.jobs import send_mails
 from core.measures import catalogue, counting, gauges, sums
-from core.measures.counting import Series, pending
+from core.measures.counting import pending
 from core.models import Mail, Pulse, Sum
 from core.watch import hosts
 from core.watch.doctor import Check, Finding, Grade
@@ -39,10 +36,8 @@ from deliveries.models import Drain, Health, HeldHost, Replay, State
 from deliveries.on_demand import sample_delivery
 from tests import builders as build
 from tests import programs
-from tests.config.door import Door, Recorder, opened
 from tests.shipments import feeding
 from tests.shipments.feeding import Fed
-from tests.waiting import wait_until
 from tickets.assignment import automatic
 from tickets.statuses import Status
 from tools.faults.receiver import Answer, Receiver
@@ -387,87 +382,6 @@ def test_a_child_does_not_count_again_what_its_parent_counted() -> None:
 
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert pending
-
-
-@pytest.fixture
-def eight_callers() -> Iterator[list[str]]:
-    """Tokens of companies that take turns under names of their own."""
-    tokens = [f"token-{number}" for number in range(8)]
-    for token in tokens:
-        CALLERS.remember("token", token, f"company {token}")
-    yield tokens
-    for token in tokens:
-        CALLERS.forget("token", token)
-
-
-def hold_all_threads(door: Door, application: Recorder, tokens: list[str]) -> None:
-    """Until the application's gate is set, all eight of them work."""
-    for token in tokens:
-        head = f"GET /held HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-        door.connect(head.encode())
-    wait_until(lambda: len(application.asked) >= 8, "eight requests to reach the application")
-
-
-def test_a_web_process_writes_beside_its_requests_and_when_it_ends(
-    eight_callers: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[Series] = []
-    once = threading.Event()
-
-    def write() -> None:
-        written.extend(pending.take())
-        once.set()
-
-    monkeypatch.setattr(sums, "write_sums", write)
-    monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
-    application = Recorder()
-    with opened(application) as door:
-        hold_all_threads(door, application, eight_callers)
-        once.clear()
-        counting.count(catalogue.MAILS, "failed")
-        # Before the application lets go of its threads by itself.
-        assert once.wait(60)
-        monkeypatch.setattr(sums, "EVERY_SECONDS", 1e9)
-        counting.count(catalogue.MAILS, "sent")
-        application.gate.set()
-
-    assert ("web_thread_wait_seconds_sum", ()) in written
-    assert ("mails", ("failed",)) in written
-    assert ("mails", ("sent",)) in written
-    assert ("web_thread_busy_seconds", ()) in written
-
-
-def others_connected() -> int:
-    """How many connections to this database there are beside this one."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-        return int(cursor.fetchone()[0])
-
-
-def test_what_a_web_process_wrote_through_is_closed_when_it_ends(
-    transactional_db: None,
-    eight_callers: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    django_db_blocker: DjangoDbBlocker,
-) -> None:
-    monkeypatch.setattr(sums, "EVERY_SECONDS", 0.0)
-    application = Recorder()
-    with opened(application) as door:
-        counting.count(catalogue.MAILS, "sent")
-        wait_until(Sum.objects.filter(name="mails").exists, "the sums to be written")
-        # Now every thread has had something to do, and any of them may be the next.
-        hold_all_threads(door, application, eight_callers)
-        application.gate.set()
-        # Also where nothing can be written any more, as between two tests that share a server.
-        django_db_blocker.block()
-    django_db_blocker.restore()
-
-    # A closed connection's server process is there for a moment longer.
-    wait_until(lambda: not others_connected(), "the connections to end")
-    assert others_connected() == 0
 
 
 def test_a_command_writes_what_it_counted(monkeypatch: pytest.MonkeyPatch) -> None:
