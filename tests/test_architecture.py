@@ -23,7 +23,7 @@ PURE = [
     "core/watch/log_bound",
     "core/watch/process_kinds",
     "core/watch/request_ids",
-    "core/watch/shown_paths",
+    "core/watch/url_secrets",
     "core/api/strict_json",
     "core/values/texts",
     "core/values/times",
