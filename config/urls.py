@@ -20,7 +20,8 @@ admin.site.site_url = None
 # Here and not when Django starts: workers have no use for the desk's pages.
 admin.autodiscover()
 
-tables, app_name, namespace = admin.site.urls
+# No global may be called `app_name`: it would put whatever includes this module into a namespace.
+tables, *admin_names = admin.site.urls
 docs = SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])
 
 urlpatterns = [
@@ -29,7 +30,7 @@ urlpatterns = [
     path("", include("shipments.api.urls")),
     path("", include("tickets.api.urls")),
     path("admin/", include("desk.urls")),
-    path("admin/", ([*desk_urls.table_pages, *tables], app_name, namespace)),
+    path("admin/", ([*desk_urls.table_pages, *tables], *admin_names)),
     path("healthz", probes.healthz),
     path("readyz", readyz),
     path("metrics", metrics),

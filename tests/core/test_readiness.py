@@ -122,7 +122,7 @@ def test_is_ready_when_every_part_works(client: Client, db: None) -> None:
 
 
 def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away() -> None:
+    def away(**_: object) -> None:
         raise ConnectionRefusedError("Connection refused\nwith details")
 
     monkeypatch.setattr(broker.current_app, "connection_for_write", away)

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from companies import doctor_checks
 from companies.models import Company
+from core import doctor_checks
 from core.measures import sums
 from core.models import FailedRow
 from core.watch.doctor import Concern

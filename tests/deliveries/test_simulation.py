@@ -107,7 +107,7 @@ BROKEN = {
     "without order": (
         claiming,
         "CLAIM",
-        "AND head.event_id < candidate.event_id",
+        "AND event_id < candidate.event_id",
         "AND false",
         "before event",
     ),

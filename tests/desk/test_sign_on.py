@@ -13,9 +13,9 @@ from pytest_django import Settings
 
 from companies.models import AuditEntry
 from core.models import Mail
+from desk import doctor_checks
 from desk.joining import invitations
 from desk.models import Invitation, SignOn
-from desk.people import doctor_checks
 from desk.people.sign_on import provider as known_provider
 from tests import builders as build
 from tests.desk.sign_on_provider import (

@@ -66,12 +66,16 @@ def tickets(company: Company, agent: Agent) -> None:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(TICKETS, values)
         cursor.execute("SET LOCAL session_replication_role = origin")
+        # The planner goes by the sizes of indexes, in which rows of other tests have left room.
+        cursor.execute("REINDEX TABLE tickets_ticket")
         cursor.execute("ANALYZE tickets_ticket, tickets_agent, auth_user")
 
 
 def scans(plan: dict[str, Any]) -> Iterator[str]:
     """Every index and every table that a plan reads, a table read by an index left out."""
-    if "Index Name" in plan or "Relation Name" in plan:
+    if "Index Name" in plan or (
+        "Relation Name" in plan and plan["Node Type"] != "Bitmap Heap Scan"
+    ):
         yield plan.get("Index Name", plan.get("Relation Name"))
     for part in plan.get("Plans", []):
         yield from scans(part)
@@ -80,8 +84,6 @@ def scans(plan: dict[str, Any]) -> Iterator[str]:
 def read(sql: str, params: Any = ()) -> set[str]:
     """What is read of tickets for a statement."""
     with connection.cursor() as cursor:
-        # A bitmap is named beside its table.
-        cursor.execute("SET LOCAL enable_bitmapscan = off")
         cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
         (answer,) = cursor.fetchone()
     plan = json.loads(answer) if isinstance(answer, str) else answer

@@ -17,7 +17,7 @@ from celery import current_app
 
 from companies.models import Company
 from companies.services import issue_token
-from config import health
+from core.health.broker import broker
 from deliveries.engine.loop import LINGER_SECONDS
 from deliveries.engine.standing_by import IDLE_SECONDS
 from deliveries.monitoring import backlog
@@ -141,9 +141,9 @@ def test_rabbitmq_rings_and_is_not_missed(
 
     said = doctor(service, "broker", "broker_memory", "settings")
     assert re.findall(r"^(\w+) +(\w+)", said, re.MULTILINE) == [
-        ("warn", "settings"),
         ("ok", "broker"),
         ("ok", "broker_memory"),
+        ("warn", "settings"),
     ]
     assert "config.W001: The cache is not shared" in said
     assert caller.is_rung_for()
@@ -160,10 +160,10 @@ def test_probes_while_an_alarm_is_on_leave_no_connection(
     with alarm(rabbit):
         for _ in range(5):
             with pytest.raises(RuntimeError, match=ALARM):
-                health.broker()
+                broker()
         until(lambda: rabbit.control("list_connections", "pid") == "", GONE_SECONDS)
 
-    assert health.broker() == "takes what is written"
+    assert broker() == "takes what is written"
 
 
 def kill_worker(caller: Caller) -> None:
