@@ -36,12 +36,14 @@ document.addEventListener("DOMContentLoaded", () => {
     // A tab that nobody looks at leaves it to those that somebody does.
     if (document.hidden && Date.now() - heard < OTHERS_ASK) return next();
     asking = true;
+    const lostBefore = lost;
     try {
       const answer = await fetch(`${words.live}?${asked()}`, { redirect: "manual", cache: "no-store", signal: AbortSignal.timeout(45000) });
       if (answer.status === 401 || answer.type === "opaqueredirect") return signedOut();
       if (!answer.ok) throw new Error(answer.status);
       pause = 0;
-      found();
+      // Lost meanwhile: what was asked before proves nothing.
+      if (lost === lostBefore) found();
       await take(await answer.json());
     } catch (error) {
       // One that breaks off may be a new version of the service; a second is no accident.
