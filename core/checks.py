@@ -34,7 +34,7 @@ EXAMPLE_KEYS = (
 )
 BROKERS = ("redis://", "rediss://", "redis+socket://", "amqp://", "amqps://")
 CACHE_SCHEMES = ("redis://", "rediss://", "unix://", "locmem://")
-# Of the settings KEEP_…_DAYS. The database itself keeps the audit for that long.
+# Least values of the settings KEEP_…_DAYS. The database itself keeps the audit for that long.
 MOST_DAYS = 36_500
 LEAST_DAYS = {"audit": 90}
 PROMISED_DAYS = {"deliveries": 30, "tracking": 30}
@@ -266,7 +266,7 @@ def rate_limits(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.FILES)
 def file_storage(**_: Any) -> list[CheckMessage]:
-    """Whether it takes files only asking it can tell; the command `doctor` does."""
+    """Check that the storage of files can be imported; `doctor` asks whether it takes files."""
     found: list[CheckMessage] = []
     if not apps.ready:  # asked again once Django is set up
         return found

@@ -34,7 +34,7 @@ class WeeksInUse(RuntimeError):
 
 @dataclass
 class Sweep:
-    """One go at all kinds. `lines` says what went, `rows` how many of each kind."""
+    """A run over all kinds. `lines` says what went, `rows` how many of each kind."""
 
     # None: by the settings. What the settings keep for ever stays in either case.
     older_than: timedelta | None = None

@@ -59,7 +59,7 @@ def of_scheduler(now: datetime) -> Gauges:
 
 @gauges
 def of_operators(now: datetime) -> Gauges:
-    """What operators have stopped."""
+    """Gauges of what operators have stopped."""
     drain, held = holding.current_drain(), holding.held_hosts()
     yield gauge(
         "draining_seconds",

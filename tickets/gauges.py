@@ -6,7 +6,7 @@ from core.measures.gauges import Gauges, gauge, gauges
 from tickets.models import Ticket
 from tickets.models.agents import left_behind
 
-# Of more, nobody asks how many.
+# Counting more would read every index entry, and nobody asks how many there are then.
 MOST_UNASSIGNED = 10_000
 
 

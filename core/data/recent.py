@@ -1,4 +1,4 @@
-"""What a process knows for a time, in its memory."""
+"""Memory of a process for what it needs to know for a time."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class Recent(Generic[V]):
             self.entries.pop(key, None)
 
     def known(self) -> dict[str, V]:
-        """All that is still known."""
+        """Return all that is still known."""
         return {
             key: one for key, (one, until) in list(self.entries.items()) if until > self.clock()
         }

@@ -13,7 +13,7 @@ NEARLY_FULL = 0.9
 
 
 def broker() -> str:
-    """One that answers may still refuse to write: it is full, or lacks its replicas."""
+    """Write a probe: a broker that answers may be full, or lack its replicas."""
     # While an alarm is on RabbitMQ reads nothing, and notices by its own heartbeats who is gone:
     # without them each probe would leave a connection until the alarm is over.
     link = current_app.connection_for_write(heartbeat=HEARTBEAT_SECONDS)

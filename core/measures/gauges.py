@@ -58,7 +58,7 @@ def gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
 
 
 def gauge_by(label: str, name: str, text: str, values: Mapping[str, float]) -> GaugeMetricFamily:
-    """One value for each value of a label."""
+    """Return a gauge with a value for each value of a label."""
     family = GaugeMetricFamily(PREFIX + name, text, labels=[label])
     for which, value in values.items():
         family.add_metric([which], value)
@@ -66,5 +66,5 @@ def gauge_by(label: str, name: str, text: str, values: Mapping[str, float]) -> G
 
 
 def seconds_since(now: datetime, since: datetime | None) -> float:
-    """In seconds; 0 where there is no such time."""
+    """Return how many seconds have passed; 0 where there is no such time."""
     return max(0.0, (now - since).total_seconds()) if since else 0.0

@@ -42,7 +42,7 @@ FIELDS = (
 
 
 class TextLines(Formatter):
-    """For people."""
+    """Text for people."""
 
     def __init__(self) -> None:
         super().__init__(LINE)
@@ -71,7 +71,7 @@ class JsonLines(Formatter):
 
 
 def is_news(record: LogRecord) -> bool:
-    """Who asks whether we are ready reads the answer: "not yet" is no failure."""
+    """Leave out that we are not ready yet: whoever asks reads the answer."""
     request = getattr(record, "request", None)
     return getattr(request, "path", "") != "/readyz"
 
@@ -83,5 +83,5 @@ def name_request(record: LogRecord) -> bool:
 
 
 def formatter(form: str) -> Formatter:
-    """What writes lines of one of FORMATS."""
+    """Return what writes lines of one of FORMATS."""
     return JsonLines() if form == "json" else TextLines()

@@ -32,7 +32,7 @@ at_work: ContextVar[tuple[str, ...]] = ContextVar("urls", default=())
 
 @contextmanager
 def working_on(*urls: str) -> Iterator[None]:
-    """While a request is at work outside the application."""
+    """Note the URLs of a request that is at work outside the application."""
     before = at_work.set(urls)
     try:
         yield

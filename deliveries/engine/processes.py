@@ -48,7 +48,7 @@ Work = Callable[[], None]
 
 @dataclass(frozen=True, eq=False)
 class LoopWork:
-    """What a process does that runs an engine loop, with its bell and its sign of life."""
+    """Work of a process that runs an engine loop, with its bell and its sign of life."""
 
     bell: Bell
     sign: Sign
@@ -99,7 +99,7 @@ class LoopKeeper:
 
 
 def keep_working(works: Sequence[Work], loops: Sequence[LoopWork] = ()) -> None:
-    """In the keeper: start a process for each of `works`, and another for each that ends, until
+    """Start, in the keeper, a process for each of `works`, and another for each that ends, until
     SIGTERM; and as many of `loops` as have something to do, but at least one.
     """
     # Waited for and never handled: no signal comes between a fork and the note of its id.

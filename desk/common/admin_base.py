@@ -56,7 +56,7 @@ else:
             return super().get_search_results(request, queryset, plain_digits(search_term))
 
         def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-            """What the page of a row shows beside its fields."""
+            """Return what the page of a row shows beside its fields."""
             return {}
 
         def render_change_form(
@@ -84,21 +84,21 @@ class ShortPaginator(Paginator[Model]):
 
 
 class NeverAdded:
-    """For an admin page or an inline, which adds no rows."""
+    """Admin page or inline that adds no rows."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 class NeverDeleted:
-    """For an admin page, which deletes no rows."""
+    """Admin page that deletes no rows."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 class ReadOnly(NeverAdded, NeverDeleted):
-    """For an admin page or an inline: nothing is added, changed or deleted on it."""
+    """Admin page or inline on which nothing is added, changed or deleted."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

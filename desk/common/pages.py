@@ -1,4 +1,4 @@
-"""How every page of the desk is guarded and drawn."""
+"""Guard and frame of every page of the desk."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -54,6 +54,6 @@ def may(user: User | AnonymousUser, permission: str) -> bool:
 def draw(
     request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
 ) -> TemplateResponse:
-    """A page in the admin's frame."""
+    """Return a page in the admin's frame."""
     framed = {**admin.site.each_context(request), "title": title, **context}
     return TemplateResponse(request, template, framed, status=status)

@@ -23,7 +23,7 @@ def distance(seconds: float) -> str:
 
 
 def midnight(day: date) -> datetime:
-    """When a day begins, where the reader is."""
+    """Return when a day begins, where the reader is."""
     return timezone.make_aware(datetime.combine(day, time.min))
 
 

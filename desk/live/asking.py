@@ -50,7 +50,7 @@ class Asker(NamedTuple):
 
 
 class Askers(Recent[Asker]):
-    """Those of this process, by their session."""
+    """Return those of this process, by their session."""
 
     checked_at = 0.0
 

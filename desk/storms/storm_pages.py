@@ -1,4 +1,4 @@
-"""What leads do with a storm: open, dismiss, close and answer it."""
+"""Pages and acts of a storm: open, dismiss, close and answer it."""
 
 from collections.abc import Callable
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What operators do with one delivery: send it again, check a signature."""
+"""Pages of one delivery: send it again, check a signature."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What operators do with webhooks: find those that need attention, pause and resume."""
+"""Pages of webhooks: find those that need attention, pause and resume."""
 
 from collections.abc import Iterable
 

@@ -90,7 +90,7 @@ def hurried(database: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def seen(web: Web, request: bytes) -> dict[str, str]:
-    """What the application is told of a request for /seen."""
+    """Return what the application is told of a request for /seen."""
     found: dict[str, str] = json.loads(web.ask(request).partition(b"\r\n\r\n")[2])
     return found
 
@@ -433,7 +433,7 @@ def test_who_reads_slowly_is_kept_and_who_reads_nothing_is_not(hurried: Web) -> 
 
 
 def bytes_left(client: socket.socket) -> int:
-    """How many bytes come until the end, or until nothing more does."""
+    """Count the bytes that come until the end, or until nothing more does."""
     received = 0
     with suppress(ConnectionError, TimeoutError):
         client.settimeout(5)

@@ -1,4 +1,4 @@
-"""What web processes count, whatever keeps their threads busy."""
+"""Counts of web processes, whatever keeps their threads busy."""
 
 from pathlib import Path
 

@@ -168,7 +168,7 @@ def asking_for(path: str, version: str = "1.1") -> bytes:
 
 
 def read_answer(client: socket.socket) -> bytes:
-    """One whole answer, head and body; empty where the connection was closed instead."""
+    """Return one whole answer, head and body; nothing where the connection was closed instead."""
     received = b""
     while b"\r\n\r\n" not in received:
         if not (data := client.recv(65536)):
@@ -204,7 +204,7 @@ def read_body(file: IO[bytes]) -> bytes:
 
 
 def is_closed(client: socket.socket) -> bool:
-    """Whether the other side has closed; waits for it, or for an answer."""
+    """Wait until the other side has closed or answers; tell if it has closed."""
     try:
         return client.recv(1) == b""
     except ConnectionResetError:

@@ -31,7 +31,7 @@ OK, WARN, FAIL = Grade.OK, Grade.WARN, Grade.FAIL
 
 
 def examined(name: str) -> Finding:
-    """What one check finds, in the test's own transaction."""
+    """Return what one check finds, in the test's own transaction."""
     (check,) = (check for check in doctor.all_checks() if check.name == name)
     return doctor.examine(check)
 

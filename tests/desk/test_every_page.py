@@ -104,7 +104,7 @@ def english_of(page: Page, only_english: set[str], types: Iterable[str]) -> Iter
 
 
 def broken(page: Page) -> bool:
-    """Whether it lacks its landmark or heading, names an id twice or labels nothing."""
+    """Tell if it lacks its landmark or heading, names an id twice or labels nothing."""
     tags = Counter(page.tags)
     twice = any(count > 1 for count in Counter(page.ids).values())
     return twice or not {*page.labels} <= {*page.ids} or (tags["main"], tags["h1"]) != (1, 1)

@@ -15,7 +15,7 @@ WEEKDAYS = list(DAYS.items())
 
 
 class WeekdayHours(models.Model):
-    """One interval of a weekday."""
+    """Interval of a weekday."""
 
     weekday = models.PositiveSmallIntegerField(_("weekday"), choices=WEEKDAYS)
     starts = models.TimeField(_("starts"))

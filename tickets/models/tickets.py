@@ -138,7 +138,7 @@ class Ticket(models.Model):
     # The day on which the carrier stops taking the claim.
     filing_due_at = models.DateTimeField(null=True, editable=False)
     first_responded_at = models.DateTimeField(null=True, editable=False)
-    # Whether the last public comment is the company's.
+    # True if the last public comment is the company's.
     company_spoke_last = models.BooleanField(default=False, db_default=False, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
     # Null also where no user decided: an automation, or the company in the test environment. A

@@ -60,7 +60,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def is_file_named(item: pytest.Item) -> bool:
-    """Whether an argument is the test's file, or a test of it."""
+    """Tell if an argument is the test's file, or a test of it."""
     here = item.config.invocation_params.dir
     return item.path in {(here / each.partition("::")[0]).resolve() for each in item.config.args}
 

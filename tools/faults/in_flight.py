@@ -18,7 +18,7 @@ def claimed(loops: Sequence[Loop] | None = None) -> set[Event]:
 
 
 def are_recorded(events: set[Event]) -> bool:
-    """Whether none of the events has a delivery that is still open."""
+    """Tell if none of the events has a delivery that is still open."""
     return events.isdisjoint(events_of(Delivery.objects.open()))
 
 
