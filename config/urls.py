@@ -21,7 +21,7 @@ admin.site.site_url = None
 admin.autodiscover()
 
 # No global may be called `app_name`: it would put whatever includes this module into a namespace.
-tables, *admin_names = admin.site.urls
+tables, admin_app, admin_namespace = admin.site.urls
 docs = SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])
 
 urlpatterns = [
@@ -30,7 +30,7 @@ urlpatterns = [
     path("", include("shipments.api.urls")),
     path("", include("tickets.api.urls")),
     path("admin/", include("desk.urls")),
-    path("admin/", ([*desk_urls.table_pages, *tables], *admin_names)),
+    path("admin/", ([*desk_urls.table_pages, *tables], admin_app, admin_namespace)),
     path("healthz", probes.healthz),
     path("readyz", readyz),
     path("metrics", metrics),

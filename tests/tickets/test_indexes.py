@@ -171,17 +171,23 @@ def test_assignment_and_figures_read_only_open_tickets() -> None:
     loads = Agent.objects.with_loads().values_list("pk", "load")
     waiting = Ticket.objects.waiting().exclude(type__in=[4])
 
-    assert read_for(waiting) == {"ticket_unassigned"}
+    assert read_for(waiting) <= OVER_OPEN
     assert read_for(loads) == set()
     assert read(asked.captured_queries[0]["sql"]) <= OVER_OPEN
+    offer_only("ticket_unassigned")
+    assert read_for(waiting) == {"ticket_unassigned"}
 
 
-def test_what_waits_for_its_company_costs_nothing_where_agents_are_found(
-    company: Company,
-) -> None:
+@pytest.mark.usefixtures("tickets")
+def test_what_waits_for_its_company_costs_nothing_where_agents_are_found() -> None:
     """Nobody has these either, and there is no bound to how many."""
-    waiting = [build.ticket(company, status=Status.INCOMPLETE) for _ in range(50)]
-    Ticket.objects.filter(pk__in=[one.pk for one in waiting[:2]]).update(company_spoke_last=True)
+    newest = Ticket.objects.order_by("-pk").values("pk")[:2]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        Ticket.objects.update(status=Status.INCOMPLETE, agent=None)
+        Ticket.objects.filter(pk__in=newest).update(company_spoke_last=True)
+        cursor.execute("REINDEX TABLE tickets_ticket")
+        cursor.execute("ANALYZE tickets_ticket")
     offer_only("ticket_unassigned")
     sql, params = Ticket.objects.waiting().values("pk").query.sql_with_params()
 
