@@ -6,23 +6,20 @@ from companies import audit
 from companies.models import AuditEntry, KeptAnswer, KeptBundle
 from companies.models.kept_answers import KEPT_FOR
 from core import retention
-from core.data.old_rows import delete_in_steps
 from core.retention import Sweep, kind
 
 
 @kind("audit", is_evidence=True)
 def forget_audit(sweep: Sweep, before: datetime) -> None:
     old = AuditEntry.objects.filter(at__lt=before).order_by("at")
-    gone = delete_in_steps(old, dry_run=sweep.dry_run, most=sweep.most)
-    sweep.note("audit", gone, "entries of the audit")
+    sweep.delete("audit", old, "entries of the audit")
 
 
 @kind("answers", expires=True)
 def forget_answers(sweep: Sweep, now: datetime) -> None:
     for model, what in ((KeptAnswer, "kept answers"), (KeptBundle, "kept bundles")):
         old = model._base_manager.filter(created_at__lt=now - KEPT_FOR).order_by("created_at")
-        gone = delete_in_steps(old, dry_run=sweep.dry_run, most=sweep.most)
-        sweep.note("answers", gone, f"{what} older than a day")
+        sweep.delete("answers", old, f"{what} older than a day")
 
 
 def forget_some() -> bool:

@@ -38,7 +38,7 @@ CACHE_SCHEMES = ("redis://", "rediss://", "unix://", "locmem://")
 MOST_DAYS = 36_500
 LEAST_DAYS = {"audit": 90}
 PROMISED_DAYS = {"deliveries": 30, "tracking": 30}
-# Of Django's backends, those that all processes see and that `config.caches` sets up.
+# Backends that all processes share and that `config.caches` sets up.
 SHARED_CACHES = ("django.core.cache.backends.redis.RedisCache",)
 
 

@@ -52,11 +52,11 @@ register(
     "Change these settings; docs/operating.md has all of them.", name="settings", per_host=True
 )
 def settings_are_safe() -> str:
-    found = run_checks(tags=[SETTINGS])
-    lines = "; ".join(problem_line(each).removeprefix("- ") for each in found)
-    if any(each.is_serious() for each in found):
+    problems = run_checks(tags=[SETTINGS])
+    lines = "; ".join(problem_line(each).removeprefix("- ") for each in problems)
+    if any(each.is_serious() for each in problems):
         raise RuntimeError(lines)
-    if found:
+    if problems:
         raise Concern(lines)
     return "safe"
 
@@ -67,8 +67,8 @@ def disk() -> str:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise RuntimeError(f"{folder} is no folder that we may write to")
     free = shutil.disk_usage(folder).free
-    said = f"{free // 1024**2} MiB free in {folder}"
-    return graded(said, broken=free < NO_ROOM, doubtful=free < LITTLE_ROOM)
+    detail = f"{free // 1024**2} MiB free in {folder}"
+    return graded(detail, broken=free < NO_ROOM, doubtful=free < LITTLE_ROOM)
 
 
 @register("Look in the worker's log for why the job fails.")
@@ -85,21 +85,21 @@ def jobs() -> str:
 def retention() -> str:
     """Look for whole weeks that should have been dropped."""
     old: list[str] = []
-    kept = []
+    periods = []
     for kind in all_kinds().values():
         if kind.old_weeks:
             days = settings.KEEP_DAYS[kind.name]
-            kept.append(f"{kind.name} for {f'{days} days and a week' if days else 'ever'}")
+            periods.append(f"{kind.name} for {f'{days} days and a week' if days else 'ever'}")
             if days:
                 old += kind.old_weeks(timezone.now() - timedelta(days=days) - LATE_WEEK)
     if old:
         raise Concern(f"{len(old)} weeks should have been dropped, the oldest {min(old)}")
-    return f"kept at most: {', '.join(kept)}"
+    return f"kept at most: {', '.join(periods)}"
 
 
 @register("Start the mail server, or correct EMAIL_HOST and what stands beside it.", per_host=True)
 def mail_server() -> str:
-    """Connects and logs in; sends nothing."""
+    """Connect and log in, but send nothing."""
     if not settings.EMAIL_HOST:
         return "none is named; emails are printed"
     opened: Any = get_connection(timeout=min(MAIL_SECONDS, settings.EMAIL_TIMEOUT))
@@ -155,7 +155,7 @@ def counts_requests() -> str:
     "Correct FILES_DIR, or FILE_STORAGE and FILE_STORAGE_OPTIONS.", name="files", per_host=True
 )
 def takes_files() -> str:
-    """Writes a small file, reads it back and removes it."""
+    """Write a small file, read it back and remove it."""
     mark = token_hex(8).encode()
     name = storage.write_file(storage.new_file_name(), mark)
     try:
@@ -168,6 +168,6 @@ def takes_files() -> str:
 
 @register("Look under Failed rows at the desk for what each fails on; they are tried at each run.")
 def failed_rows() -> str:
-    if found := sorted(count_failed_rows().items()):
-        raise Concern(", ".join(f"{rows} of {job}" for job, rows in found))
+    if counts := sorted(count_failed_rows().items()):
+        raise Concern(", ".join(f"{rows} of {job}" for job, rows in counts))
     return "there are none"

@@ -14,17 +14,17 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
-from core.data.old_rows import delete_oldest
+from core.data.old_rows import delete_in_steps, delete_oldest
 from core.jobs.failing_rows import NOBODY_S_FAULT, FailingRows
 from core.measures import catalogue, counting
 
 logger = logging.getLogger(__name__)
 
-# Of each kind in a run of the job; then whatever else waits in the queue has its turn.
+# Rows of each kind that a run of the job deletes at most, so that other jobs get their turn.
 MOST_AT_ONCE = 100_000
 
 
@@ -62,13 +62,18 @@ class Sweep:
         return any(not kinds[name].old_weeks for name in reached)
 
     def by_setting(self) -> dict[str, int]:
-        """Rows that went of kinds that have a setting."""
+        """Return the number of rows deleted by kind, of kinds that have a setting."""
         kinds = all_kinds()
         return {name: rows for name, rows in self.rows.items() if rows and not kinds[name].expires}
 
     def note(self, kind: str, rows: int, what: str) -> None:
         self.rows[kind] = self.rows.get(kind, 0) + rows
         self.lines.append(f"{'would delete' if self.dry_run else 'deleted'} {rows} {what}")
+
+    def delete(self, kind: str, rows: QuerySet[Any], what: str) -> None:
+        """Delete rows in steps, `most` of them at most, and note how many."""
+        gone = delete_in_steps(rows, dry_run=self.dry_run, most=self.most)
+        self.note(kind, gone, what)
 
     def delete_log(self, kind: str, model: type[Model], time: str, before: datetime) -> None:
         """Delete old rows of a model whose column `time` rises with the key."""
@@ -79,7 +84,7 @@ class Sweep:
         self.note(kind, old, f"old rows of {model._meta.verbose_name_plural}")
 
     def refuse_weeks_in_use(self) -> None:
-        """Raises WeeksInUse."""
+        """Raise WeeksInUse if a week could not be dropped."""
         if self.kept:
             raise WeeksInUse(f"in use, and dropped by a later run: {', '.join(self.kept)}")
 

@@ -106,7 +106,7 @@ def weeks_ahead() -> str:
 
 @register("Look in the log of workers for why, or end it: manage.py redeliver --stop RUN.")
 def replays() -> str:
-    """Runs of deliveries that are sent again."""
+    """Check that replays which are under way make progress."""
     under_way = list(Replay.objects.filter(ended_at=None).order_by("pk"))
     for run in under_way:
         if replaying.stands_still(run) and not current_drain():
@@ -176,7 +176,7 @@ register(
     name="outgoing_proxy",
     per_host=True,
 )(probe_proxy)
-# Whether deliveries get out (decision N23), at no request's expense while loops are well.
+# Reads what the loops found, so that no request has to probe the proxy (decision N23).
 part("outgoing_proxy")(proxy_as_loops_find_it)
 
 

@@ -59,7 +59,7 @@ def of_scheduler(now: datetime) -> Gauges:
 
 @gauges
 def of_operators(now: datetime) -> Gauges:
-    """Gauges of what operators have stopped."""
+    """Yield how long drains, holds and stalled replays have lasted."""
     drain, held = holding.current_drain(), holding.held_hosts()
     yield gauge(
         "draining_seconds",

@@ -6,7 +6,6 @@ from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 
-from core.data.old_rows import delete_in_steps
 from core.retention import Sweep, kind
 from desk.people.resets import forget_requests
 from desk.people.seen_sessions import forget_unseen
@@ -28,7 +27,6 @@ def forget_sign_ins(sweep: Sweep, before: datetime) -> None:
 @kind("sessions", expires=True)
 def forget_sessions(sweep: Sweep, now: datetime) -> None:
     expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date")
-    gone = delete_in_steps(expired, dry_run=sweep.dry_run, most=sweep.most)
-    sweep.note("sessions", gone, "expired sessions")
+    sweep.delete("sessions", expired, "expired sessions")
     forget_unseen(dry_run=sweep.dry_run)
     forget_requests(dry_run=sweep.dry_run)

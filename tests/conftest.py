@@ -62,7 +62,7 @@ examples.load_profile("unhurried")
 # They start programs and wait for them. Begun first, they wait while the others compute; begun
 # last, one process waits alone.
 PATIENT = ("bench", "devtools", "further", "upgrades", "walks")
-# These take seconds each, some a minute. What comes last are the short ones.
+# Each of these takes seconds, some a minute, so the short ones come last.
 EARLY = (*PATIENT, "browser")
 
 
@@ -227,7 +227,7 @@ DatabaseOperations.sql_flush = delete_rows
 
 
 def put_back_rows(*_: object, **__: object) -> None:
-    """What follows the flush, instead of every handler of what follows migrations.
+    """Put rows back after a flush, instead of running every post_migrate handler.
 
     Those look through all content types and permissions, which the flush leaves alone.
     """

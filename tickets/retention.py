@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 
-from core.data.old_rows import delete_in_steps
 from core.retention import Sweep, kind
 from deliveries.upkeep import pruning
 from shipments.pruning import UPDATES, prune_updates
@@ -33,11 +32,9 @@ def forget_files(sweep: Sweep, before: datetime) -> None:
 @kind("notifications")
 def forget_notifications(sweep: Sweep, before: datetime) -> None:
     watched = Watch.objects.filter(ticket__decided_at__lt=before).order_by()
-    gone = delete_in_steps(watched, dry_run=sweep.dry_run, most=sweep.most)
-    sweep.note("notifications", gone, "watches of decided tickets")
+    sweep.delete("notifications", watched, "watches of decided tickets")
     old = Notification.objects.filter(created_at__lt=before).order_by("created_at")
-    gone = delete_in_steps(old, dry_run=sweep.dry_run, most=sweep.most)
-    sweep.note("notifications", gone, "notifications")
+    sweep.delete("notifications", old, "notifications")
 
 
 @kind("returned", expires=True)

@@ -9,8 +9,8 @@ LOG_FORMAT = env.str("LOG_FORMAT", default="text")
 ACCESS_LOG = env.bool("ACCESS_LOG", default=True)
 # Which attempts of deliveries have a line (deliveries.engine.attempt_log).
 LOG_ATTEMPTS = env.str("LOG_ATTEMPTS", default="failed")
-# Where traces are sent (core.watch.tracing). The other variables OTEL_… are read by OpenTelemetry.
+# Address for traces (core.watch.tracing). The other variables OTEL_… are read by OpenTelemetry.
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
-# Where errors are sent (core.watch.error_reports).
+# Address for error reports (core.watch.error_reports).
 SENTRY_DSN = env.str("SENTRY_DSN", default="")
 LOGGING = logs.logging(LOG_LEVEL, LOG_FORMAT)

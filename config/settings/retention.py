@@ -1,4 +1,4 @@
-"""How long each kind of data is kept, in days; 0 for ever. See core.retention."""
+"""Days for which each kind of data is kept; 0 for ever. See core.retention."""
 
 from config.settings.base import env
 

@@ -28,8 +28,8 @@ class Recent(Generic[V]):
                 self.entries.popitem(last=False)
 
     def find(self, key: str) -> V | None:
-        found = self.entries.get(key)
-        return found[0] if found and found[1] > self.clock() else None
+        entry = self.entries.get(key)
+        return entry[0] if entry and entry[1] > self.clock() else None
 
     def forget(self, key: str) -> None:
         with self.lock:

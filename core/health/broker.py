@@ -70,7 +70,7 @@ def broker_memory() -> str:
     policy = memory.get("maxmemory_policy", "noeviction")
     if most and policy.startswith("allkeys"):
         raise Concern(f"its policy {policy} throws doorbells away; deliveries then start late")
-    said = f"{used // 1024**2} MiB" + (f" of {most // 1024**2}" if most else ", without a bound")
+    usage = f"{used // 1024**2} MiB" + (f" of {most // 1024**2}" if most else ", without a bound")
     if most and used > NEARLY_FULL * most:
-        raise Concern(said)
-    return said
+        raise Concern(usage)
+    return usage

@@ -35,9 +35,9 @@ def load_gauges() -> None:
 
 
 def read_gauges() -> Gauges:
-    """Raises OperationalError and InterfaceError where the database is away.
+    """Read the gauges of all apps; raises OperationalError or InterfaceError without a database.
 
-    Before `migrate` those are left out whose tables are not there yet, and `schema_ok` says so.
+    Before `migrate`, gauges whose tables do not exist yet are left out and `schema_ok` is 0.
     """
     load_gauges()
     now, schema_ok = timezone.now(), True

@@ -14,8 +14,8 @@ from core.watch.process_kinds import ProcessKind
 FORMATS = ("text", "json")
 # The request that the line belongs to stands between brackets, or a hyphen.
 LINE = "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"
-# What a line may have besides: nothing else that a library hangs on it gets out, as a whole
-# request with its headers would.
+# Further fields of a line. Whatever else a library adds to a record is left out, such as a whole
+# request with its headers.
 FIELDS = (
     "method",
     "route",

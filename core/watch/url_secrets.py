@@ -22,7 +22,7 @@ SHORTEST_SECRET = 8
 # A provider's codes may be shorter than a part of a path.
 LONGEST_VALUE = 15
 ORIGIN = re.compile(r"^[a-z]+://[^/?#]*", re.I)
-# What gunicorn says of a request that it cannot read, before it shows what it has read of it.
+# gunicorn's line for a request that it cannot parse; its end quotes the request.
 UNREADABLE = re.compile(r"^(Invalid request from ip=[^ ]*): .*", re.S)
 tracebacks = Formatter()
 
@@ -65,11 +65,11 @@ def secrets_of(url: str) -> Iterator[str]:
     """Yield parts of the path and of the query as they are sent and as they are read."""
     path, _, query = ORIGIN.sub("", url).partition("?")
     parts = [spelling for part in path.split("/") for spelling in (part, unquote(part))]
-    found = [part for part in parts if not is_harmless(part)]
+    secrets = [part for part in parts if not is_harmless(part)]
     for pair in query.split("&"):
         value = pair.partition("=")[2]
-        found += [each for each in (value, unquote_plus(value)) if len(each) > LONGEST_VALUE]
-    return (secret for secret in (query, *found) if len(secret) >= SHORTEST_SECRET)
+        secrets += [each for each in (value, unquote_plus(value)) if len(each) > LONGEST_VALUE]
+    return (secret for secret in (query, *secrets) if len(secret) >= SHORTEST_SECRET)
 
 
 def hide_in_line(record: LogRecord) -> bool:

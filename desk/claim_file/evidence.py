@@ -51,7 +51,7 @@ def evidence_parts(about: Ticket | Shipment, folder: Path) -> Parts:
     )
     kept = {event.pk: event for event in bodies} if deliveries else {}
     attempts, some_left_out = attempts_of(deliveries)
-    # None that an agent added for colleagues: it is handed out.
+    # Files that an agent added for colleagues stay here: the company hands the evidence on.
     shown = ticket.files.filter(public=True) if ticket else TicketFile.objects.none()
     files = list(shown.select_related("requested_document"))
     held = fetch_files(files, folder)

@@ -42,7 +42,7 @@ def ticket_evidence_page(request: StaffRequest, ticket_id: int) -> HttpResponseB
 
 @desk_page(*making.NEEDED[Shipment], post_only=True)
 def shipment_evidence_page(request: StaffRequest, shipment_id: int) -> HttpResponseBase:
-    """Of a shipment that there need be no ticket about."""
+    """Hand out the evidence of a shipment, with or without a ticket about it."""
     shipment = get_object_or_404(Shipment.objects.select_related("company"), pk=shipment_id)
     return hand_out(request, making.evidence, shipment, f"evidence-shipment-{shipment_id}.zip")
 

@@ -40,7 +40,7 @@ JOIN auth_user ON id = known.user_id AND is_active AND is_staff
 
 
 class Asker(NamedTuple):
-    """Who has a page open."""
+    """User who has a page open."""
 
     user_id: int
     agent_id: int | None

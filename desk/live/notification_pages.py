@@ -43,7 +43,7 @@ def read_page(request: StaffRequest) -> HttpResponse:
 
 @desk_page(VIEW_TICKET)
 def mine_page(request: StaffRequest) -> HttpResponse:
-    """What the bell and the badges of one's own queues show now."""
+    """Answer with the current state of the bell and of the badges of the user's own queues."""
     unread = of_user(request).unread()
     newest = unread.select_related("ticket__company").newest()[:IN_A_TOAST]
     queues.forget_counts(request.user)

@@ -1,4 +1,4 @@
-"""What an agent leaves behind: given to others, and said to whoever sends the agent away."""
+"""Pages that hand an agent's tickets over and set who is available."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied

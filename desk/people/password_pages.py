@@ -27,7 +27,7 @@ class PasswordByLinkPage(PasswordResetConfirmView):
     success_url = reverse_lazy("admin:login")
 
     def set_password(self, user: User, password: str) -> None:
-        """Raises LinkOver."""
+        """Set the new password; raises LinkOver if the link was used or has expired."""
         raise NotImplementedError
 
     def dispatch(self, *args: Any, **kwargs: Any) -> Any:

@@ -41,7 +41,7 @@ def again_page(request: StaffRequest, delivery_id: UUID) -> HttpResponse:
 
 @desk_page("deliveries.view_delivery")
 def proof_page(request: StaffRequest, delivery_id: UUID) -> HttpResponse:
-    """Whether the signature that a company shows is ours. POST: nothing of it is kept."""
+    """Check a signature that a company received; nothing that is posted is stored."""
     # The whole webhook this time: its secret judges, and is not given to the page.
     delivery = get_object_or_404(Delivery.objects.select_related("webhook"), pk=delivery_id)
     event = get_object_or_404(Event, pk=delivery.event_id, created_at=delivery.created_at)

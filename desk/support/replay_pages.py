@@ -78,7 +78,7 @@ def stop_page(request: StaffRequest, run_id: int) -> HttpResponse:
 
 
 def remark_words(chosen: ChosenCount) -> list[str]:
-    """Which of them wait, and which more are left out."""
+    """Return sentences on how many of the deliveries will wait, and how many are left out."""
     words = [gettext(WAITS[why]) % {"count": f"{count:,}"} for why, count in chosen.waiting.items()]
     if chosen.deleted:
         text = gettext("%(count)s more are left out: their webhook is deleted.")

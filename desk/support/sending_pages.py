@@ -130,7 +130,7 @@ def resume_page(request: StaffRequest) -> HttpResponse:
 
 
 def is_meant(request: StaffRequest, form: forms.Form) -> bool:
-    """Whether what the form says is to be done."""
+    """Tell whether a valid form was posted."""
     return request.method == "POST" and form.is_valid()
 
 

@@ -41,7 +41,7 @@ def shown_webhooks() -> QuerySet[Webhook]:
 
 @desk_page("webhooks.view_webhook", "deliveries.view_delivery")
 def sick_page(request: StaffRequest) -> HttpResponse:
-    """Who fails, rests or lets deliveries pile up, the longest first."""
+    """List webhooks that fail, rest or fall behind, the longest first."""
     found = needs_attention.needing_attention(timezone.now())
     return draw(
         request,
@@ -107,7 +107,7 @@ def pause_dialog(request: StaffRequest, webhooks: list[Webhook], form: ReasonFor
 
 
 def tell(request: HttpRequest, done: str, refused: dict[int, str]) -> None:
-    """What was done, and which failed and why."""
+    """Show what was done, and why the others were refused."""
     (messages.warning if refused else messages.success)(request, done)
     for webhook_id, why in refused.items():
         text = gettext("Webhook %(webhook)s failed: %(why)s")

@@ -47,5 +47,5 @@ def page_picture(request: HttpRequest, ticket_id: int, file_id: int, number: int
 
 
 def file_of(ticket_id: int, file_id: int) -> TicketFile:
-    """Raises Http404."""
+    """Return a ticket's file; raises Http404."""
     return get_object_or_404(TicketFile, ticket=ticket_id, pk=file_id)

@@ -17,7 +17,7 @@ from tickets.models import Agent, Comment, ReasonCode, Ticket
 from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
-# What else is typed into the macro box, in CI.
+# Further words that are typed into the macro box, in CI.
 WRONG_WORDS = ("Rechazar: ya pagado", "Rechazar", "a")
 PARTS = ("FOTOS", "pedir")
 

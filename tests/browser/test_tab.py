@@ -42,7 +42,7 @@ def test_a_key_waits_for_the_scripts_of_a_page_that_is_seen(
     chromium: Chromium, late_script: str
 ) -> None:
     with chromium.tab(late_script) as tab:
-        # As when a form leads to another page: it is seen before all of it is there.
+        # A page that a form leads to is seen in the same way before all of it has loaded.
         tab.do(lambda page: page.goto("/", wait_until="commit"))
         tab.sees("p", "Ready?")
         tab.press("m")

@@ -20,7 +20,7 @@ from core.measures import catalogue, counting
 FOLDER = Path(os.environ["RECORDER"])
 PIECE = 10_000
 GROWN = bytearray()
-# Whether every path but that of probes raises an error which shows the whole address.
+# True has every path but that of probes raise an error which shows the whole address.
 ALL_BROKEN = False
 
 for address, value in json.loads(os.environ.get("CONSTANTS", "{}")).items():

@@ -1,4 +1,4 @@
-"""Whose body may be large."""
+"""Bodies may be large only of requests with credentials that open something."""
 
 from django.contrib.sessions.models import Session
 from django.test import Client

@@ -53,7 +53,7 @@ def test_a_child_loads_neither_the_broker_s_client_nor_migrations() -> None:
     assert [name for name in loaded if ".migrations." in name] == []
 
 
-# Before a process of the web is forked; then it says whether a description made anew is the same.
+# Runs before web forks, then says whether a description that is made again is the same.
 DESCRIBED = """
 import config.wsgi
 from config import pages

@@ -38,7 +38,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 
 @pytest.fixture
 def secret_urls(db: None) -> dict[str, tuple[str, ...]]:
-    """URLs of every kind that opens something, with what it opens it with."""
+    """URLs of every kind that opens something, each with its secrets."""
     user = User.objects.create_user("ada")
     signed = signing.dumps(7, salt=serving.SALT)
     found: dict[str, tuple[str, ...]] = {reverse("signed_file", args=[signed]): (signed,)}
@@ -83,7 +83,7 @@ def test_no_line_about_a_request_that_fails_has_a_secret_of_its_url(
             if error:
                 broken.setattr(security, "policy", fail)
             client.get(url)
-            # As gunicorn hands it over.
+            # gunicorn passes the URL as it was sent.
             client.get(url, RAW_URI=url)
 
     assert written.getvalue().count("parceldesk.access") == 2 * len(secret_urls)

@@ -37,7 +37,7 @@ def test_counts_are_written_beside_requests_and_at_the_end(tmp_path: Path) -> No
 
 
 def others_connected() -> int:
-    """How many connections to this database there are beside this one."""
+    """Return the number of connections to this database besides our own."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity "

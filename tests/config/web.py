@@ -19,7 +19,7 @@ from tools.faults.ports import free_port
 from tools.faults.service import PROCFILE, ROOT
 
 GET = b"GET /quick HTTP/1.1\r\nHost: x\r\n\r\n"
-# Only what hangs takes so long.
+# Nothing takes this long unless it hangs.
 PATIENCE_SECONDS = 60
 
 
@@ -79,7 +79,7 @@ class Web:
         return [int(number) for number in found.split()]
 
     def memory(self) -> int:
-        """Bytes that the processes which answer take."""
+        """Return the memory of the processes that answer, in bytes."""
         page = os.sysconf("SC_PAGE_SIZE")
         pages = (Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in self.workers)
         return sum(map(int, pages)) * page

@@ -37,7 +37,7 @@ def examined(name: str) -> Finding:
 
 
 def test_few_at_once_unless_some_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that take a connection do not take all that the database has left."""
+    """Checks that need a connection must not take all that the database has left."""
     inside, most, over = [], [], threading.Event()
 
     def count() -> str:
@@ -99,7 +99,7 @@ def test_a_healthy_service_is_well(company: Company, settings: Settings, tmp_pat
     Pulse.objects.update_or_create(name="sweep", defaults={"begun_at": timezone.now()})
     build.webhook(company, auth_token="hush-hush")
     leases.join(1)
-    # As each connection is told when it begins; migrations of the test's have changed this one.
+    # Each connection is prepared when it opens; the test's migrations have changed this one.
     database.prepare_connection(connection)
     # The database of the test may be a copy of another.
     restoring.note_origin(again=True)
@@ -107,7 +107,7 @@ def test_a_healthy_service_is_well(company: Company, settings: Settings, tmp_pat
     found = {check.name: doctor.examine(check) for check in doctor.all_checks()}
     unwell = {name: each for name, each in found.items() if each.grade is not OK}
 
-    # Of this machine, not of the service.
+    # These two depend on the machine and not on the service.
     assert unwell.keys() <= {"open_files", "disk"}
     assert found["secrets"].detail == "the newest key opens all 2"
     assert found["database"].detail.endswith("without JIT")

@@ -476,7 +476,7 @@ def test_a_loop_that_is_asked_for_its_place_ends_and_frees_its_webhooks(
 
 
 def test_finds_what_has_no_wakeup(company: Company) -> None:
-    """As after rows were changed by hand."""
+    """Rows changed by hand may lack one."""
     missed, later, awake, owned, paused = (build.webhook(company) for _ in range(5))
     publishing.publish([build.news(company)])
     Wakeup.objects.exclude(webhook_id=awake.pk).delete()

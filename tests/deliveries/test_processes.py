@@ -93,7 +93,7 @@ def test_a_keeper_that_is_stopped_while_it_forks_leaves_nobody_behind(
 
 @pytest.fixture
 def loops(monkeypatch: pytest.MonkeyPatch) -> Sequence[LoopWork]:
-    """Loops that do nothing: the test writes their signs."""
+    """Stand-ins for loops that do nothing: the test writes their signs."""
     said = Work()
     monkeypatch.setattr(processes, "run_loop", lambda bell, sign: said())
     monkeypatch.setattr(LoopWork, "said", lambda self: said.said(), raising=False)

@@ -158,7 +158,7 @@ def says(plan: Plan, world: World, words: str) -> bool:
 def test_a_seed_that_fails_tells_a_short_story_each_time(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of an engine without order two things are left: events, and a receiver that fails."""
+    """Two things are left of the plan: events, and a receiver that fails."""
     where, name, old, new, words = BROKEN["without order"]
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
     beside = (Thing(0.1 * each, "sweep") for each in range(4))

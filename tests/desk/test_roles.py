@@ -170,7 +170,7 @@ def pages_of_admin() -> list[Any]:
 
 
 def patterns(of: list[Any], before: Iterable[str] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Names, each with the keywords of its address."""
+    """Yield the name of each address with its keywords."""
     for each in of:
         keywords = (*before, *each.pattern.converters)
         if isinstance(each, URLResolver):

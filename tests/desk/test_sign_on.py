@@ -510,7 +510,7 @@ def test_what_goes_wrong_is_logged_without_secrets(
 ) -> None:
     answer = come_back(client, begin(client), "no-such-code")
 
-    # What the page loads names no page that it is for.
+    # Requests for the page's styles and scripts must not send its URL, which has the code.
     assert answer["Referrer-Policy"] == "no-referrer"
     assert "the provider answered 'invalid_grant'" in caplog.text
     assert CLIENT_SECRET not in caplog.text

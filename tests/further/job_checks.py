@@ -1,5 +1,5 @@
-"""What follows from the job `mark_samples`, the count `samples` and the gauge `samples_open` of
-rows.py. Run by test_further.py, which says how to run one by itself.
+"""Checks of what follows from a job, a count and a gauge: `mark_samples`, `samples` and
+`samples_open` of rows.py. Run by test_further.py, which says how to run one by itself.
 """
 
 from datetime import timedelta

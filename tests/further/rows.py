@@ -47,7 +47,7 @@ FIELDS = """\
         in_events=True,
     ),
 """
-# What it must not do twice leaves a mark in the row.
+# The job marks the rows that it has done, so that doing one twice is seen.
 JOBS = """\
 @job(every=timedelta(minutes=1), limit_seconds=120, batch=2)
 def mark_samples() -> int:

@@ -98,7 +98,7 @@ def run_linter(name: str, *arguments: str) -> int:
 SLOWEST = ("--durations=40", "--durations-min=2")
 # More would only wait for the one database server they share.
 MOST_PROCESSES = 4
-# What names no file: these run on several processes.
+# Arguments that name no file: such runs use several processes.
 WHOLE_SUITES: tuple[list[str], ...] = ([], ["--slow"], ["--whole"])
 POSTGRESQL = "--postgresql"
 LINT = (

@@ -21,7 +21,7 @@ AGAIN_SECONDS = 3.0
 # Nobody gives up a loop that is frozen for less, and it goes on at once. From this on it also knows
 # itself that it was away.
 UNNOTICED_SECONDS, NOTICED_AWAY_SECONDS = 2.9, 2.0
-# What a loop lets go of as it stops is taken by the others within this time.
+# Time within which the others take what a stopping loop releases.
 STOPPED_SECONDS = 1.0
 # Clocks are put forward and back by this much at most.
 CLOCK_SECONDS = 3.5
@@ -80,9 +80,9 @@ class Book:
     # Loops that there should be, and those with a lease when all is over.
     places: int = 0
     working: int = 0
-    # Whether the clock of the database was put forward or back.
+    # The clock of the database was put forward or back.
     clock_moved: bool = False
-    # Whether something may have been written down twice, as its answer was lost.
+    # Something may have been written down twice, as its answer was lost.
     unsure: bool = False
     events: dict[int, Entry] = field(default_factory=dict)
     flights: dict[int, Flight] = field(default_factory=dict)

@@ -55,7 +55,7 @@ def drawn(seed: int) -> Plan:
 
 
 def anything(dice: random.Random, calm_at: float) -> list[Thing]:
-    """Publications, and faults and acts of a few kinds or of all."""
+    """Draw publications, and faults and acts of a few kinds or of all."""
     kinds = Kinds(
         faults=[(kind, FAULTS[kind]) for kind in some(FAULTS, dice)],
         acts=[(kind, ACTS[kind]) for kind in some(ACTS, dice)],
@@ -80,7 +80,7 @@ def some(of: Iterable[Kind], dice: random.Random) -> list[Kind]:
 
 
 def publication(dice: random.Random, calm_at: float) -> Thing:
-    """Events in one transaction, which may take its time or be rolled back."""
+    """Draw events of one transaction, which may take its time or be rolled back."""
     how = dice.choices(("commits", "rolls back"), (9, 1))[0]
     seconds = dice.choice((0.0, 0.0, 0.0, 0.1, 3.0))
     return Thing(dice.uniform(0, calm_at), "publish", seconds, dice.randint(1, 6), how, roll(dice))

@@ -72,7 +72,7 @@ BREAKS = ("before", "after", "hangs")
 LENGTHS = (0.2, 1.0, 2.5, 5.0, 9.0)
 
 
-# As `which` of a trouble that waits for a moment: the loop that comes to it first.
+# Value of `which` for a trouble that waits for a moment: the loop that reaches it first.
 ANY_LOOP = 12
 
 

@@ -48,7 +48,7 @@ def noting(scheduler: Scheduler) -> Any:
 
 
 def committing(scheduler: Scheduler) -> Any:
-    """So does the end of a transaction."""
+    """Have the end of a transaction wait for its turn too."""
     commit: Any = BoundedConnection.commit
 
     def noted(link: Any) -> None:

@@ -19,7 +19,7 @@ from tools.faults.simulation.plan import (
 )
 
 Dice = random.Random
-# As `which` of receivers: all of them. A lower number is a single one, or a host.
+# Value of `which` for all receivers. A lower number is a single one, or a host.
 ALL = 9
 SILENT = [mood for mood, (status, *_, heard) in MOODS.items() if status is None or not heard]
 # Seconds that a loop is frozen: others notice nothing, or give it up.
@@ -74,7 +74,7 @@ def one_act(dice: Dice, plan: Plan) -> Plan:
 
 
 def stale(dice: Dice, plan: Plan) -> Plan:
-    """Receivers get slow after much was claimed for them."""
+    """Slow receivers down after much was claimed for them."""
     at = dice.uniform(5.0, 9.0)
     return backlog(
         dice,
@@ -96,7 +96,7 @@ def backlog(dice: Dice, plan: Plan, also: list[Thing]) -> Plan:
 
 
 def new_secrets(dice: Dice, plan: Plan) -> Plan:
-    """Secrets change while loops keep what they know of their webhooks."""
+    """Rotate secrets while loops keep what they know of their webhooks."""
     things = [thing(dice, dice.uniform(2.0, 10.0), "rotate") for _ in range(6)]
     things += stream(dice, 0.5, 14.0, 60)
     return plan._replace(calm_at=15.0, things=tuple(things))
@@ -127,7 +127,7 @@ def given_up(dice: Dice, plan: Plan) -> Plan:
 
 
 def clock_jumps(dice: Dice, plan: Plan) -> Plan:
-    """Leases run out at once, while statements are long on their way."""
+    """Let leases run out at once, while statements are slow."""
     at = dice.uniform(2.0, 6.0)
     things = [
         thing(dice, at, "database slow", 8.0),
@@ -161,7 +161,7 @@ def silence(dice: Dice, plan: Plan) -> Plan:
 
 
 def sharing(dice: Dice, plan: Plan) -> Plan:
-    """Loops give each other webhooks, and come and go meanwhile."""
+    """Have loops share webhooks while they come and go."""
     things = stream(dice, 0.5, 16.0, 60)
     things += [thing(dice, 1.0, "receiver", 12.0, "is busy", ALL)]
     for _ in range(dice.randint(0, 3)):
@@ -171,7 +171,7 @@ def sharing(dice: Dice, plan: Plan) -> Plan:
 
 
 def deploy(dice: Dice, plan: Plan) -> Plan:
-    """Loops are started anew, one after the other, with requests in flight and more waiting."""
+    """Restart loops one after the other, with requests in flight and more waiting."""
     things = [thing(dice, 2.5, "receiver", 9.0, dice.choice(("is busy", "is slow")), ALL)]
     for loop in dice.sample(range(3), 2):
         things.append(thing(dice, dice.uniform(3.0, 5.0), "restart", which=loop))
@@ -179,7 +179,7 @@ def deploy(dice: Dice, plan: Plan) -> Plan:
 
 
 def unseen(dice: Dice, plan: Plan) -> Plan:
-    """Loops are away as answers come, and back before anybody gives them up."""
+    """Freeze loops as answers come, and thaw them before anybody gives them up."""
     things = [thing(dice, 0.0, "receiver", 20.0, "is very slow", ALL), *stream(dice, 0.0, 18.0)]
     for at in (3.0, 7.0, 11.0, 15.0):
         things.append(thing(dice, at, "freeze", dice.choice(SHORT), "ended", ANY_LOOP))
@@ -187,7 +187,7 @@ def unseen(dice: Dice, plan: Plan) -> Plan:
 
 
 def answers_lost(dice: Dice, plan: Plan) -> Plan:
-    """Statements come through and nobody hears of it."""
+    """Lose the answers of statements that were carried out."""
     things = stream(dice, 0.5, 14.0)
     things += [thing(dice, 0.5, "receiver", 5.0, dice.choice(list(MOODS)))]
     for _ in range(dice.randint(1, 4)):
