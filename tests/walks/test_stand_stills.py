@@ -85,7 +85,9 @@ def taken_over(outcome: dict[str, Any]) -> None:
     assert outcome["seconds_to_the_last_of_those_claimed"] is not None
     # What it had sent and not recorded, and no more.
     assert 0 < outcome["repeats"] <= outcome["repeats_at_most"]
-    assert outcome["repeats_after_it_was_back"] == outcome["recorded_twice"] == 0
+    # Between looking at the lease and sending a loop may be stopped as well: one request of each.
+    assert outcome["repeats_after_it_was_back"] <= outcome["repeats_after_it_was_back_at_most"]
+    assert outcome["recorded_twice"] == 0
 
 
 def test_while_the_database_is_silent_the_api_says_so_and_no_receiver_is_blamed(

@@ -85,7 +85,7 @@ def absence_promises(found: Figures) -> dict[str, float]:
         "seconds_to_the_last_of_those_claimed": CARRIED_ON_WITHIN_SECONDS,
         "seconds_until_it_delivers_alone": CARRIED_ON_WITHIN_SECONDS,
         "repeats": found["repeats_at_most"],
-        "repeats_after_it_was_back": 0,
+        "repeats_after_it_was_back": found["repeats_after_it_was_back_at_most"],
         "recorded_twice": 0,
     }
 
