@@ -107,7 +107,7 @@ def test_a_healthy_service_is_well(company: Company, settings: Settings, tmp_pat
     found = {check.name: doctor.examine(check) for check in doctor.all_checks()}
     unwell = {name: each for name, each in found.items() if each.grade is not OK}
 
-    # These two depend on the machine and not on the service.
+    # The machine decides these two, not the service.
     assert unwell.keys() <= {"open_files", "disk"}
     assert found["secrets"].detail == "the newest key opens all 2"
     assert found["database"].detail.endswith("without JIT")

@@ -40,7 +40,8 @@ def test_another_worker_takes_over_from_a_frozen_one(
         service, acme, receiver, away=service.frozen, seconds=8.0, per_second=20.0
     )
 
-    taken_over(outcome)
+    # A loop may be frozen between looking at its lease and sending: one request of each.
+    taken_over(outcome, repeats_after=outcome["loops_that_went"])
 
 
 def test_the_same_worker_takes_over_from_its_only_loop_that_is_frozen(
@@ -79,14 +80,13 @@ def test_another_worker_takes_over_from_one_that_is_cut_off(
     taken_over(outcome)
 
 
-def taken_over(outcome: dict[str, Any]) -> None:
+def taken_over(outcome: dict[str, Any], repeats_after: int = 0) -> None:
     assert broken(outcome) == []
     assert outcome["claimed_by_the_one_that_went"] > 0
     assert outcome["seconds_to_the_last_of_those_claimed"] is not None
     # What it had sent and not recorded, and no more.
     assert 0 < outcome["repeats"] <= outcome["repeats_at_most"]
-    # Between looking at the lease and sending a loop may be stopped as well: one request of each.
-    assert outcome["repeats_after_it_was_back"] <= outcome["repeats_after_it_was_back_at_most"]
+    assert outcome["repeats_after_it_was_back"] <= repeats_after
     assert outcome["recorded_twice"] == 0
 
 

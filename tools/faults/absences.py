@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import F, Max, Min, Q
 
 from companies.models import Company
 from deliveries.models import Attempt
@@ -57,9 +57,11 @@ def worker_away(
         before = len(receiver.log)
         alone = until(lambda: len(receiver.log) > before)
     until(nothing_waits)
-    # A machine that is busy enough makes an attempt fail: only what arrived may not be tried again.
-    answered = Attempt.objects.filter(status=200).values("delivery_id")
-    twice = answered.annotate(times=Count("number")).filter(times__gt=1)
+    # A busy machine makes attempts fail, and those are retried: a success must be the last one.
+    numbers = Attempt.objects.values("delivery_id").annotate(
+        last=Max("number"), succeeded=Min("number", filter=Q(status=200))
+    )
+    twice = numbers.filter(last__gt=F("succeeded"))
     return {
         **ledger.summary(receiver.log, steady.events, webhook.secret),
         "claimed_by_the_one_that_went": len(held),
@@ -69,7 +71,7 @@ def worker_away(
         ),
         "seconds_until_it_delivers_alone": round(alone, 1),
         "repeats_after_it_was_back": ledger.repeats_since(receiver.log, back_at),
-        "repeats_after_it_was_back_at_most": loops,
+        "loops_that_went": loops,
         "repeats_at_most": len(held),
         "recorded_twice": twice.count(),
     }
@@ -81,10 +83,10 @@ def go_away(
     away: Callable[[str], AbstractContextManager[None]],
     seconds: float,
 ) -> tuple[float, int, set[Event], float]:
-    """Away while it has sent something that is not recorded.
+    """Have it go away while it has sent something that is not recorded.
 
-    Returns when it went, in Unix time, with how many loops, what they had claimed, and when it came
-    back. Each may send one request then: the one whose lease it had found good when it was stopped.
+    Returns when it went, in Unix time, how many loops it has, what they had claimed, and when it
+    came back.
     """
     deadline = time.monotonic() + IN_FLIGHT_WITHIN_SECONDS
     while time.monotonic() < deadline:
