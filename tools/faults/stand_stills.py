@@ -66,6 +66,8 @@ def cut_network(rig: Rig, given: argparse.Namespace) -> Verdict:
     """Silence between PostgreSQL and the one of two workers that has deliveries in flight."""
     with Proxy(rig.place.sockets / ".s.PGSQL.5432") as proxy:
         address = f"DATABASE_URL=postgres://{SUPERUSER}@127.0.0.1:{proxy.port}/{DATABASE}"
+        # Two addresses of one database would make two deployments, and the second does not start.
+        rig.service.environment["DEPLOYMENT"] = "faults"
         found = absences.worker_away(
             rig.service,
             rig.company,
