@@ -106,6 +106,7 @@ LINT = (
     ("ruff", "format", "--check", "."),
     ("djlint", "--lint", "templates", "tools/dev/receiver.html"),
     ("mypy", "--no-error-summary"),
+    ("python", "-m", "tools.dev.words"),
 )
 COMMANDS = {
     "run": run,
