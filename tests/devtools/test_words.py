@@ -1,3 +1,7 @@
+import re
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from tools.dev import words
@@ -34,3 +38,12 @@ def told(kept, *, agents):
         "_given",
         "found",
     }
+
+
+def test_the_glossary_has_no_word_twice() -> None:
+    glossary = Path("docs/glossary.md").read_text()
+    cells = re.findall(r"^\| ([^|]+) \| (?!meaning|---)", glossary, re.MULTILINE)
+    words_with_a_row = Counter(word.strip() for cell in cells for word in cell.split(","))
+
+    assert len(words_with_a_row) > 100
+    assert [word for word, rows in words_with_a_row.items() if rows > 1] == []
