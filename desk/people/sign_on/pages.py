@@ -1,4 +1,4 @@
-"""The way to the provider, the way back, and the way out there, once there is one."""
+"""Pages of single sign-on: to the provider, back from it, and signing out at it."""
 
 import logging
 
@@ -18,7 +18,7 @@ from desk.people.sign_on import attempts, identities, provider
 
 logger = logging.getLogger(__name__)
 
-# Sessions name how they began; this one every version can open.
+# Sessions store the backend that opened them; every version of the service can load this one.
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -26,14 +26,17 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_GET
 def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
     try:
-        begun = provider.begin_at_provider(address_back(request))
+        authorization = provider.begin_at_provider(address_back(request))
     except provider.ProviderAway as error:
-        return away(request, error)
-    response = HttpResponseRedirect(begun.url)
-    attempts.keep_attempt(
+        return provider_away_page(request, error)
+    response = HttpResponseRedirect(authorization.url)
+    attempts.store_attempt(
         response,
         attempts.SignOnAttempt(
-            begun.state, begun.nonce, begun.verifier, safe_page(request, request.GET.get("next"))
+            authorization.state,
+            authorization.nonce,
+            authorization.verifier,
+            safe_page(request, request.GET.get("next")),
         ),
     )
     return response
@@ -42,24 +45,26 @@ def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def back_page(request: HttpRequest) -> HttpResponse:
-    response = answer_back(request)
+    response = signed_on_response(request)
     attempts.drop_attempt(response)
-    # Its address has the provider's code.
+    # The URL contains the provider's code, which a referrer would leak.
     response["Referrer-Policy"] = "no-referrer"
     return response
 
 
-def answer_back(request: HttpRequest) -> HttpResponse:
+def signed_on_response(request: HttpRequest) -> HttpResponse:
     attempt = attempts.take_attempt(request)
     if attempt is None:
         text = gettext(
             "This sign-in was not begun in this browser, is too old, or was used. Begin again."
         )
-        return problem(request, text, status=400)
+        return problem_page(request, text, status=400)
     code = request.GET.get("code", "")
     if not code or "error" in request.GET:
         logger.warning("sign-on: the provider refused with %.40r", request.GET.get("error"))
-        return problem(request, gettext("The sign-on service did not let you in. Begin again."))
+        return problem_page(
+            request, gettext("The sign-on service did not let you in. Begin again.")
+        )
     try:
         claims = provider.fetch_claims(
             code,
@@ -69,16 +74,16 @@ def answer_back(request: HttpRequest) -> HttpResponse:
         )
         user = identities.admit(claims)
     except provider.ProviderAway as error:
-        return away(request, error)
+        return provider_away_page(request, error)
     except provider.NotTrusted as error:
         logger.error("sign-on: %s", error)
         text = gettext(
             "What the sign-on service says of you could not be trusted. Begin again; if it stays"
             " so, tell an operator."
         )
-        return problem(request, text)
+        return problem_page(request, text)
     except identities.SignOnRefused as refused:
-        return problem(request, gettext(identities.REASONS[refused.reason]))
+        return problem_page(request, gettext(identities.REASONS[refused.reason]))
     setattr(request, SECOND_FACTOR_GIVEN, identities.has_second_factor(claims))
     login(request, user, backend=BACKEND)
     return HttpResponseRedirect(safe_page(request, attempt.next_page))
@@ -87,14 +92,14 @@ def answer_back(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def sign_out_page(request: HttpRequest) -> HttpResponse:
-    """For whoever has left the desk and wants to leave the provider, too."""
+    """Sign a user out at the provider, after they have signed out of the desk."""
     try:
         url = provider.sign_out_url(request.build_absolute_uri(reverse("admin:login")))
     except provider.ProviderAway as error:
-        return away(request, error)
+        return provider_away_page(request, error)
     if url:
         return HttpResponseRedirect(url)
-    return problem(
+    return problem_page(
         request,
         gettext("Sign out at the sign-on service itself: it has no address for that."),
         status=200,
@@ -106,21 +111,21 @@ def address_back(request: HttpRequest) -> str:
 
 
 def safe_page(request: HttpRequest, url: str | None) -> str:
-    """A page of this desk, whatever was asked for."""
+    """Return the URL if it is a page of this desk, else the first page."""
     own = url_has_allowed_host_and_scheme(url, {request.get_host()}, request.is_secure())
     index = reverse("admin:index")
     return url if url and own and url.startswith(index) else index
 
 
-def away(request: HttpRequest, error: Exception) -> HttpResponse:
+def provider_away_page(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.warning("sign-on: the provider is away: %s", error)
     text = gettext("The sign-on service does not answer. Try again in a minute.")
-    response = problem(request, text, status=503)
+    response = problem_page(request, text, status=503)
     response["Retry-After"] = str(whole_seconds(provider.PAUSE_SECONDS))
     return response
 
 
-def problem(request: HttpRequest, text: str, *, status: int = 403) -> HttpResponse:
+def problem_page(request: HttpRequest, text: str, *, status: int = 403) -> HttpResponse:
     page = draw(
         request,
         "admin/sign_on/problem.html",
