@@ -32,7 +32,7 @@ class CompanyGlance:
 def company_glances(
     *, inactive: bool = False, search: str = "", limit: int | None = None
 ) -> Iterator[CompanyGlance]:
-    """Summarize companies by id whose name contains `search`; with `inactive` only inactive ones."""
+    """Summarize companies whose name contains `search`, by id; `inactive` omits active ones."""
     chosen = Company.objects.order_by("pk")
     if inactive:
         chosen = chosen.filter(active=False)

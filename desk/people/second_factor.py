@@ -1,6 +1,7 @@
 """Optional second factor: codes of a phone app (TOTP), or ten recovery codes on paper.
 
-Devices are django-otp's. Secrets are shown during setup only. A phone's key is encrypted at rest (decision page secrets-of-phones-lie-beside-their-devices).
+Devices are django-otp's. Secrets are shown during setup only. A phone's key is encrypted
+at rest (decision page secrets-of-phones-lie-beside-their-devices).
 """
 
 import hashlib

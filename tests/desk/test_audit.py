@@ -138,7 +138,7 @@ def test_who_follows_hears_of_each_act_once(
 
 
 @pytest.mark.parametrize(
-    ("asked", "indexes"),
+    ("filters", "indexes"),
     [
         (AuditFilters(), {"audit_by_time", "desk_log_by_time"}),
         (AuditFilters(actor="olga"), {"audit_by_actor", "desk_log_by_user"}),
