@@ -11,10 +11,7 @@ T = TypeVar("T")
 
 
 def cached(key: str, seconds: int, make: Callable[[], T]) -> T:
-    """Return a value that is at most `seconds` old; `make` must not return None.
-
-    While the cache is unreachable the value is made on every call.
-    """
+    """Return a value at most `seconds` old (never None), or a new one if the cache is down."""
     try:
         value: T | None = cache.get(f"desk:{key}")
     except Exception as error:  # each client of a cache has its own errors

@@ -27,9 +27,7 @@ TAGS = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 # Attributes that browsers show or screen readers read out.
-READABLE_ATTRIBUTES = re.compile(
-    r"\b(?:title|alt|label|placeholder|aria-label)=(?:\"[^\"]*\"|'[^']*')"
-)
+READABLE_ATTRS = re.compile(r"\b(?:title|alt|label|placeholder|aria-label)=(?:\"[^\"]*\"|'[^']*')")
 
 
 def show_in_page(html: str) -> str:
@@ -38,9 +36,7 @@ def show_in_page(html: str) -> str:
     for markup in TAGS.finditer(html):
         parts.append(show_controls(html[end : markup.start()]))
         box, typed, code, tag = markup.groups()
-        visible_tag = READABLE_ATTRIBUTES.sub(
-            lambda match: show_controls(match[0]), box or tag or ""
-        )
+        visible_tag = READABLE_ATTRS.sub(lambda match: show_controls(match[0]), box or tag or "")
         parts.append(code or visible_tag + (typed or ""))
         end = markup.end()
     return "".join([*parts, show_controls(html[end:])])

@@ -70,10 +70,7 @@ class Name(NamedTuple):
 
 
 def find_companies(words: list[str], most: int = MOST_FOUND) -> list[Name]:
-    """Find companies whose names contain all of these words or parts, best matches first.
-
-    The best are names in which a word begins with the first of them.
-    """
+    """Find companies by words or parts of words, prefix matches of the first word first."""
     if not words:
         return []
     plain = [plain_word(word) for word in words]
@@ -192,10 +189,7 @@ def deletion_variants(word: str) -> list[str]:
 
 
 def pattern_of(word: str) -> str:
-    """Return the LIKE pattern of a word: inside of words from PART letters on, else at beginnings.
-
-    Two characters of Chinese or Japanese also match inside, since each says more.
-    """
+    """Return a word's LIKE pattern: infix from PART letters or two ideographs on, else prefix."""
     within = len(word) >= PART or (len(word) > 1 and IDEOGRAPH.search(word))
     return f"%{word}%" if within else f"% {word}%"
 

@@ -102,10 +102,8 @@ def add_one(row: AgentRow, by: User | None) -> Agent:
             lead=values["group"].lower() == "lead",
         )
     except agents.BadAgent as error:
-        field_problems = {
-            COLUMN_OF.get(name, name): " ".join(messages) for name, messages in error.fields.items()
-        }
-        raise WrongRow(field_problems | wrong) from error
+        problems = {COLUMN_OF.get(name, name): " ".join(why) for name, why in error.fields.items()}
+        raise WrongRow(problems | wrong) from error
     if wrong:
         raise WrongRow(wrong)
     language = values["language"].lower()
@@ -142,8 +140,5 @@ def is_small_number(text: str) -> bool:
 def may_give(by: User, role: str) -> bool:
     """Tell whether a user has all permissions of a role, and so may grant it."""
     role_group: Group = group(role)
-    permissions = role_group.permissions.values_list("content_type__app_label", "codename")
-    return (
-        by.is_superuser
-        or {f"{app}.{name}" for app, name in permissions} <= by.get_all_permissions()
-    )
+    names = role_group.permissions.values_list("content_type__app_label", "codename")
+    return by.is_superuser or {f"{app}.{name}" for app, name in names} <= by.get_all_permissions()

@@ -53,18 +53,13 @@ def import_agents(rows: Sequence[AgentRow], *, url: str, check: bool) -> ImportR
                 try:
                     differs = change_one(user, row)
                 except agents.BadAgent as error:
-                    wrong = {
-                        COLUMN_OF[name]: " ".join(messages)
-                        for name, messages in error.fields.items()
-                    }
+                    wrong = {COLUMN_OF[name]: " ".join(why) for name, why in error.fields.items()}
                 else:
                     changed |= {user.username: differs} if differs else {}
             problems += [RowProblem(row.line, *each) for each in wrong.items()]
         if new:
-            rows_to_add = [
-                row._replace(values=row.values | {"types": types_of(row)}) for row in new
-            ]
-            problems += add_agents(rows_to_add, by=None, url=url, check=check or bool(problems))
+            to_add = [row._replace(values=row.values | {"types": types_of(row)}) for row in new]
+            problems += add_agents(to_add, by=None, url=url, check=check or bool(problems))
         if problems or check:
             transaction.set_rollback(True)
         elif changed:

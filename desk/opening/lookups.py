@@ -14,19 +14,14 @@ MOST_OFFERED = 5
 
 
 def find_company(text: str) -> Company:
-    """Find a company by full name in any case, or by id.
-
-    Raises ValidationError, which lists likely companies.
-    """
+    """Find a company by full name, in any case, or id. Raises ValidationError with likely ones."""
     name = text.strip()
-    companies = list(
-        Company.objects.filter(same_text("name", name)).order_by("pk")[: MOST_OFFERED + 1]
-    )
-    if not companies:
-        companies = list(Company.objects.filter(pk=typed_id(name) or 0))
-    if len(companies) == 1:
-        return require_active(companies[0])
-    likely = companies or likely_companies(name)
+    exact = list(Company.objects.filter(same_text("name", name)).order_by("pk")[: MOST_OFFERED + 1])
+    if not exact:
+        exact = list(Company.objects.filter(pk=typed_id(name) or 0))
+    if len(exact) == 1:
+        return require_active(exact[0])
+    likely = exact or likely_companies(name)
     if len(likely) == 1:
         raise ValidationError(
             gettext("Is it %(company)s? If so, send the form again.") % {"company": likely[0].name},

@@ -28,10 +28,7 @@ MOST_KNOWN = 1_000
 
 
 class Act(NamedTuple):
-    """Entry of either log. `outcome` is None if it is running or was killed.
-
-    `source` and `id` identify the row.
-    """
+    """Entry of either log, keyed by `source` and `id`; `outcome` is None if running or killed."""
 
     at: datetime
     source: int

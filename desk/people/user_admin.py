@@ -63,10 +63,7 @@ def grantable(actor: User) -> QuerySet[Group]:
     fitting = [
         group.pk
         for group in Group.objects.prefetch_related("permissions__content_type")
-        if {
-            f"{permission.content_type.app_label}.{permission.codename}"
-            for permission in group.permissions.all()
-        }
+        if {f"{one.content_type.app_label}.{one.codename}" for one in group.permissions.all()}
         <= own_permissions
     ]
     return Group.objects.filter(pk__in=fitting)

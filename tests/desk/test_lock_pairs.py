@@ -128,7 +128,7 @@ def spend_the_same_code() -> Pair:
     return twice(partial(second_factor.check_code, user, code), second_factor.Refused)
 
 
-@shows("desk/people/sign_on/identities.py::admitted")
+@shows("desk/people/sign_on/identities.py::bind_user")
 def come_in_twice() -> Pair:
     SignOn.objects.create(user=ada(), issuer="", subject=IDENTITY.subject)
     return twice(in_transaction(partial(identities.bind_user, IDENTITY)))

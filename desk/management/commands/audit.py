@@ -88,20 +88,20 @@ def follow_entries(filters: AuditFilters, limit: int) -> Iterator[Act]:
     began = timezone.now() - OVERLAP
     # Entries older than the oldest shown were cut off by --limit and must not appear now.
     floor = max(began, first[-1].at) if first and len(first) == limit else began
-    printed |= {one[1:3]: one.at for one in entries_since(filters, floor)}
+    printed |= {one[1:3]: one.at for one in newer(filters, floor)}
     try:
         while True:
             time.sleep(FOLLOW_SECONDS)
             since_then = max(floor, timezone.now() - OVERLAP)
             printed = {key: at for key, at in printed.items() if at >= since_then}
-            new = [one for one in entries_since(filters, since_then) if one[1:3] not in printed]
+            new = [one for one in newer(filters, since_then) if one[1:3] not in printed]
             printed |= {one[1:3]: one.at for one in new}
             yield from reversed(new)
     except KeyboardInterrupt:
         return
 
 
-def entries_since(filters: AuditFilters, at: Any) -> list[Act]:
+def newer(filters: AuditFilters, at: Any) -> list[Act]:
     later = at if filters.since is None else max(at, filters.since)
     return list(read_pages(replace(filters, since=later), 0))
 
@@ -113,12 +113,7 @@ def act_row(one: Act) -> dict[str, Any]:
 
 
 def act_line(one: Act) -> str:
-    details = " ".join(f"{name}={value}" for name, value in one.details.items())
-    parts = [
-        one.act,
-        one.about,
-        details,
-        f"→ {'no outcome' if one.outcome is None else one.outcome}",
-    ]
+    pairs = " ".join(f"{name}={value}" for name, value in one.details.items())
+    parts = [one.act, one.about, pairs, f"→ {'no outcome' if one.outcome is None else one.outcome}"]
     text = for_terminal("  ".join(part for part in parts if part))
     return f"{one.at:%Y-%m-%d %H:%M:%S}  {for_terminal(one.actor):<20}  {one.via:<7}  {text}"

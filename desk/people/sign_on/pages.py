@@ -26,17 +26,14 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_GET
 def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
     try:
-        authorization = provider.begin_at_provider(address_back(request))
+        start = provider.begin_at_provider(address_back(request))
     except provider.ProviderAway as error:
-        return provider_away_page(request, error)
-    response = HttpResponseRedirect(authorization.url)
+        return away_page(request, error)
+    response = HttpResponseRedirect(start.url)
     attempts.store_attempt(
         response,
         attempts.SignOnAttempt(
-            authorization.state,
-            authorization.nonce,
-            authorization.verifier,
-            safe_page(request, request.GET.get("next")),
+            start.state, start.nonce, start.verifier, safe_page(request, request.GET.get("next"))
         ),
     )
     return response
@@ -58,13 +55,11 @@ def signed_on_response(request: HttpRequest) -> HttpResponse:
         text = gettext(
             "This sign-in was not begun in this browser, is too old, or was used. Begin again."
         )
-        return problem_page(request, text, status=400)
+        return problem(request, text, status=400)
     code = request.GET.get("code", "")
     if not code or "error" in request.GET:
         logger.warning("sign-on: the provider refused with %.40r", request.GET.get("error"))
-        return problem_page(
-            request, gettext("The sign-on service did not let you in. Begin again.")
-        )
+        return problem(request, gettext("The sign-on service did not let you in. Begin again."))
     try:
         claims = provider.fetch_claims(
             code,
@@ -74,16 +69,16 @@ def signed_on_response(request: HttpRequest) -> HttpResponse:
         )
         user = identities.admit(claims)
     except provider.ProviderAway as error:
-        return provider_away_page(request, error)
+        return away_page(request, error)
     except provider.NotTrusted as error:
         logger.error("sign-on: %s", error)
         text = gettext(
             "What the sign-on service says of you could not be trusted. Begin again; if it stays"
             " so, tell an operator."
         )
-        return problem_page(request, text)
+        return problem(request, text)
     except identities.SignOnRefused as refused:
-        return problem_page(request, gettext(identities.REASONS[refused.reason]))
+        return problem(request, gettext(identities.REASONS[refused.reason]))
     setattr(request, SECOND_FACTOR_GIVEN, identities.has_second_factor(claims))
     login(request, user, backend=BACKEND)
     return HttpResponseRedirect(safe_page(request, attempt.next_page))
@@ -96,10 +91,10 @@ def sign_out_page(request: HttpRequest) -> HttpResponse:
     try:
         url = provider.sign_out_url(request.build_absolute_uri(reverse("admin:login")))
     except provider.ProviderAway as error:
-        return provider_away_page(request, error)
+        return away_page(request, error)
     if url:
         return HttpResponseRedirect(url)
-    return problem_page(
+    return problem(
         request,
         gettext("Sign out at the sign-on service itself: it has no address for that."),
         status=200,
@@ -117,15 +112,15 @@ def safe_page(request: HttpRequest, url: str | None) -> str:
     return url if url and own and url.startswith(index) else index
 
 
-def provider_away_page(request: HttpRequest, error: Exception) -> HttpResponse:
+def away_page(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.warning("sign-on: the provider is away: %s", error)
     text = gettext("The sign-on service does not answer. Try again in a minute.")
-    response = problem_page(request, text, status=503)
+    response = problem(request, text, status=503)
     response["Retry-After"] = str(whole_seconds(provider.PAUSE_SECONDS))
     return response
 
 
-def problem_page(request: HttpRequest, text: str, *, status: int = 403) -> HttpResponse:
+def problem(request: HttpRequest, text: str, *, status: int = 403) -> HttpResponse:
     page = draw(
         request,
         "admin/sign_on/problem.html",

@@ -46,7 +46,7 @@ class NotTrusted(Exception):
     """Answer of the provider that cannot be verified; the text is safe to log."""
 
 
-class AuthorizationRequest(NamedTuple):
+class SignOnRequest(NamedTuple):
     """URL for the browser, and the values to compare when it comes back."""
 
     url: str
@@ -165,19 +165,14 @@ def is_safe_url(url: object) -> bool:
         return False
 
 
-def begin_at_provider(redirect_uri: str) -> AuthorizationRequest:
+def begin_at_provider(redirect_uri: str) -> SignOnRequest:
     """Return the URL and secrets of a new sign-in. Raises ProviderAway."""
     try:
         with PROVIDER.calling() as client:
-            authorization = client.create_authorization_url(redirect_uri)
+            params = client.create_authorization_url(redirect_uri)
     except NotTrusted as error:
         raise ProviderAway(str(error)) from None
-    return AuthorizationRequest(
-        authorization["url"],
-        authorization["state"],
-        authorization["nonce"],
-        authorization["code_verifier"],
-    )
+    return SignOnRequest(params["url"], params["state"], params["nonce"], params["code_verifier"])
 
 
 def fetch_claims(code: str, *, verifier: str, nonce: str, redirect_uri: str) -> dict[str, Any]:
