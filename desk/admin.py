@@ -1,4 +1,4 @@
-"""The back office: Django finds here the admin pages of every room of the desk."""
+"""Imports of all admin pages of the desk, found here by Django's autodiscovery."""
 
 from desk.people import agent_admin, company_admin, user_admin
 from desk.setup import decision_admin, document_admin, macro_admin, sla_admin, ticket_type_admin
@@ -12,7 +12,7 @@ from desk.support import (
 )
 from desk.ticket import ticket_admin
 
-# Imported for what each of them registers.
+# Each module registers its pages when imported.
 __all__ = [
     "agent_admin",
     "company_admin",

@@ -1,4 +1,4 @@
-"""Settings of the desk: sign-on, carriers' pages (core.watch.checks says who runs these)."""
+"""Checks of the desk's settings: sign-on, carriers' pages (run by core.watch.checks)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ def single_sign_on(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.DESK)
 def carrier_pages(**_: Any) -> list[CheckMessage]:
-    """A link of the desk that is no https address could run a script or leak the number."""
+    """Require https for carriers' pages: other links could run a script or leak the number."""
     wrong = [
         name for name, page in settings.CARRIER_PAGES if not name or (page and not is_page(page))
     ]

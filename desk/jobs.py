@@ -1,4 +1,4 @@
-"""Jobs of the desk. Their names are in metrics, and in the rows of jobs."""
+"""Jobs of the desk; metrics and job rows use the names of these functions."""
 
 from datetime import timedelta
 
@@ -25,11 +25,11 @@ def answer_storms() -> int:
     has_work=leaving.has_due_answers,
 )
 def send_answers() -> int:
-    """Send what agents can no longer take back. Pages that show them send theirs in time."""
+    """Send answers that agents can no longer take back, unless an open page has sent them."""
     return leaving.send_due_answers()
 
 
-# Twice in the time for which they are kept, so that no lead who looks waits for them.
+# Runs twice within the lifetime of cached figures, so that no lead has to wait for them.
 @job(every=timedelta(seconds=30), limit_seconds=120, has_work=kept.is_looked_at, in_child=True)
 def count_figures() -> int:
     return kept.count_ahead()

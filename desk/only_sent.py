@@ -1,4 +1,4 @@
-"""Addresses that only forms are sent to: an answer to links, and the way on from a form."""
+"""Middleware for POST-only pages: a page for 405, and the next page after a form."""
 
 from collections.abc import Callable
 
@@ -8,10 +8,10 @@ from django.urls import reverse
 
 
 class OnlySent:
-    """Gives the empty 405 of the desk some words and a way back; late sign-ins lead there, mostly.
+    """Middleware that gives 405 responses, mostly after late sign-ins, a page with a way back.
 
-    A page whose script sends its form (`Desk-Page`) is told in `Desk-Next` where to go, so that it
-    can go there in its own place: Back never leads to a form that was sent.
+    A page whose script submits its form (`Desk-Page`) gets the redirect as `Desk-Next`, so that it
+    can replace itself in the history: Back then never leads to a submitted form.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -20,8 +20,8 @@ class OnlySent:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if response.status_code == 405 and request.path.startswith("/admin/"):
-            known = request.resolver_match.kwargs if request.resolver_match else {}
-            response.content = render_to_string("405.html", {"ticket": known.get("ticket_id")})
+            arguments = request.resolver_match.kwargs if request.resolver_match else {}
+            response.content = render_to_string("405.html", {"ticket": arguments.get("ticket_id")})
         next_page = response.headers.get("Location", "")
         to_sign_in = next_page.startswith(reverse("admin:login"))
         if next_page and "Desk-Page" in request.headers and not to_sign_in:

@@ -1,4 +1,4 @@
-"""Retention of what the desk logs of its people, and of their sessions."""
+"""Retention of the desk's logs of users, and of their sessions."""
 
 from datetime import datetime
 

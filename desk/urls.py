@@ -1,4 +1,4 @@
-"""The addresses of the desk: `urlpatterns` of its own pages, `table_pages` beside the admin's."""
+"""URLs of the desk: `urlpatterns` of its own pages, `table_pages` within the admin's."""
 
 from django.urls import include, path
 
@@ -66,20 +66,20 @@ urlpatterns = [
         joining_pages.invitation_change,
         name="desk_invitation_change",
     ),
-    # For somebody who has no password yet.
+    # For users without a password.
     path(
         "invitation/<uidb64>/<token>/",
         joining_pages.InvitationPage.as_view(),
         name="desk_invitation",
     ),
-    # For somebody who has forgotten theirs. Unfold's login page asks for the first by this name.
+    # For forgotten passwords. Unfold's login page links to the first by this name.
     path("password-reset/", reset_pages.ask_reset_page, name="admin_password_reset"),
     path(
         "password-reset/<uidb64>/<token>/",
         reset_pages.NewPasswordPage.as_view(),
         name="desk_password_reset",
     ),
-    # For whoever comes through the provider.
+    # For single sign-on.
     path("sign-on/", include("desk.people.sign_on.addresses")),
     path("second-factor/code/", second_factor_pages.code_page, name="second_factor_code"),
     path("second-factor/", second_factor_pages.account_page, name="second_factor_device"),
@@ -160,7 +160,7 @@ webhook = [
     path("sending/resume/", sending_pages.resume_page, name="webhooks_webhook_sending_resume"),
 ]
 
-# Named like the admin's pages of the same table, and in its namespace: `admin:tickets_ticket_new`.
+# URL names follow the admin's of the same table, in its namespace: `admin:tickets_ticket_new`.
 table_pages = [
     path("tickets/ticket/", include(ticket)),
     path("tickets/ticket/<id:ticket_id>/", include(one_ticket)),

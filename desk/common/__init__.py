@@ -1,1 +1,1 @@
-"""What several rooms of the desk share: forms, admin pages, the cache, CSV files."""
+"""Code shared by the rooms of the desk: forms, admin pages, the cache, CSV files."""

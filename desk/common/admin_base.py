@@ -1,4 +1,4 @@
-"""What the desk's admin pages of several rooms share."""
+"""Base classes of the desk's admin pages."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,26 +37,26 @@ else:
 
     class ModelAdmin(OnlyUsedScripts, unfold.ModelAdmin):
         list_per_page = 25
-        # Over a table of millions it would cost more than the page.
+        # Counting a table of millions would cost more than the rest of the page.
         show_full_result_count = False
 
         def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-            """Ask PostgreSQL for no NUL, which it refuses; no row has the sign in its place."""
+            """Replace NUL, which PostgreSQL refuses, with U+FFFD, which no row contains."""
             if any("\x00" in value for _, values in request.GET.lists() for value in values):
-                asked = request.GET.copy()
+                query = request.GET.copy()
                 for name, values in request.GET.lists():
-                    asked.setlist(name, [value.replace("\x00", "\ufffd") for value in values])
-                request.GET = asked
+                    query.setlist(name, [value.replace("\x00", "\ufffd") for value in values])
+                request.GET = query
             return super().get_changelist_instance(request)
 
         def get_search_results(
             self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
         ) -> tuple[QuerySet[Any], bool]:
-            """Search with ASCII digits and joined marks, as rows are stored."""
+            """Search with ASCII digits and composed marks, the form in which rows are stored."""
             return super().get_search_results(request, queryset, plain_digits(search_term))
 
         def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-            """Return what the page of a row shows beside its fields."""
+            """Return the context that the page of a row needs besides its fields."""
             return {}
 
         def render_change_form(
@@ -74,7 +74,7 @@ MOST_COUNTED = 1_000
 
 
 class ShortPaginator(Paginator[Model]):
-    """Counts no further than MOST_COUNTED: a table of millions is searched, not leafed through."""
+    """Paginator that stops counting at MOST_COUNTED, for tables of millions."""
 
     object_list: QuerySet[Model]
 
@@ -105,22 +105,23 @@ class ReadOnly(NeverAdded, NeverDeleted):
 
 
 class ReadOnlyAdmin(ReadOnly, ModelAdmin):
-    """A table to look things up in, however many rows it has."""
+    """Admin page for looking up rows of a table of any size."""
 
     show_facets = admin.ShowFacets.NEVER
     list_disable_select_all = True
 
 
-# Without scripts nothing adds a row: the address asks for some that are empty.
-EMPTY_ROWS, ASKED_FOR = 3, "rows"
+# Without scripts nobody can add a row: this parameter of the address asks for empty ones.
+ROWS_PARAMETER = "rows"
+EMPTY_ROWS = 3
 
 
 class NamedInline(TabularInline):
-    """Its fields stand under headings; here each says its name to who cannot see those."""
+    """Inline whose fields carry their label, for screen readers that miss the column headings."""
 
     def get_extra(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> int:
         extra: int = super().get_extra(request, obj, **kwargs)
-        return EMPTY_ROWS if ASKED_FOR in request.GET else extra
+        return EMPTY_ROWS if ROWS_PARAMETER in request.GET else extra
 
     def formfield_for_dbfield(
         self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any

@@ -1,4 +1,4 @@
-"""What Unfold asks for when it draws a page. `config.look` names these: settings load no page."""
+"""Callbacks of Unfold's settings, named in `config.look` so that settings load no page."""
 
 from django.http import HttpRequest
 from django.templatetags.static import static
@@ -15,7 +15,7 @@ def icon(request: HttpRequest) -> str:
 
 
 def zone_line(request: HttpRequest) -> str:
-    """Below the name in the side bar, on each page: in which zone its times are."""
+    """Name the time zone of the page, for the line below the name in the side bar."""
     zone = capfirst(zone_text(timezone.now()))
     return gettext("Times: %(zone)s") % {"zone": zone} if zone.startswith("UTC") else zone
 

@@ -1,4 +1,4 @@
-"""Files that agents send with a form: opened and stored before anything is written."""
+"""Files that agents upload with a form: examined and stored before anything is written."""
 
 import hashlib
 import json
@@ -18,37 +18,37 @@ from core.files.scanning import scan
 from tickets.changes.agent_files import MOST_AT_ONCE
 from tickets.changes.files import NewFile, stored
 
-# Agents share the places of one company: theirs are never all taken by agents.
+# Agents share the examiner slots of a single company, so companies always have some left.
 NO_COMPANY = 0
 
 
 @contextmanager
-def stored_uploads(sent: "Sequence[UploadedFile[Any]]") -> Iterator[list[NewFile]]:
-    """The same checks as companies' files; what no row is made for within is removed again.
+def stored_uploads(uploads: "Sequence[UploadedFile[Any]]") -> Iterator[list[NewFile]]:
+    """Check and store uploads like companies' files; files left without a row are removed.
 
-    Holds no transaction. Raises FileRefused, which names every file that is not accepted.
+    Opens no transaction. Raises FileRefused, which names every refused file.
     """
-    if len(sent) > MOST_AT_ONCE:
+    if len(uploads) > MOST_AT_ONCE:
         text = gettext("Attach at most %(most)d files at a time.") % {"most": MOST_AT_ONCE}
         raise FileRefused(text, code="too_many_files")
     with ExitStack() as stack:
-        new: list[NewFile] = []
+        new_files: list[NewFile] = []
         refusals: list[FileRefused] = []
-        for one in sent:
+        for upload in uploads:
             try:
-                new.append(keep_upload(stack, one))
-            except FileRefused as refused:
-                if refused.code in RETRY_LATER:
+                new_files.append(store_upload(stack, upload))
+            except FileRefused as refusal:
+                if refusal.code in RETRY_LATER:
                     raise
-                refusals.append(refused)
+                refusals.append(refusal)
         if refusals:
-            text = "\n".join(str(refused) for refused in refusals)
+            text = "\n".join(str(refusal) for refusal in refusals)
             raise FileRefused(text, code=refusals[0].code)
-        yield new
+        yield new_files
 
 
 def picker_facts() -> dict[str, Any]:
-    """Return the limits and the words that desk/static/desk/pasting.js needs."""
+    """Return the limits and texts that desk/static/desk/pasting.js needs."""
     words = {
         "remove": gettext("Remove"),
         "kind": gettext("Pictures (JPEG, PNG, WebP) and PDF only."),
@@ -57,23 +57,23 @@ def picker_facts() -> dict[str, Any]:
         "total": gettext("Too much at a time: send it with the next message."),
         "lost": gettext("Your files were not kept. Add them again:"),
     }
-    # The rest of a form takes less than 512 KiB.
+    # The other fields of a form take less than 512 KiB.
     total = settings.MAX_UPLOAD_BYTES - 512 * 1024
     return {"words": json.dumps(words), "most": MOST_BYTES, "count": MOST_AT_ONCE, "total": total}
 
 
-def keep_upload(stack: ExitStack, sent: "UploadedFile[Any]") -> NewFile:
-    named = sent.name or ""
+def store_upload(stack: ExitStack, upload: "UploadedFile[Any]") -> NewFile:
+    file_name = upload.name or ""
     try:
-        if (sent.size or 0) > MOST_BYTES:
+        if (upload.size or 0) > MOST_BYTES:
             raise FileRefused(TOO_LARGE, code="file_too_large")
-        raw = sent.read()
+        raw = upload.read()
         media_type = media_type_of(raw)
-        name = shown_name(named, media_type)
+        name = shown_name(file_name, media_type)
         content, active = examine_file(raw, media_type, NO_COMPANY)
         scan(name, content)
     except FileRefused as error:
-        raise FileRefused(f"{named}: {error}", code=error.code) from error
+        raise FileRefused(f"{file_name}: {error}", code=error.code) from error
     return NewFile(
         name=name,
         description="",

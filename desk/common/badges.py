@@ -1,4 +1,4 @@
-"""How a status looks: a word in its colour."""
+"""Badges of statuses: a word in its colour."""
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -10,7 +10,7 @@ BADGE = '<span class="desk-pill {}">{}</span>'
 
 
 def tint(status: Status) -> str:
-    """The class that gives badges and buttons the colour of a status."""
+    """Return the CSS class that gives badges and buttons the colour of a status."""
     return f"desk-tint-{status.row.colour}"
 
 

@@ -1,4 +1,4 @@
-"""What the desk may know a little late, kept in the cache that all web processes share."""
+"""Short-lived cache of the desk, shared by all web processes."""
 
 import logging
 from collections.abc import Callable
@@ -11,25 +11,25 @@ T = TypeVar("T")
 
 
 def cached(key: str, seconds: int, make: Callable[[], T]) -> T:
-    """At most so old, and never None. Made anew each time while the cache is away."""
+    """Return a value at most `seconds` old (never None), or a new one if the cache is down."""
     try:
-        found: T | None = cache.get(f"desk:{key}")
-    except Exception as error:  # whatever the cache's client calls "away"
-        say_away(error)
+        value: T | None = cache.get(f"desk:{key}")
+    except Exception as error:  # each client of a cache has its own errors
+        log_cache_failure(error)
         return make()
-    if found is None:
-        found = make()
-        cache.set(f"desk:{key}", found, timeout=seconds)
-    return found
+    if value is None:
+        value = make()
+        cache.set(f"desk:{key}", value, timeout=seconds)
+    return value
 
 
 def remember(key: str, seconds: int) -> None:
-    """Note that something happened; not while the cache is away."""
+    """Set a flag for `seconds`; does nothing while the cache is unreachable."""
     try:
         cache.set(f"desk:{key}", True, timeout=seconds)
     except Exception as error:  # as above
-        say_away(error)
+        log_cache_failure(error)
 
 
-def say_away(error: Exception) -> None:
+def log_cache_failure(error: Exception) -> None:
     logger.warning("cannot reach the cache, nothing is cached for the desk: %s", error)

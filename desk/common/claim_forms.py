@@ -1,4 +1,4 @@
-"""What agents type of a claim: the reason code of a decision, and the amounts."""
+"""Forms of a claim: the reason code of a decision, and the amounts."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tickets.statuses import TERMINAL, Status
 
 
 class AmountField(forms.DecimalField):
-    """An amount of money, or nothing."""
+    """Optional amount of money."""
 
     widget = forms.NumberInput(attrs={"step": "any", "min": "0", "inputmode": "decimal"})
 
@@ -29,7 +29,7 @@ class AmountField(forms.DecimalField):
 
 
 class AmountsForm(forms.Form):
-    """What is claimed, offered and paid. A form without a currency field says nothing of them."""
+    """Amounts claimed, offered and paid; `amounts` is None if the form had no currency field."""
 
     claimed = AmountField(label=_("Claimed"))
     offered = AmountField(label=_("Offered"))
@@ -38,17 +38,19 @@ class AmountsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        said = {name: cleaned.get(name) for name in ("claimed", "offered", "paid")}
+        amounts = {name: cleaned.get(name) for name in ("claimed", "offered", "paid")}
         currency = (cleaned.get("currency") or "").upper()
-        cleaned["amounts"] = Amounts(**said, currency=currency) if "currency" in self.data else None
+        cleaned["amounts"] = (
+            Amounts(**amounts, currency=currency) if "currency" in self.data else None
+        )
         return cleaned
 
 
 class DecisionForm(AmountsForm):
-    """What a decision says beside its reason in words. The service asks whether it fits."""
+    """Reason code and amounts of a decision; the service checks whether they fit the ticket."""
 
     code = forms.CharField(label=_("Reason code"), required=False, max_length=LONGEST_CODE)
-    # The status that the ticket moves to; the composer has a field for it.
+    # Target status, for forms without the field `to` that the composer has.
     moves_to: Status | None = None
 
     def clean(self) -> dict[str, Any]:

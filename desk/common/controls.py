@@ -1,8 +1,8 @@
-"""Text from outside cannot change how the desk's pages read (decision N30).
+"""Defence against foreign text that changes how the desk's pages read (decision N30).
 
-Bidirectional controls turn the order of what follows around, so that an address or a file's name
-reads as another. They are shown by their number, and no page obeys them. Text from outside also
-stands in a `<bdi>` of its own, since letters of one direction move what stands beside them.
+Bidirectional controls reverse the order of the text after them, so that an address or a file name
+reads as another. Pages show them by their number instead of obeying them. Foreign text also gets
+a `<bdi>` of its own, since letters of one direction move the text next to them.
 """
 
 import re
@@ -18,43 +18,42 @@ from django.utils.translation import gettext_lazy
 from core.data.reading_order import ReadingOrder
 from core.values.texts import legible, show_controls
 
-IN_BYTES = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
-# What is no text to be read: boxes to write in keep what was typed, character for character.
+CONTROL_BYTES = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
+# Parts of a page that are not text: boxes keep what was typed, character for character.
 TAGS = re.compile(
     r"(<textarea\b[^>]*>)(.*?</textarea>)"
     r"|(<(?:script|style)\b.*?</(?:script|style)>)"
     r"|(<[a-zA-Z/!][^>]*>)",
     re.DOTALL | re.IGNORECASE,
 )
-# Attributes that are read, or read out.
-SAID = re.compile(r"\b(?:title|alt|label|placeholder|aria-label)=(?:\"[^\"]*\"|'[^']*')")
+# Attributes that browsers show or screen readers read out.
+READABLE_ATTRS = re.compile(r"\b(?:title|alt|label|placeholder|aria-label)=(?:\"[^\"]*\"|'[^']*')")
 
 
 def show_in_page(html: str) -> str:
-    """The same in what is read of a page; what is sent back from its forms stays as it is."""
+    """Make controls visible in a page, except in the values that its forms send back."""
     parts, end = [], 0
-    for found in TAGS.finditer(html):
-        parts.append(show_controls(html[end : found.start()]))
-        box, typed, code, tag = found.groups()
-        said = SAID.sub(lambda one: show_controls(one[0]), box or tag or "")
-        parts.append(code or said + (typed or ""))
-        end = found.end()
+    for markup in TAGS.finditer(html):
+        parts.append(show_controls(html[end : markup.start()]))
+        box, typed, code, tag = markup.groups()
+        visible_tag = READABLE_ATTRS.sub(lambda match: show_controls(match[0]), box or tag or "")
+        parts.append(code or visible_tag + (typed or ""))
+        end = markup.end()
     return "".join([*parts, show_controls(html[end:])])
 
 
 def isolated(text: object) -> SafeString | str:
-    """Text from outside, as HTML that leaves alone what stands around it; nothing for nothing."""
+    """Wrap foreign text in `<bdi>`, so that it cannot reorder the text around it; "" stays ""."""
     return "" if text is None or text == "" else format_html("<bdi>{}</bdi>", legible(str(text)))
 
 
 def foreign_column(
     name: str, label: Callable[[Any], Any] = lambda value: value
 ) -> Callable[[Any, Any], SafeString | str]:
-    """A method of an admin page for a field of its rows that holds text from outside.
+    """Make a column of an admin page for a field that holds foreign text.
 
-    `label` translates those of its values that are known.
+    `label` translates known values of the field.
     """
-
     words = name.replace("_", " ")
     ordering = ReadingOrder(name) if name == "name" else name
 
@@ -66,7 +65,7 @@ def foreign_column(
 
 
 class ShowControls:
-    """Middleware: no page of the desk obeys a control, whatever it shows."""
+    """Middleware that makes bidirectional controls visible on every page of the desk."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -74,6 +73,6 @@ class ShowControls:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         html = response.headers.get("Content-Type", "").startswith("text/html")
-        if html and not response.streaming and IN_BYTES.search(response.content):
+        if html and not response.streaming and CONTROL_BYTES.search(response.content):
             response.content = show_in_page(response.content.decode()).encode()
         return response

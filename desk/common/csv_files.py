@@ -1,4 +1,4 @@
-"""Tables as CSV files that do nothing when a spreadsheet opens them."""
+"""CSV files that are safe to open in a spreadsheet: no formulas, no altered numbers."""
 
 import csv
 import re
@@ -15,19 +15,19 @@ from django.utils.translation import get_language
 
 from core.values.zones import active_zone
 
-# A spreadsheet computes a cell that begins with one of these signs. Where it is told another
-# separator than the comma, cells begin behind that one too, in the middle of a text.
+# A spreadsheet computes a cell that begins with one of these signs. If the user sets another
+# separator than the comma, a cell also begins after that one, in the middle of a text.
 FORMULA = re.compile(r"(^|[;,|\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])")
-# It drops leading zeros, and digits behind the fifteenth, and reads 12E5 as 1,200,000.
+# A spreadsheet drops leading zeros and digits after the fifteenth, and reads 12E5 as 1,200,000.
 CHANGED_NUMBER = re.compile(r"0[0-9]+|[0-9]{16,}|[0-9]+[eE][0-9]+")
 MOST_DIGITS = 10**15
 LINES_AT_ONCE = 100
-# By it spreadsheets know UTF-8.
+# Spreadsheets recognize UTF-8 by it.
 BYTE_ORDER_MARK = "\ufeff"
 
 
 class Echo:
-    """What csv writes to: it hands each line back."""
+    """File-like object for csv.writer that returns each line instead of storing it."""
 
     def write(self, line: str) -> str:
         return line
@@ -36,7 +36,7 @@ class Echo:
 def download(
     name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> StreamingHttpResponse:
-    """A file `name`.csv, written in portions, in the language and zone of whoever asks."""
+    """Stream a file `name`.csv, in the reader's language and time zone."""
     return StreamingHttpResponse(
         in_portions(csv_lines(columns, rows), get_language(), active_zone()),
         content_type="text/csv; charset=utf-8",
@@ -45,7 +45,7 @@ def download(
 
 
 def in_portions(lines: Iterator[str], language: str | None, zone: ZoneInfo) -> Iterator[str]:
-    """Join lines, which are made after the middleware has ended the reader's language and zone."""
+    """Join lines into portions, in the language and zone that the middleware has reset by then."""
     while True:
         with translation.override(language), timezone.override(zone):
             portion = "".join(islice(lines, LINES_AT_ONCE))
@@ -55,7 +55,7 @@ def in_portions(lines: Iterator[str], language: str | None, zone: ZoneInfo) -> I
 
 
 def refuse_file(reasons: Iterable[str]) -> HttpResponse:
-    """Answer 400 in place of a file, with a reason a line."""
+    """Answer 400 instead of a file, with one reason per line."""
     plain = "text/plain; charset=utf-8"
     return HttpResponse("\n".join(reasons), status=400, content_type=plain)
 
@@ -68,10 +68,10 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Itera
 
 
 def csv_cell(value: object) -> object:
-    """Return what stays as it is in a spreadsheet, whatever its separator.
+    """Return a value that a spreadsheet shows unchanged, whatever its separator.
 
-    Numbers stay numbers. An apostrophe stands before what would be computed, and before a text that
-    would be read as another number.
+    Numbers stay numbers. An apostrophe protects formulas, and texts that would be read as another
+    number.
     """
     if value is None:
         return ""

@@ -1,4 +1,4 @@
-"""What agents type at the desk."""
+"""Forms in which agents write, move and assign tickets."""
 
 from typing import Any, TypedDict, cast
 
@@ -24,20 +24,19 @@ LONGEST_TEXT = 20_000
 
 
 def document_names(lines: str) -> list[str]:
-    """One a line, empty lines left out."""
+    """Split text into names, one per line, without empty lines."""
     return [line.strip() for line in lines.splitlines() if line.strip()]
 
 
 class TextField(forms.CharField):
-    """What somebody writes. A browser ends lines with CR and LF; here a line end is one character,
-    as in what companies send, and counts as one."""
+    """Text whose line ends are one character, as in companies' texts; browsers send CR and LF."""
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
 class DocumentNames(forms.Field):
-    """Names of documents, from boxes that were ticked."""
+    """Names of documents, from ticked boxes."""
 
     widget = forms.MultipleHiddenInput
 
@@ -53,7 +52,10 @@ def check_names(names: list[str]) -> list[str]:
 
 
 class SeenField(forms.Field):
-    """What the page had shown of its ticket, without which nothing is taken (decision N18)."""
+    """Token of the page (what it showed of its ticket), without which a form is refused.
+
+    Why: decision N18.
+    """
 
     widget = forms.HiddenInput
 
@@ -65,7 +67,7 @@ class SeenField(forms.Field):
 
 
 class RequestForm(forms.Form):
-    """Which documents are missing: boxes ticked, and others by name, one a line."""
+    """Documents to request: ticked boxes, and others by name, one per line."""
 
     requested = DocumentNames(required=False)
     others = forms.CharField(
@@ -73,20 +75,20 @@ class RequestForm(forms.Form):
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    # Of the form as it was shown: sent twice, it counts once.
+    # Id of the form as it was drawn: submitted twice, it counts once.
     key = forms.UUIDField(required=False, widget=forms.HiddenInput)
-    # The id of an answer that was taken back or held, and is sent again.
+    # Id of an answer that was taken back or held, and is being sent again.
     back = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        named = document_names(cleaned.get("others", ""))
-        cleaned["requested"] = check_names(cleaned.get("requested", []) + named)
+        other_names = document_names(cleaned.get("others", ""))
+        cleaned["requested"] = check_names(cleaned.get("requested", []) + other_names)
         return cleaned
 
 
 class MoveForm(DecisionForm, RequestForm):
-    """Why a ticket moves. Whether a reason is needed is asked where the move is made."""
+    """Reason of a move; the service decides whether one is required."""
 
     reason = TextField(
         required=False,
@@ -96,18 +98,18 @@ class MoveForm(DecisionForm, RequestForm):
 
 
 class AppealForm(forms.Form):
-    """What a lead decides on an appeal, and why."""
+    """Decision of a lead on an appeal, and its reason."""
 
     decision = forms.ChoiceField(choices=[("accept", "accept"), ("refuse", "refuse")])
     reason = TextField(required=False, max_length=LONGEST_TEXT)
     seen = SeenField()
     back = forms.UUIDField(required=False, widget=forms.HiddenInput)
-    # Said by the only lead, who has declined the ticket too.
+    # Confirmation by the only lead, who had also declined the ticket.
     alone = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
 class WriteForm(DecisionForm, RequestForm):
-    """A reply to the company, or a note among agents, and the move it comes with."""
+    """Reply to the company or internal note, with an optional move."""
 
     text = TextField(
         required=False, max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 5})
@@ -119,7 +121,7 @@ class WriteForm(DecisionForm, RequestForm):
         choices=[("", "")] + [(status.value, status.label) for status in Status],
     )
     seen = SeenField()
-    # Said by who was asked whether the same text shall go once more.
+    # Confirmation that the same text is to be sent once more.
     again = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
@@ -136,14 +138,14 @@ class WriteForm(DecisionForm, RequestForm):
 
 
 class Workload(TypedDict):
-    """What `with_loads()` and `with_presence()` add to agents."""
+    """Annotations that `with_loads()` and `with_presence()` add to agents."""
 
     load: int
     there: bool
 
 
 class AgentChoice(ModelChoiceField[Agent]):
-    """Everybody who could take a ticket by hand, with what they carry already."""
+    """Choice of an agent, labelled with their load and capacity."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(Agent.objects.none(), **options)
@@ -158,7 +160,7 @@ class AgentChoice(ModelChoiceField[Agent]):
 
 
 class AssignForm(forms.Form):
-    """To whom, and why. No agent chosen means: to whom the rule finds."""
+    """Assignment of a ticket, and its reason; no agent means automatic assignment."""
 
     to = AgentChoice(
         required=False,
@@ -184,13 +186,13 @@ class AssignForm(forms.Form):
 
 
 class SeenAmountsForm(AmountsForm):
-    """The amounts as a form of its own, from a page that had shown the ticket."""
+    """Amounts as a form of their own, with the token of the page."""
 
     seen = SeenField()
 
 
 class NewPasswordForm(SetPasswordForm[User]):
-    """Django's, as the desk looks."""
+    """Django's SetPasswordForm with the desk's widgets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,7 +1,6 @@
-"""Django's classes that take a model for the type checker, and ignore it at run time.
+"""Django's classes that are generic for the type checker, and ignore `[...]` at run time.
 
-In the stubs they are generic; Django itself gives them no `[...]`. The other names are the stubs'
-alone.
+They are generic in the stubs only, not in Django. The other names exist in the stubs alone.
 """
 
 from typing import TYPE_CHECKING

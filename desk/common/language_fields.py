@@ -1,4 +1,4 @@
-"""Fields of a form for a column of texts by language (core.values.languages), one for each."""
+"""Form fields for a column of texts by language (core.values.languages), one per language."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from core.values.languages import FALLBACK
 def language_fields(
     column: str, label: str | Promise, *, required: bool = False, **options: Any
 ) -> dict[str, forms.CharField]:
-    """Make the fields in the order of LANGUAGES; if `required`, English cannot be left empty."""
+    """Make the fields in the order of LANGUAGES; if `required`, English must be filled in."""
     return {
         f"{column}_{code}": forms.CharField(
             label=format_lazy("{} ({})", label, name),
@@ -30,6 +30,6 @@ def initial_texts(column: str, texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def entered_texts(column: str, cleaned: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of a form's cleaned data by language, without empty ones."""
+    """Return the non-empty texts of a form's cleaned data by language."""
     texts = {code: cleaned.get(f"{column}_{code}", "") for code, _ in settings.LANGUAGES}
     return {code: text for code, text in texts.items() if text}

@@ -1,4 +1,4 @@
-"""Names of rows that the desk shows and that no model of ours names."""
+"""Names of rows that the desk shows but whose models are not ours."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 def name_models() -> None:
-    """Name the links of many-to-many fields, and the app that locks out who guesses passwords."""
+    """Name the links of many-to-many fields, and the app of the lockout (django-axes)."""
     for model in apps.get_models():
         for field in model._meta.local_many_to_many:
             name_links(field)
@@ -15,7 +15,7 @@ def name_models() -> None:
 
 
 def name_links(field: Any) -> None:
-    """Call the rows of a many-to-many table by the field and by what they lead to."""
+    """Name the table of a many-to-many field after the field, and its rows after their targets."""
     through = field.remote_field.through
     if through._meta.auto_created:
         through._meta.verbose_name = through._meta.verbose_name_plural = field.verbose_name

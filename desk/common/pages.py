@@ -23,9 +23,9 @@ StaffView = Callable[Concatenate[StaffRequest, Args], HttpResponseBase]
 
 
 def desk_page(*needed: str, post_only: bool = False) -> Callable[[StaffView[Args]], View[Args]]:
-    """Decorate a view: behind the admin's login, for those with every permission that is `needed`.
+    """Decorate a view to require the admin's login and every permission in `needed`.
 
-    Others get 403; before that, where a page takes only forms, whatever is no POST gets 405.
+    Others get 403. With `post_only`, every other method gets 405 before that.
     """
 
     def decorate(view: StaffView[Args]) -> View[Args]:
@@ -45,7 +45,7 @@ def desk_page(*needed: str, post_only: bool = False) -> Callable[[StaffView[Args
 
 
 def may(user: User | AnonymousUser, permission: str) -> bool:
-    """Tell whether a person has a permission; as in the admin, who may change may also view."""
+    """Tell whether a user has a permission; as in the admin, a change permission implies view."""
     return user.has_perm(permission) or (
         ".view_" in permission and user.has_perm(permission.replace(".view_", ".change_"))
     )
@@ -54,6 +54,6 @@ def may(user: User | AnonymousUser, permission: str) -> bool:
 def draw(
     request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
 ) -> TemplateResponse:
-    """Return a page in the admin's frame."""
+    """Render a template in the admin's frame."""
     framed = {**admin.site.each_context(request), "title": title, **context}
     return TemplateResponse(request, template, framed, status=status)

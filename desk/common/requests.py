@@ -1,4 +1,4 @@
-"""The request of somebody who is signed in at the desk."""
+"""Requests of users who are signed in at the desk."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -6,13 +6,13 @@ from django.http import HttpRequest
 
 
 class StaffRequest(HttpRequest):
-    """What the desk's own pages and actions get: `admin_view` lets nobody else in."""
+    """Request of the desk's own pages and actions; `admin_view` guarantees a signed-in user."""
 
     user: User
 
 
 def staff(request: HttpRequest) -> User:
-    """The user of a request that Django's hooks get. Raises PermissionDenied if there is none."""
+    """Return the user of a request in Django's hooks. Raises PermissionDenied if anonymous."""
     if not request.user.is_authenticated:
         raise PermissionDenied
     return request.user

@@ -1,4 +1,4 @@
-"""Of the scripts that Django has for its admin, a page loads those that it uses."""
+"""Mixins that let an admin page load only the scripts of Django that it uses."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 
 ACTIONS = Media(js=["admin/js/actions.js"])
-# For the links beside a field that open its object in a window of its own.
+# Needed by the links next to a field that open its object in a window of its own.
 RELATED = Media(
     js=[
         "admin/js/vendor/jquery/jquery.min.js",
@@ -16,13 +16,14 @@ RELATED = Media(
         "admin/js/admin/RelatedObjectLookups.js",
     ]
 )
-# What the fields for days and times need, and do not name themselves.
-CALENDAR, FOR_CALENDAR = "admin/js/calendar.js", Media(js=["admin/js/core.js"])
+# The fields for days and times need core.js, but do not name it.
+CALENDAR = "admin/js/calendar.js"
+FOR_CALENDAR = Media(js=["admin/js/core.js"])
 NOTHING = Media()
 
 
 class OnlyUsedScripts:
-    """For an admin page: a list loads what its actions need, a form what its fields need."""
+    """Mixin of admin pages: a list loads what its actions need, a form what its fields need."""
 
     @property
     def media(self) -> Media:
@@ -48,7 +49,7 @@ class OnlyUsedScripts:
 
 
 class NoRowScripts:
-    """For an inline: Unfold adds and removes its rows by a script of its own."""
+    """Mixin of inlines, whose rows Unfold adds and removes with a script of its own."""
 
     @property
     def media(self) -> Media:

@@ -1,4 +1,4 @@
-"""Companies, agents, carriers and types by their names: by words, parts of them, or nearly so."""
+"""Search for companies, agents, carriers and ticket types by name, also with typing errors."""
 
 import re
 from typing import Any, NamedTuple
@@ -20,14 +20,14 @@ MOST_NEAR = 3
 MOST_CANDIDATES = 200
 MOST_CARRIERS = 1_000
 FRESH_SECONDS = 30
-# Letters of which a part is looked for inside of a word; fewer begin one.
+# Minimum letters to match inside of a word; shorter texts match beginnings only.
 PART = 4
 # Kana, ideographs and Hangul.
 IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-# Letters of a word in which one may be wrong.
+# Letters of a word that may have a typing error.
 SHORTEST_NEAR, LONGEST_NEAR = 4, 40
 
-# Over all names: some milliseconds for ten thousand.
+# Scans all names: some milliseconds for ten thousand.
 COMPANIES = """
 SELECT company.id, company.name, found.words FROM companies_searchname found
 JOIN companies_company company ON company.id = found.company_id
@@ -57,8 +57,10 @@ SELECT search_words(name) FROM unnest(%s::text[]) WITH ORDINALITY AS t(name, pla
 
 
 class Name(NamedTuple):
-    """A company, agent, carrier or type. An agent's `name` is their login, `full` what they are
-    called; a carrier has no id, and several of them may be spellings of one.
+    """Name of a company, agent, carrier or ticket type.
+
+    An agent's `name` is their login, `full` their full name. A carrier has no id (0), and several
+    rows may be spellings of one carrier.
     """
 
     id: int
@@ -68,79 +70,79 @@ class Name(NamedTuple):
 
 
 def find_companies(words: list[str], most: int = MOST_FOUND) -> list[Name]:
-    """Those whose names have all of these words or parts of words; those that begin so first."""
+    """Find companies by words or parts of words, prefix matches of the first word first."""
     if not words:
         return []
     plain = [plain_word(word) for word in words]
-    given: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "patterns": [pattern_of(word) for word in plain],
         "first": f" {plain[0]}%",
         "plain_from": PLAIN_FROM,
         "plain_to": PLAIN_TO,
         "most": most,
     }
-    return [Name(*row) for row in read_rows(COMPANIES, given)]
+    return [Name(*row) for row in read_rows(COMPANIES, parameters)]
 
 
 def company_called(typed: str) -> Company | None:
-    """The company of this id, or of this whole name in any case."""
+    """Return the company with this id, or with exactly this name in any case."""
     if typed.isdecimal():
         return Company.objects.filter(pk=typed_id(typed) or 0).first()
     return Company.objects.filter(same_text("name", typed)).order_by("pk").first()
 
 
 def companies_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
-    """As find_companies, of what somebody typed."""
+    """Find companies by the text of a search box."""
     return find_companies(search_terms.read_terms(typed).words, most)
 
 
 def agents_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
-    """As find_agents, of what somebody typed."""
+    """Find agents by the text of a search box."""
     return find_agents(search_terms.read_terms(typed).words, most)
 
 
 def find_agents(words: list[str], most: int = MOST_FOUND) -> list[Name]:
-    """Those who have words in their login or their name that begin so."""
-    return begun_so(words, agent_names())[:most]
+    """Find agents by beginnings of words of their login or full name."""
+    return with_prefixes(words, agent_names())[:most]
 
 
 def find_carriers(words: list[str]) -> list[Name]:
-    """All spellings that tickets have of the carriers with words that begin so."""
-    return begun_so(words, carrier_spellings())
+    """Find carriers, in every spelling on tickets, by beginnings of words."""
+    return with_prefixes(words, carrier_names())
 
 
 def find_types(words: list[str]) -> list[Name]:
-    """The types of tickets with words that begin so, in any language of the desk."""
-    return begun_so(words, names_of_types())
+    """Find ticket types by beginnings of words, in any language of the desk."""
+    return with_prefixes(words, type_names())
 
 
-def begun_so(words: list[str], names: list[Name]) -> list[Name]:
-    begun = [f" {plain_word(word)}" for word in words]
-    return [one for one in names if words and all(word in f" {one.words}" for word in begun)]
+def with_prefixes(words: list[str], names: list[Name]) -> list[Name]:
+    prefixes = [f" {plain_word(word)}" for word in words]
+    return [one for one in names if words and all(word in f" {one.words}" for word in prefixes)]
 
 
 def find_near_names(words: list[str]) -> tuple[list[Name], ...]:
-    """Companies, agents and carriers whose names have these words but for one letter in each."""
+    """Find companies, agents and carriers whose names differ by at most one letter per word."""
     if not any(SHORTEST_NEAR <= len(word) <= LONGEST_NEAR for word in words):
         return [], [], []
     return tuple(
         [one for one in names if is_near(words, one.words)][:MOST_NEAR]
-        for names in (near_candidates(words), agent_names(), carrier_spellings())
+        for names in (near_candidates(words), agent_names(), carrier_names())
     )
 
 
 def agent_names() -> list[Name]:
-    """All of them, some seconds old."""
+    """Return all agents; cached for some seconds."""
     return cached("agents:names", FRESH_SECONDS, read_agent_names)
 
 
-def carrier_spellings() -> list[Name]:
-    """Each spelling that tickets have, some seconds old."""
+def carrier_names() -> list[Name]:
+    """Return each spelling of a carrier on tickets; cached for some seconds."""
     return cached("carriers:names", FRESH_SECONDS, read_carrier_names)
 
 
-def names_of_types() -> list[Name]:
-    """All of them, by their names in each language; some seconds old."""
+def type_names() -> list[Name]:
+    """Return all ticket types with their names in each language; cached for some seconds."""
     return cached("types:names", FRESH_SECONDS, read_type_names)
 
 
@@ -151,43 +153,43 @@ def read_agent_names() -> list[Name]:
 
 
 def read_carrier_names() -> list[Name]:
-    found = some_carriers(MOST_CARRIERS)
-    words = folded_names(found)
-    return [Name(0, name, word) for name, word in zip(found, words, strict=True)]
+    names = some_carriers(MOST_CARRIERS)
+    words = folded_names(names)
+    return [Name(0, name, word) for name, word in zip(names, words, strict=True)]
 
 
 def read_type_names() -> list[Name]:
     types = list(TicketType.objects.values_list("pk", "name"))
-    said = [name.replace("_", " ") for _, name in types]
+    texts = [name.replace("_", " ") for _, name in types]
     for language, _ in settings.LANGUAGES:
         with translation.override(language):
-            said = [
-                f"{names} {type_label(name)}" for names, (_, name) in zip(said, types, strict=True)
+            texts = [
+                f"{names} {type_label(name)}" for names, (_, name) in zip(texts, types, strict=True)
             ]
-    words = folded_names(said)
+    words = folded_names(texts)
     return [Name(pk, name, word) for (pk, name), word in zip(types, words, strict=True)]
 
 
 def folded_names(names: list[str]) -> list[str]:
-    """Their words as searches have them."""
+    """Return the words of names in the form that searches use."""
     return [plain_word(words or "") for (words,) in read_rows(FOLDED, [names])]
 
 
 def near_candidates(words: list[str]) -> list[Name]:
-    """Companies that have, for each word, one that is the same when each leaves out a letter."""
+    """Find companies with, for each word, one that is equal if each may drop a letter."""
     conditions = " AND ".join(["found.nearly && %s::text[]"] * len(words))
     statement = NEAR_COMPANIES.format(conditions=conditions)
-    found = read_rows(statement, [*map(left_out, words), MOST_CANDIDATES])
-    return [Name(*row) for row in found]
+    rows = read_rows(statement, [*map(deletion_variants, words), MOST_CANDIDATES])
+    return [Name(*row) for row in rows]
 
 
-def left_out(word: str) -> list[str]:
-    """As search_names() keeps words: it, and each that has a letter less."""
+def deletion_variants(word: str) -> list[str]:
+    """Return a word and its variants without one letter, as SQL's search_names() stores them."""
     return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
 
 
 def pattern_of(word: str) -> str:
-    """A part of a name, or the beginning of a word; signs of Chinese and Japanese say more each."""
+    """Return a word's LIKE pattern: infix from PART letters or two ideographs on, else prefix."""
     within = len(word) >= PART or (len(word) > 1 and IDEOGRAPH.search(word))
     return f"%{word}%" if within else f"% {word}%"
 
@@ -197,16 +199,16 @@ def is_near(words: list[str], name: str) -> bool:
     return all(any(differ_in_one(word, one) for one in theirs) for word in words)
 
 
-def differ_in_one(typed: str, meant: str) -> bool:
-    """At most one letter is wrong, missing, too much, or has changed places with the next."""
-    if typed == meant:
+def differ_in_one(typed: str, name: str) -> bool:
+    """Tell whether two words differ by one edit: a letter changed, added, missing or swapped."""
+    if typed == name:
         return True
-    if len(typed) < SHORTEST_NEAR or abs(len(typed) - len(meant)) > 1:
+    if len(typed) < SHORTEST_NEAR or abs(len(typed) - len(name)) > 1:
         return False
-    at = next((n for n, (a, b) in enumerate(zip(typed, meant, strict=False)) if a != b), None)
+    at = next((n for n, (a, b) in enumerate(zip(typed, name, strict=False)) if a != b), None)
     if at is None:
         return True
-    if len(typed) != len(meant):
-        return typed[at + (len(typed) > len(meant)) :] == meant[at + (len(meant) > len(typed)) :]
+    if len(typed) != len(name):
+        return typed[at + (len(typed) > len(name)) :] == name[at + (len(name) > len(typed)) :]
     swapped = typed[:at] + typed[at : at + 2][::-1] + typed[at + 2 :]
-    return typed[at + 1 :] == meant[at + 1 :] or swapped == meant
+    return typed[at + 1 :] == name[at + 1 :] or swapped == name

@@ -1,4 +1,4 @@
-"""What somebody typed into a search, taken apart; folded by the functions that folded the texts."""
+"""Parser of search texts; words are folded by the same SQL functions as the stored texts."""
 
 import re
 from typing import NamedTuple
@@ -10,17 +10,17 @@ from tickets.relevance import without_accents
 
 LONGEST = 200
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
-# Stands for the name of a block until the statement knows it; nothing that is typed has it.
+# Placeholder for a block's name until the statement knows it; typed text never contains it.
 BLOCK = "\x01"
 MOST_WORDS = 10
-# More of a word makes no difference.
+# Letters beyond it are ignored.
 LONGEST_WORD = 60
-# Shorter ones are words only as they stand: "of" is not the beginning of "office".
+# Shorter words match only as a whole: "of" does not find "office".
 SHORTEST_BEGINNING = 3
-# Letters of a part of a tracking number, as the entries of tickets have them.
+# Letters per indexed part of a tracking number, as in the search entries of tickets.
 PART = 4
 MOST_PARTS_OF_NUMBER = 12
-# A phrase, or what stands between spaces; either may be excluded.
+# A quoted phrase or a word; a minus sign excludes either.
 PARTS = re.compile(r'(?<!\S)(-?)"([^"]*)"|(\S+)')
 # A ticket as people name it: #399, "folio 399", "ticket no. 399", or the subject of an e-mail that
 # the service sent.
@@ -36,37 +36,37 @@ SELECT array(SELECT search_words(part) FROM unnest(%s::text[]) WITH ORDINALITY A
 
 
 class Terms(NamedTuple):
-    """`wanted` and `excluded` words are as PostgreSQL takes them in a query, each behind BLOCK."""
+    """A parsed search. `wanted` and `excluded` are terms of a tsquery, each prefixed with BLOCK."""
 
     typed: str
-    # The words of it, in their order, without phrases and what is excluded.
+    # Words in their order, without phrases and excluded words.
     words: list[str]
     wanted: list[str]
     excluded: list[str]
     phrases: list[str]
-    # It without spaces and signs, as a tracking number is kept, and as a variable is.
+    # The text without spaces and signs, as tracking numbers and as variables are stored.
     key: str
     value: str
-    # The id that was perhaps meant; `is_ticket`: it was written #1150, or named as a ticket.
+    # A possible id; `is_ticket` if it was written #1150 or named as a ticket.
     number: int | None
     is_ticket: bool
 
     @property
     def query(self) -> str:
-        """For PostgreSQL: words that a text must have and must not have. Empty where none is."""
+        """Query (tsquery) of words that a text must and must not have; empty if none is wanted."""
         if not self.wanted:
             return ""
         return " & ".join([*self.wanted, *(f"!({one})" for one in self.excluded)])
 
     @property
     def value_query(self) -> str:
-        """A whole value of the variables, such as an order number."""
+        """Query for a whole value of the variables, such as an order number."""
         fits = PART <= len(self.value) <= 40 and any(map(str.isdigit, self.value))
         return search_term("=", self.value) if fits and not self.phrases else ""
 
     @property
     def part(self) -> str:
-        """A part of a tracking number; empty where it can be none."""
+        """Part of a tracking number; empty if the text cannot be one."""
         fits = PART <= len(self.key) <= 60 and not self.phrases
         # Several words without a digit are a sentence.
         return self.key if fits and (len(self.words) == 1 or has_digit(self.key)) else ""
@@ -78,35 +78,35 @@ class Terms(NamedTuple):
 
 
 def read_terms(typed: str) -> Terms:
-    """Of it, at most LONGEST letters and MOST_WORDS words count."""
+    """Parse a search text; only LONGEST letters and MOST_WORDS words of it count."""
     typed = CONTROLS.sub(" ", typed).strip()[:LONGEST]
     parts = [
         (sign == "-" or (word.startswith("-") and len(word) > 1), bool(phrase), phrase or word)
         for sign, phrase, word in PARTS.findall(typed)
     ][:MOST_WORDS]
     folded, key, value = fold_typed([text for _, _, text in parts], plain_digits(typed))
-    left = MOST_WORDS
+    words_left = MOST_WORDS
     words: list[str] = []
     wanted: list[str] = []
     excluded: list[str] = []
     phrases: list[str] = []
-    for (out, is_phrase, _), text in zip(parts, folded, strict=True):
-        these = [word[:LONGEST_WORD] for word in text.split()[:left]]
-        left -= len(these)
-        if not these:
+    for (is_excluded, is_phrase, _), text in zip(parts, folded, strict=True):
+        part_words = [word[:LONGEST_WORD] for word in text.split()[:words_left]]
+        words_left -= len(part_words)
+        if not part_words:
             continue
-        if out:
-            excluded.append(all_of(these))
+        if is_excluded:
+            excluded.append(all_of(part_words))
         elif is_phrase:
-            phrases.append(" ".join(these))
-            wanted.append(all_of(these))
+            phrases.append(" ".join(part_words))
+            wanted.append(all_of(part_words))
         else:
-            words += these
-            wanted.append(beginning_with(these))
+            words += part_words
+            wanted.append(beginning_with(part_words))
     plain = plain_digits(typed)
-    named = NAMED_TICKET.fullmatch(without_accents(plain))
-    number = read_id(next(filter(None, named.groups())) if named else plain)
-    is_ticket = named is not None and number is not None
+    ticket_match = NAMED_TICKET.fullmatch(without_accents(plain))
+    number = read_id(next(filter(None, ticket_match.groups())) if ticket_match else plain)
+    is_ticket = ticket_match is not None and number is not None
     return Terms(
         typed, words, wanted, excluded, phrases, key[:LONGEST], value[:LONGEST], number, is_ticket
     )
@@ -122,20 +122,20 @@ def all_of(words: list[str]) -> str:
 
 
 def beginning_with(words: list[str]) -> str:
-    """The last may go on: `ALT-20209` also finds ALT-202091."""
+    """Combine words, of which the last may be a prefix: `ALT-20209` also finds ALT-202091."""
     *whole, last = words
-    goes_on = ":*" if len(last) >= SHORTEST_BEGINNING else ""
-    return " & ".join([*map(any_spelling, whole), any_spelling(last, goes_on)])
+    prefix_mark = ":*" if len(last) >= SHORTEST_BEGINNING else ""
+    return " & ".join([*map(any_spelling, whole), any_spelling(last, prefix_mark)])
 
 
-def any_spelling(word: str, goes_on: str = "") -> str:
-    """A word with the digits of other scripts, and with either sigma at its end."""
-    terms = [search_term(" ", one) + goes_on for one in word_spellings(word)]
+def any_spelling(word: str, prefix_mark: str = "") -> str:
+    """Combine the spellings of a word: digits of other scripts, either sigma at its end."""
+    terms = [search_term(" ", one) + prefix_mark for one in word_spellings(word)]
     return terms[0] if len(terms) == 1 else f"({' | '.join(terms)})"
 
 
 def search_term(kind: str, text: str) -> str:
-    """A term of search_terms(): behind the name of its block."""
+    """Quote a term as SQL's search_terms() writes it, prefixed with the name of its block."""
     for special in "\\'":
         text = text.replace(special, special * 2)
     return f"'{BLOCK}{kind}{text}'"

@@ -1,6 +1,6 @@
-"""Django's sessions in the database, stored under a digest of their key: a row opens nothing.
+"""Session store in the database under a digest of the key, so that a row opens nothing.
 
-Their data is encrypted, as the token of a new password is in it for a moment.
+The data is encrypted, since it holds the token of a password reset for a moment.
 Why: decision page desk-sessions-are-listed-and-ended.
 """
 
@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-# Keys are letters and digits, so nobody who sends what stands in a row names that row.
+# Keys are letters and digits only, so a stored key sent as a cookie never finds its row.
 MARK = "~"
 # Django's column has room for 40 characters.
 DIGITS = 39
@@ -29,14 +29,14 @@ else:
 
 
 class SessionStore(DatabaseStore):
-    """Has the name of Django's, with which the data of sessions is signed."""
+    """Database store; keeps the name of Django's class, which is part of the signing salt."""
 
     def encode(self, session_dict: dict[str, Any]) -> str:
         return data_cipher().encrypt(super().encode(session_dict).encode()).decode()
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
-        """Return the data, or an empty dictionary where nothing can read it."""
-        # Written under another SECRET_KEY.
+        """Return the data, or an empty dictionary if it cannot be read."""
+        # The data was written under another SECRET_KEY.
         with suppress(InvalidToken):
             session_data = data_cipher().decrypt(session_data).decode()
         return super().decode(session_data)
@@ -63,7 +63,7 @@ class SessionStore(DatabaseStore):
 
 
 def data_cipher() -> Fernet:
-    """Return the cipher of session data; its key ends with SECRET_KEY, like sessions themselves."""
+    """Return the cipher of session data, keyed by SECRET_KEY: like sessions, it ends with it."""
     digest = salted_hmac("desk.common.session_store", "data", algorithm="sha256").digest()
     return Fernet(urlsafe_b64encode(digest))
 
@@ -78,10 +78,10 @@ def live_rows(key: str) -> QuerySet[Session]:
 
 
 def session_digest(key: str) -> str:
-    """Return the name by which others may know a session: only its key opens it."""
+    """Return the public name of a session, which does not open it."""
     return stored_key(key)[1:33]
 
 
 def row_digest(row: Session) -> str:
-    """Return the same name, of a session's row."""
+    """Return the public name (`session_digest`) of a stored session."""
     return row.session_key[1:33]

@@ -1,8 +1,8 @@
-"""The sessions of a user, in whatever browsers they are signed in.
+"""Sessions of a user in all browsers: listing and ending them.
 
-A session does not say whose it is but in what it holds, so all that live are read: as many as
-people signed in within the last hours. Django's table is the truth; whoever is not in it is signed
-out.
+Only the encrypted data of a session names its user, so all live sessions are read: as many as
+people signed in within the last hours. Django's table is authoritative: a session that is not in
+it is signed out.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from desk.common.session_store import SessionStore, row_digest, session_digest
 
 
 class LiveSession(NamedTuple):
-    """A session as others may know it: by the digest of its key, and the key alone opens it."""
+    """Session with its public name; only the key opens it."""
 
     digest: str
     data: dict[str, Any]
 
 
 def live_sessions(user: User) -> list[LiveSession]:
-    """Those that open the desk to this user now: none of somebody who is switched off."""
+    """Return the sessions that give a user access now; none if the user is switched off."""
     if not user.is_active:
         return []
     return [
@@ -36,16 +36,16 @@ def live_sessions(user: User) -> list[LiveSession]:
 
 
 def end_session(user: User, digest: str) -> bool:
-    """Sign a user out in one browser; False if there is no such session of theirs."""
+    """Sign a user out in one browser; returns False if they have no such session."""
     keys = [row.pk for row, _ in rows_of_user(user) if row_digest(row) == digest]
     return Session.objects.filter(pk__in=keys).delete()[0] > 0
 
 
-def end_others(user: User, kept: str | None) -> int:
-    """Sign a user out everywhere but in the session with this key; returns how many ended."""
-    own = session_digest(kept) if kept else ""
-    theirs = [row.pk for row, _ in rows_of_user(user) if row_digest(row) != own]
-    return Session.objects.filter(pk__in=theirs).delete()[0]
+def end_others(user: User, key_to_keep: str | None) -> int:
+    """End all sessions of a user except the one with this key; returns the number ended."""
+    own = session_digest(key_to_keep) if key_to_keep else ""
+    others = [row.pk for row, _ in rows_of_user(user) if row_digest(row) != own]
+    return Session.objects.filter(pk__in=others).delete()[0]
 
 
 def rows_of_user(user: User) -> Iterator[tuple[Session, dict[str, Any]]]:
@@ -57,7 +57,7 @@ def rows_of_user(user: User) -> Iterator[tuple[Session, dict[str, Any]]]:
 
 
 def fits_password(user: User, data: dict[str, Any]) -> bool:
-    """Another password has closed what was opened with the one before."""
-    noted = data.get(HASH_SESSION_KEY, "")
-    right = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
-    return any(constant_time_compare(noted, each) for each in right)
+    """Tell whether a session is still valid: a password change invalidates earlier ones."""
+    session_hash = data.get(HASH_SESSION_KEY, "")
+    valid_hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    return any(constant_time_compare(session_hash, each) for each in valid_hashes)

@@ -1,1 +1,1 @@
-"""What a lead settles once, so that nothing of the desk is off without saying so."""
+"""Checklist of the settings that a lead decides once."""

@@ -1,4 +1,4 @@
-"""Makes macros of those that are ready."""
+"""Creation of macros from the ready-made ones."""
 
 from collections.abc import Collection
 
@@ -11,16 +11,16 @@ from tickets.models import ReasonCode, TicketType
 
 @transaction.atomic
 def add_ready_macros(slugs: Collection[str], languages: Collection[str]) -> int:
-    """Add these in these languages; returns how many are new. One of the same name stays as it is.
+    """Add ready-made macros; returns the number added. Existing names are left unchanged.
 
-    Types that this deployment does not have are left out; a macro with none of its types is not
-    added, since it would be offered everywhere. Neither is one that a catalogue lacks: companies
-    of its language would get it in English.
+    Types missing in this deployment are left out. A macro is skipped if all its types are missing,
+    since it would be offered for every type, or if its translation is missing, since companies
+    would get it in English.
     """
-    there = set(TicketType.objects.values_list("pk", flat=True))
+    existing_types = set(TicketType.objects.values_list("pk", flat=True))
     added = 0
     for ready in READY:
-        types = there & set(ready.types)
+        types = existing_types & set(ready.types)
         if ready.slug not in slugs or (ready.types and not types):
             continue
         for language in languages:
@@ -30,7 +30,7 @@ def add_ready_macros(slugs: Collection[str], languages: Collection[str]) -> int:
 
 
 def add_ready_macro(ready: ReadyMacro, language: str, types: Collection[int]) -> bool:
-    macro, made = Macro.objects.get_or_create(
+    macro, is_new = Macro.objects.get_or_create(
         name=ready.name,
         defaults={
             "text": ready.text,
@@ -40,6 +40,6 @@ def add_ready_macro(ready: ReadyMacro, language: str, types: Collection[int]) ->
             "language": language,
         },
     )
-    if made:
+    if is_new:
         macro.types.set(types)
-    return made
+    return is_new

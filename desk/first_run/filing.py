@@ -1,4 +1,4 @@
-"""Filing days of carriers, entered one by one; without any, no ticket has a claim deadline."""
+"""Step for filing days of carriers, without which no ticket has a claim deadline."""
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy
@@ -34,7 +34,7 @@ class FilingDaysForm(FilingRuleForm):
 
 @transaction.atomic
 def add_filing_rule(form: FilingDaysForm) -> FilingRule:
-    """Of a valid form; the claim deadlines of open tickets follow."""
+    """Save a valid form, and recalculate the claim deadlines of open tickets."""
     rule: FilingRule = form.save()
     recalculation.rules_changed()
     return rule

@@ -1,4 +1,4 @@
-"""The working hours that promises are counted in, as one form: a zone, days, from, to."""
+"""Step for the business hours of service levels, as one form: zone, days, from, to."""
 
 from datetime import time
 from typing import Any
@@ -24,13 +24,13 @@ MIDNIGHT = time(0)
 
 
 def main_calendar() -> Calendar | None:
-    """That of the target which counts where no other does."""
+    """Return the calendar of the default target, else the first one."""
     target = SLATarget.objects.filter(plan="", type=None).select_related("calendar").first()
     return target.calendar if target else Calendar.objects.first()
 
 
 def is_plain(calendar: Calendar) -> bool:
-    """Has each of its days the same single interval? Only then does the form hold all of it."""
+    """Tell whether all days have the same single interval, which is all that the form can show."""
     hours = list(calendar.hours.all())
     days = [one.weekday for one in hours]
     return len({(one.starts, one.ends) for one in hours}) == 1 and len(set(days)) == len(days)
@@ -70,7 +70,7 @@ class HoursForm(forms.Form):
 
 
 def hours_form(calendar: Calendar | None, name: str = "hours") -> HoursForm:
-    """Filled in with what counts now; `name` begins the ids of its fields."""
+    """Return the form with the current hours; `name` is the prefix of its field ids."""
     hours = list(calendar.hours.all()) if calendar else []
     starts, ends = (hours[0].starts, hours[0].ends) if hours else (time(9), time(18))
     return HoursForm(
@@ -86,11 +86,11 @@ def hours_form(calendar: Calendar | None, name: str = "hours") -> HoursForm:
 
 @transaction.atomic
 def set_hours(form: HoursForm, by: User) -> None:
-    """Replace the hours of the main calendar by those of a valid form; due dates follow."""
-    found = main_calendar()
-    if found is None:
-        found = Calendar.objects.create(name=gettext("Working week"))
-    calendar = Calendar.objects.select_for_update(no_key=True).get(pk=found.pk)
+    """Replace the main calendar's hours by a valid form, and recalculate due dates."""
+    existing = main_calendar()
+    if existing is None:
+        existing = Calendar.objects.create(name=gettext("Working week"))
+    calendar = Calendar.objects.select_for_update(no_key=True).get(pk=existing.pk)
     chosen = form.cleaned_data
     calendar.time_zone = chosen["time_zone"]
     calendar.save(update_fields=["time_zone"])
@@ -103,9 +103,9 @@ def set_hours(form: HoursForm, by: User) -> None:
 
 @transaction.atomic
 def give_shifts(form: HoursForm, by: User) -> int:
-    """Give the hours of a valid form to active agents without a shift; return how many got them."""
+    """Give the hours of a valid form to active agents without shifts; returns their number."""
     active = Agent.objects.filter(user__is_active=True).order_by("pk")
-    # Locked before their shifts are looked at: two leads give them once.
+    # Lock before reading shifts, so that two leads do not add them twice.
     locked = [agent.pk for agent in active.select_for_update(no_key=True, of=("self",))]
     agents = list(active.filter(pk__in=locked, shifts=None))
     chosen = form.cleaned_data

@@ -1,4 +1,4 @@
-"""The first-run page: every step with what counts now, and a form that changes it."""
+"""First-run page: every step with its current setting and a form."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ MOST_SHOWN = 100
 
 
 def own_name(code: str) -> str:
-    """Name a language in itself."""
+    """Return the name of a language in that language."""
     return str(capfirst(get_language_info(code)["name_local"]))
 
 
@@ -50,15 +50,15 @@ class ReadyMacrosForm(forms.Form):
 
 @desk_page(*steps.LEADS)
 def first_run_page(request: StaffRequest) -> HttpResponse:
-    """GET shows the steps; POST does what `do` names, and leads back to its step."""
-    shown = forms_as_they_are(request)
+    """Show the steps; POST runs the action in `do` and redirects to its step."""
+    step_forms = current_forms(request)
     if request.method != "POST":
-        return first_run_answer(request, shown)
+        return draw_first_run(request, step_forms)
     do, slug = request.POST.get("do", ""), request.POST.get("step", "")
     if do in FORMS:
         form = FORMS[do](request)
         if not form.is_valid():
-            return first_run_answer(request, shown | {do: form}, 400)
+            return draw_first_run(request, step_forms | {do: form}, 400)
     elif do == "settle" and slug in steps.STEPS:
         steps.settle_step(slug, request.user)
     elif do == "hide":
@@ -123,7 +123,7 @@ def add_macros(request: StaffRequest) -> forms.BaseForm:
     return form
 
 
-# Each saves what is valid and returns the form, with what is wrong.
+# Each function saves a valid form, and returns the form with its errors.
 FORMS: dict[str, Callable[[StaffRequest], forms.BaseForm]] = {
     "language": choose_language,
     "hours": choose_hours,
@@ -133,7 +133,7 @@ FORMS: dict[str, Callable[[StaffRequest], forms.BaseForm]] = {
 }
 
 
-def forms_as_they_are(request: StaffRequest) -> dict[str, Any]:
+def current_forms(request: StaffRequest) -> dict[str, Any]:
     return {
         "language": preferences_form(request),
         "hours": hours.hours_form(hours.main_calendar()),
@@ -143,20 +143,20 @@ def forms_as_they_are(request: StaffRequest) -> dict[str, Any]:
     }
 
 
-def first_run_answer(
-    request: StaffRequest, shown: dict[str, Any], status: int = 200
+def draw_first_run(
+    request: StaffRequest, step_forms: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     calendar, settled = hours.main_calendar(), steps.settled_slugs()
-    there = ZoneInfo(calendar.time_zone) if calendar else ZoneInfo("UTC")
+    zone = ZoneInfo(calendar.time_zone) if calendar else ZoneInfo("UTC")
     rules = FilingRule.objects.select_related("type")
     agents = Agent.objects.filter(user__is_active=True)
     context = {
         "steps": steps.steps_of(settled),
         "hidden": steps.HIDDEN in settled,
-        "forms": shown,
+        "forms": step_forms,
         "calendar": calendar,
         "plain_hours": calendar is None or hours.is_plain(calendar),
-        "time_there": timezone.now().astimezone(there).strftime("%H:%M"),
+        "time_there": timezone.now().astimezone(zone).strftime("%H:%M"),
         "rules": rules[:MOST_SHOWN],
         "carriers": some_carriers(MOST_SHOWN),
         "codes": ReasonCode.objects.filter(active=True)[:MOST_SHOWN],

@@ -1,4 +1,4 @@
-"""Twelve macros that are ready to be used; the catalogues have them in other languages."""
+"""Twelve ready-made macros in English; the catalogues have their translations."""
 
 from typing import NamedTuple
 
@@ -7,21 +7,21 @@ from django.utils.translation import gettext, gettext_noop
 from core.values.languages import sentence_in
 from tickets.statuses import AGENT_MOVES, Status
 
-# By the key that an agent presses.
+# Target statuses by the key that an agent presses.
 MOVES = {move.key: to for to, move in AGENT_MOVES.items()}
 
 
 class ReadyMacro(NamedTuple):
-    """A macro in English: its name, its text, and the documents it asks for."""
+    """Ready-made macro in English: name, text and requested documents."""
 
     slug: str
     name: str
     text: str
     documents: tuple[str, ...] = ()
     move_to: Status | None = None
-    # Ids of ticket types; none means all.
+    # Ids of ticket types; empty means all.
     types: tuple[int, ...] = ()
-    # The reason code, for a macro that decides.
+    # Reason code, if the macro decides the ticket.
     code: str = ""
 
     @property
@@ -29,9 +29,9 @@ class ReadyMacro(NamedTuple):
         return gettext(self.name)
 
     def translated(self, language: str) -> "ReadyMacro | None":
-        """Return it in a language; None if the catalogue has no translation of its name or text."""
+        """Return the macro in a language; None if its name or text has no translation."""
         name, text = sentence_in(language, self.name), sentence_in(language, self.text)
-        # The name of a document may be the same word in both languages.
+        # A document's name without a translation may be the same word in both languages.
         documents = tuple(sentence_in(language, one) or one for one in self.documents)
         return self._replace(name=name, text=text, documents=documents) if name and text else None
 

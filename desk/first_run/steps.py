@@ -1,4 +1,4 @@
-"""The steps of the first run: which there are, and which are settled."""
+"""Steps of the first run, and which of them are settled."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from desk.models import Macro, SettledStep
 from tickets.models import Agent, FilingRule
 
-# What a lead has, and an agent has not.
+# Permissions that leads have and agents do not.
 LEADS = ("tickets.change_calendar", "tickets.add_filingrule", "desk.add_macro")
 HIDDEN = "hidden"
 STEPS: dict[str, str | Promise] = {
@@ -35,27 +35,27 @@ def may_set_up(user: User) -> bool:
 
 
 def steps_of(settled: Collection[str]) -> list[Step]:
-    """Each is settled by a lead's word, or by what there is."""
+    """Return all steps, marked as settled or not."""
     return [Step(slug, title, slug in settled) for slug, title in STEPS.items()]
 
 
 def settled_slugs() -> set[str]:
-    """Of what is settled, HIDDEN among it; in one query."""
-    named = SettledStep.objects.values_list("slug")
-    there = [
+    """Return slugs settled by a lead (also HIDDEN) or by existing rows, in one query."""
+    by_leads = SettledStep.objects.values_list("slug")
+    by_rows = [
         rows.order_by().annotate(slug=Value(slug, CharField())).values_list("slug")[which]
         for slug, rows, which in (
             ("filing", FilingRule.objects.all(), slice(1)),
             ("macros", Macro.objects.filter(active=True), slice(1)),
-            # Without a shift an agent is given tickets at any hour.
+            # An agent without shifts gets tickets at any hour.
             ("agents", Agent.objects.exclude(shifts=None), slice(1)),
         )
     ]
-    return {slug for (slug,) in named.union(*there)}
+    return {slug for (slug,) in by_leads.union(*by_rows)}
 
 
 def checklist_of(user: User) -> list[Step]:
-    """What the home page lists for a lead; nothing once all is settled or it was hidden."""
+    """Return the steps that the home page lists for a lead; [] once settled or hidden."""
     if not may_set_up(user):
         return []
     settled = settled_slugs()

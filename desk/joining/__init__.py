@@ -1,1 +1,1 @@
-"""How people become agents: one by one or by file, by an invitation that sets a password."""
+"""Adding of agents, by form or file, and their invitations."""

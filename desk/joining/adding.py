@@ -1,4 +1,4 @@
-"""Adds agents, all or none, and invites them: for the page and the command alike."""
+"""Adding and inviting agents, all or none, for the page and the command."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from tickets.models import Agent
 from tickets.roles import group
 
 ADD = "tickets.add_agent"
-# What an agent or a user may be wrong in, as the columns are called.
+# Column of the file for each field of agents and users.
 COLUMN_OF = {
     "username": "login",
     "email": "e-mail",
@@ -32,7 +32,7 @@ ROLES = ("agent", "lead")
 
 
 class WrongRow(ValueError):
-    """What is wrong in a row, by column."""
+    """Invalid row; `problems` has messages by column."""
 
     def __init__(self, problems: dict[str, str]) -> None:
         super().__init__(" ".join(problems.values()))
@@ -42,14 +42,14 @@ class WrongRow(ValueError):
 def add_agents(
     rows: Sequence[AgentRow], *, by: User | None, url: str, check: bool = False
 ) -> list[RowProblem]:
-    """Make all of them and write their invitations, or, if one is wrong, none; says what is wrong.
+    """Add and invite all agents, or none if a row is invalid; returns the problems.
 
-    `url` is where the desk is; `by` None is the operator. With `check` none is made in any case.
+    `url` is the desk's base URL; `by` is None for the operator. With `check` nothing is saved.
     Raises PermissionDenied.
     """
     if by is not None and not by.has_perm(ADD):
         raise PermissionDenied
-    problems = repeated(rows)
+    problems = repeated_logins(rows)
     with transaction.atomic():
         for row in rows:
             try:
@@ -59,7 +59,7 @@ def add_agents(
             except WrongRow as wrong:
                 problems += [RowProblem(row.line, *each) for each in wrong.problems.items()]
             except IntegrityError:
-                # Somebody else added the same login meanwhile.
+                # A concurrent request added the same login.
                 text = gettext("A user with this login was added meanwhile.")
                 problems.append(RowProblem(row.line, "login", text))
         if problems or check:
@@ -69,25 +69,25 @@ def add_agents(
     return sorted(set(problems))
 
 
-def repeated(rows: Sequence[AgentRow]) -> list[RowProblem]:
-    """Logins that stand in the file twice, in upper or lower case."""
-    seen: dict[str, int] = {}
+def repeated_logins(rows: Sequence[AgentRow]) -> list[RowProblem]:
+    """Report logins that occur twice in the file, ignoring case."""
+    first_lines: dict[str, int] = {}
     problems = []
     for row in rows:
         key = row.values["login"].casefold()
-        if key and (first := seen.setdefault(key, row.line)) != row.line:
-            text = gettext("The login is in line %(line)d already.") % {"line": first}
+        if key and (line := first_lines.setdefault(key, row.line)) != row.line:
+            text = gettext("The login is in line %(line)d already.") % {"line": line}
             problems.append(RowProblem(row.line, "login", text))
     return problems
 
 
 def add_one(row: AgentRow, by: User | None) -> Agent:
-    """Raises WrongRow with all that is wrong in it."""
+    """Add the agent of a row. Raises WrongRow with all its problems."""
     values, wrong = row.values, wrong_texts(row, by)
     login = values["login"]
     if User.objects.filter(username__iexact=login).exclude(username=login).exists():
         wrong["login"] = gettext("There is such a user, in upper or lower case.")
-    # What is wrong already has been said; the rest is judged as it is.
+    # Leave out invalid values, so that the other ones are checked as well.
     types = "" if "types" in wrong else values["types"]
     capacity = "" if "capacity" in wrong else values["capacity"]
     try:
@@ -102,8 +102,8 @@ def add_one(row: AgentRow, by: User | None) -> Agent:
             lead=values["group"].lower() == "lead",
         )
     except agents.BadAgent as error:
-        found = {COLUMN_OF.get(name, name): " ".join(said) for name, said in error.fields.items()}
-        raise WrongRow(found | wrong) from error
+        problems = {COLUMN_OF.get(name, name): " ".join(why) for name, why in error.fields.items()}
+        raise WrongRow(problems | wrong) from error
     if wrong:
         raise WrongRow(wrong)
     language = values["language"].lower()
@@ -113,7 +113,7 @@ def add_one(row: AgentRow, by: User | None) -> Agent:
 
 
 def wrong_texts(row: AgentRow, by: User | None) -> dict[str, str]:
-    """What is wrong before an agent is made of it."""
+    """Check a row as far as possible without saving it; returns messages by column."""
     values, wrong = row.values, {}
     if not values["e-mail"]:
         wrong["e-mail"] = gettext("Enter an e-mail address: the invitation goes there.")
@@ -138,7 +138,7 @@ def is_small_number(text: str) -> bool:
 
 
 def may_give(by: User, role: str) -> bool:
-    """Whether the group may do nothing that the giver may not."""
-    given: Group = group(role)
-    names = given.permissions.values_list("content_type__app_label", "codename")
+    """Tell whether a user has all permissions of a role, and so may grant it."""
+    role_group: Group = group(role)
+    names = role_group.permissions.values_list("content_type__app_label", "codename")
     return by.is_superuser or {f"{app}.{name}" for app, name in names} <= by.get_all_permissions()

@@ -1,4 +1,4 @@
-"""A file of agents that says how they shall be: adds, changes and switches off, all or none."""
+"""Import of a file of agents: adds, changes and deactivates them, all or none."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from django.db import transaction
 
 from core.data.reading_order import ReadingOrder
 from desk.common import sessions
-from desk.joining.adding import COLUMN_OF, ROLES, add_agents, repeated, wrong_texts
+from desk.joining.adding import COLUMN_OF, ROLES, add_agents, repeated_logins, wrong_texts
 from desk.joining.agent_rows import COLUMNS, AgentRow, RowProblem
 from desk.models import Preferences
 from tickets import agents
@@ -17,54 +17,54 @@ from tickets.roles import group
 
 FILE_COLUMNS = (*COLUMNS, "state")
 STATES = ("on", "off")
-# In the column types, where an empty cell leaves them as they are.
+# Value of the column "types"; an empty cell leaves the types unchanged.
 ALL_TYPES = "all"
 
 
 class NoAddress(ValueError):
-    """Somebody is to be invited, and nobody said where the desk is."""
+    """The desk's URL is missing, which invitations need."""
 
 
-class Brought(NamedTuple):
-    """What a file did, or would do: logins, and of those changed the columns that differ."""
+class ImportResult(NamedTuple):
+    """Result of an import: added logins, and changed logins with their changed columns."""
 
     added: list[str]
     changed: dict[str, list[str]]
     problems: list[RowProblem]
 
 
-def bring_agents(rows: Sequence[AgentRow], *, url: str, check: bool) -> Brought:
-    """Make the agents what the file says, as the operator; with `check` only say what differs.
+def import_agents(rows: Sequence[AgentRow], *, url: str, check: bool) -> ImportResult:
+    """Import agents as the operator; with `check` only report the differences.
 
-    An empty cell leaves an agent as they are, and whoever is not named stays too. If one row is
-    wrong, nothing is changed. Raises NoAddress if somebody is new and `url` is empty.
+    Empty cells and agents that are not in the file stay unchanged. If a row is invalid, nothing is
+    changed. Raises NoAddress if there are new agents and `url` is empty.
     """
-    problems = repeated(rows)
+    problems = repeated_logins(rows)
     changed: dict[str, list[str]] = {}
     with transaction.atomic():
-        known = locked_users([row.values["login"] for row in rows])
-        new = [row for row in rows if row.values["login"] not in known and not is_off(row)]
+        users = locked_users([row.values["login"] for row in rows])
+        new = [row for row in rows if row.values["login"] not in users and not is_off(row)]
         if new and not (url or check):
             raise NoAddress
         for row in rows:
-            user = known.get(row.values["login"])
+            user = users.get(row.values["login"])
             wrong = wrong_in_file(row, user)
             if user is not None and not wrong:
                 try:
                     differs = change_one(user, row)
                 except agents.BadAgent as error:
-                    wrong = {COLUMN_OF[name]: " ".join(said) for name, said in error.fields.items()}
+                    wrong = {COLUMN_OF[name]: " ".join(why) for name, why in error.fields.items()}
                 else:
                     changed |= {user.username: differs} if differs else {}
             problems += [RowProblem(row.line, *each) for each in wrong.items()]
         if new:
-            as_added = [row._replace(values=row.values | {"types": types_of(row)}) for row in new]
-            problems += add_agents(as_added, by=None, url=url, check=check or bool(problems))
+            to_add = [row._replace(values=row.values | {"types": types_of(row)}) for row in new]
+            problems += add_agents(to_add, by=None, url=url, check=check or bool(problems))
         if problems or check:
             transaction.set_rollback(True)
         elif changed:
             agents.wake_assignment()
-    return Brought([row.values["login"] for row in new], changed, sorted(set(problems)))
+    return ImportResult([row.values["login"] for row in new], changed, sorted(set(problems)))
 
 
 def locked_users(logins: Iterable[str]) -> dict[str, User]:
@@ -82,7 +82,7 @@ def types_of(row: AgentRow) -> str:
 
 
 def wrong_in_file(row: AgentRow, user: User | None) -> dict[str, str]:
-    """What is wrong in a row beside what is found when an agent is made of it."""
+    """Check a row as far as possible without saving it; returns messages by column."""
     wrong = {}
     if row.values["state"].lower() not in ("", *STATES):
         wrong["state"] = "Write on or off, or leave it empty."
@@ -90,7 +90,7 @@ def wrong_in_file(row: AgentRow, user: User | None) -> dict[str, str]:
         return wrong
     wrong |= wrong_texts(row._replace(values=row.values | {"types": types_of(row)}), None)
     if not row.values["e-mail"]:
-        # It stays as it is.
+        # An empty address leaves the existing one unchanged.
         wrong.pop("e-mail")
     if not hasattr(user, "agent"):
         wrong["login"] = "This user is no agent."
@@ -100,7 +100,7 @@ def wrong_in_file(row: AgentRow, user: User | None) -> dict[str, str]:
 
 
 def as_values(user: User) -> dict[str, str]:
-    """An agent as a row of the file has them."""
+    """Return an agent as values of a row, by column."""
     groups = {one.name for one in user.groups.all()}
     preferences = getattr(user, "preferences", None)
     return {
@@ -118,7 +118,7 @@ def as_values(user: User) -> dict[str, str]:
 
 
 def wanted_values(row: AgentRow) -> dict[str, str]:
-    """What the row says, as `as_values` would write it; what it leaves empty is not there."""
+    """Return the non-empty values of a row, normalized like those of `as_values`."""
     wanted = {column: text for column, text in row.values.items() if text}
     for column in ("group", "language", "state"):
         if column in wanted:
@@ -131,7 +131,7 @@ def wanted_values(row: AgentRow) -> dict[str, str]:
 
 
 def change_one(user: User, row: AgentRow) -> list[str]:
-    """Returns the columns that differed. Raises BadAgent."""
+    """Save what differs; returns the changed columns. Raises BadAgent."""
     now, wanted = as_values(user), wanted_values(row)
     differs = [column for column in FILE_COLUMNS if wanted.get(column, now[column]) != now[column]]
     if not differs:
@@ -157,16 +157,16 @@ def change_one(user: User, row: AgentRow) -> list[str]:
 
 
 def set_types(agent: Agent, wanted: list[int]) -> None:
-    """Raises BadAgent if there is no such type."""
-    found = TicketType.objects.filter(pk__in=wanted)
-    if unknown := set(wanted) - {one.pk for one in found}:
+    """Set the ticket types of an agent. Raises BadAgent for an unknown id."""
+    types = TicketType.objects.filter(pk__in=wanted)
+    if unknown := set(wanted) - {one.pk for one in types}:
         text = f"There is no ticket type {min(unknown)}."
         raise agents.BadAgent(text, {"skills": [text]})
-    agent.skills.set(found)
+    agent.skills.set(types)
 
 
 def all_agents() -> list[dict[str, str]]:
-    """Every agent as a row of the file, by login."""
+    """Return every agent as values of a row, ordered by login."""
     users = User.objects.filter(agent__isnull=False).select_related("agent", "preferences")
     return [
         as_values(user)

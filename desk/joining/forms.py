@@ -1,4 +1,4 @@
-"""One agent, as a lead enters them."""
+"""Forms with which leads add agents."""
 
 from django import forms
 from django.conf import settings
@@ -13,12 +13,12 @@ from desk.common.fields import choice_field, text_field
 from desk.joining.agent_rows import COLUMNS, AgentRow
 from tickets.models import TicketType
 
-# The fields of the form by the columns of the file: one of them is one row.
+# Form field for each column of the file, since a form is handled as a file of one row.
 FIELD_OF = {column: column.replace("-", "").replace(" ", "_") for column in COLUMNS}
 
 
 class AgentForm(forms.Form):
-    """Only reads: whatever is wrong is said by what adds agents."""
+    """Form for one agent; `add_agents` validates it."""
 
     login = text_field(gettext_lazy("Login"), 150, required=True)
     email = forms.CharField(
@@ -54,9 +54,9 @@ class AgentForm(forms.Form):
     )
 
     def as_row(self) -> AgentRow:
-        """Once it is valid."""
-        written = {column: self.cleaned_data[field] for column, field in FIELD_OF.items()}
-        return AgentRow(1, written)
+        """Return the values of a valid form as a row."""
+        values = {column: self.cleaned_data[field] for column, field in FIELD_OF.items()}
+        return AgentRow(1, values)
 
 
 class AgentFileForm(forms.Form):
@@ -67,5 +67,5 @@ class AgentFileForm(forms.Form):
 
 
 def type_names() -> list[tuple[int, str]]:
-    """What the IDs of ticket types mean, for whoever fills in the form or the file."""
+    """Return (id, name) of ticket types, as help for the form and the file."""
     return [(one.pk, str(one)) for one in TicketType.objects.offered()]

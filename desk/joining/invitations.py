@@ -1,4 +1,4 @@
-"""Invitations: a link that sets a password, valid seven days, used once, sent again, revoked."""
+"""Invitations: single-use links that set a password, valid for seven days."""
 
 from datetime import timedelta
 
@@ -22,13 +22,13 @@ VALID_DAYS = timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT).days
 
 
 class InvitationTokens(PasswordResetTokenGenerator):
-    """Django's tokens, bound to the invitation as it was sent last."""
+    """Django's tokens, invalidated by sending the invitation again."""
 
     key_salt = "desk.joining.invitations"
 
     def _make_hash_value(self, user: User, timestamp: int) -> str:
-        sent = Invitation.objects.filter(user=user.pk).values_list("sent_at", flat=True).first()
-        return f"{super()._make_hash_value(user, timestamp)}{sent}"
+        sent_at = Invitation.objects.filter(user=user.pk).values_list("sent_at", flat=True).first()
+        return f"{super()._make_hash_value(user, timestamp)}{sent_at}"
 
     def check_token(self, user: User | None, token: str | None) -> bool:
         if user is None or not user.is_active:
@@ -40,18 +40,18 @@ tokens = InvitationTokens()
 
 
 def waiting() -> QuerySet[Invitation]:
-    """Those whose link may still be used, if it is young enough."""
+    """Return invitations neither accepted nor revoked; they may have expired."""
     return Invitation.objects.filter(accepted_at=None, revoked_at=None)
 
 
 def has_expired(invitation: Invitation) -> bool:
-    """Has it run out?"""
+    """Tell whether the link has expired."""
     return timezone.now() >= invitation.sent_at + timedelta(days=VALID_DAYS)
 
 
 @transaction.atomic
 def invite(user: User, *, by: User | None, url: str) -> None:
-    """Write an invitation and its email, which a task sends; an older link ends."""
+    """Save an invitation and queue its email; earlier links become invalid."""
     Invitation.objects.update_or_create(
         user=user,
         defaults={
@@ -67,7 +67,7 @@ def invite(user: User, *, by: User | None, url: str) -> None:
 
 @transaction.atomic
 def resend(user_id: int, *, by: User, url: str) -> User:
-    """Send a new link, also to who was revoked. Raises LinkOver."""
+    """Send a new link, also for a revoked invitation. Raises LinkOver."""
     invitation = locked(user_id)
     invite(invitation.user, by=by, url=url)
     outbox.ring_mail_job()
@@ -76,7 +76,7 @@ def resend(user_id: int, *, by: User, url: str) -> User:
 
 @transaction.atomic
 def revoke(user_id: int) -> User:
-    """The link opens nothing from now on. Raises LinkOver."""
+    """Invalidate the link. Raises LinkOver."""
     invitation = locked(user_id)
     invitation.revoked_at = timezone.now()
     invitation.save(update_fields=["revoked_at"])
@@ -84,8 +84,8 @@ def revoke(user_id: int) -> User:
 
 
 def accept(user: User, password: str) -> None:
-    """Set the password; an agent is available from now on. Raises LinkOver."""
-    # Slow on purpose: not while the row is locked.
+    """Set the password, and make an agent available. Raises LinkOver."""
+    # Hashing is slow on purpose, so do it before locking the row.
     encoded = make_password(password)
     with transaction.atomic():
         invitation = locked(user.pk)
@@ -99,7 +99,7 @@ def accept(user: User, password: str) -> None:
 
 
 def locked(user_id: int) -> Invitation:
-    """An invitation that nobody has accepted, until the transaction ends. Raises LinkOver."""
+    """Lock and return an invitation that is not accepted. Raises LinkOver."""
     rows = Invitation.objects.select_for_update(no_key=True, of=("self",)).select_related("user")
     invitation = rows.filter(pk=user_id).first()
     if invitation is None:
@@ -110,7 +110,7 @@ def locked(user_id: int) -> Invitation:
 
 
 def letter(user: User, url: str) -> tuple[str, str]:
-    """Subject and text, in the language that is on."""
+    """Return subject and text in the active language."""
     if settings.OIDC_ONLY:
         link = url.rstrip("/") + reverse("admin:index")
         text = gettext(

@@ -1,4 +1,4 @@
-"""The page on which leads add and invite agents, and the page to which an invitation leads."""
+"""Page on which leads add and invite agents, and the page behind an invitation's link."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -32,13 +32,13 @@ MOST_PROBLEMS = 100
 
 @desk_page(adding.ADD)
 def add_agents_page(request: StaffRequest) -> HttpResponse:
-    """GET shows both ways; POST invites one, checks a file, or adds what was checked."""
+    """Show the form and the upload; POST invites one agent, checks a file, or imports it."""
     step = request.POST.get("step") if request.method == "POST" else None
     if step == "one":
         return invite_one(request)
     if step in ("file", "add"):
         return add_by_file(request, apply=step == "add")
-    return joining_answer(request)
+    return draw_add_agents(request)
 
 
 def invite_one(request: StaffRequest) -> HttpResponse:
@@ -48,42 +48,42 @@ def invite_one(request: StaffRequest) -> HttpResponse:
         for problem in problems:
             form.add_error(FIELD_OF.get(problem.column), problem.message)
         if not problems:
-            return told_added(request, 1)
-    return joining_answer(request, form=form, status=400)
+            return redirect_after_adding(request, 1)
+    return draw_add_agents(request, form=form, status=400)
 
 
 def add_by_file(request: StaffRequest, *, apply: bool) -> HttpResponse:
-    """The same file twice: checked first, and added after somebody has looked at it."""
+    """Check an uploaded file, or with `apply` add the agents of the checked text."""
     try:
         text = request.POST.get("text", "") if apply else uploaded_text(request)
         if len(text.encode()) > MOST_BYTES:
             raise BadFile(gettext("The file is too large."))
         rows = read_rows(text)
     except BadFile as error:
-        return joining_answer(request, problems=[RowProblem(0, "", str(error))], status=400)
+        return draw_add_agents(request, problems=[RowProblem(0, "", str(error))], status=400)
     problems = adding.add_agents(rows, by=request.user, url=desk_url(request), check=not apply)
     if apply and not problems:
-        return told_added(request, len(rows))
-    return joining_answer(
+        return redirect_after_adding(request, len(rows))
+    return draw_add_agents(
         request, rows=rows, text=text, problems=problems, status=400 if problems else 200
     )
 
 
 def uploaded_text(request: HttpRequest) -> str:
-    """Raises BadFile."""
+    """Return the text of the uploaded file. Raises BadFile."""
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile):
         raise BadFile(gettext("Choose a file."))
     return file_text(file.read(MOST_BYTES + 1))
 
 
-def told_added(request: HttpRequest, count: int) -> HttpResponse:
+def redirect_after_adding(request: HttpRequest, count: int) -> HttpResponse:
     text = ngettext("%(count)d agent was invited.", "%(count)d agents were invited.", count)
     messages.success(request, text % {"count": count})
     return redirect("desk_add_agents")
 
 
-def joining_answer(
+def draw_add_agents(
     request: StaffRequest,
     *,
     form: AgentForm | None = None,
@@ -118,7 +118,7 @@ def joining_answer(
 
 @desk_page(adding.ADD, post_only=True)
 def invitation_change(request: StaffRequest, user_id: int) -> HttpResponse:
-    """Take a POST that sends an invitation again or revokes it."""
+    """Send an invitation again, or revoke it."""
     try:
         if "revoke" in request.POST:
             user, text = (

@@ -1,4 +1,4 @@
-"""What only the desk needs: its people, its tools, and storms."""
+"""Models of the desk: its people, its tools, and storms."""
 
 from desk.models.people import Invitation, Preferences, ResetRequest, SeenSession, SignOn
 from desk.models.work import (

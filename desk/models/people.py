@@ -1,4 +1,4 @@
-"""The people at the desk: what they prefer, how they join, and where they are signed in."""
+"""Models of users: preferences, invitations, sessions and sign-on."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from tickets.local_time import check_zone
 
 
 class Preferences(models.Model):
-    """How somebody reads the desk. Empty: as the deployment has it (decisions N20, N21)."""
+    """Language and time zone of a user; empty means the deployment's (decisions N20, N21)."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -27,7 +27,7 @@ class Preferences(models.Model):
 
 
 class Invitation(models.Model):
-    """That somebody was asked to set a password; the link in the email names this row's time."""
+    """Invitation to set a password; the token in the email includes `sent_at`."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -48,18 +48,18 @@ class Invitation(models.Model):
 
 
 class SeenSession(models.Model):
-    """What is known of a session beside what Django keeps: where it began and was seen last.
+    """Record of a session besides Django's: where it began and was last seen.
 
-    It opens and closes nothing; whether the session lives is written in Django's table.
+    It grants nothing; Django's table decides whether the session is alive.
     """
 
-    # Of the key in the cookie, by desk.common.sessions.
+    # Digest of the session key (desk.common.session_store).
     digest = models.CharField(max_length=32, primary_key=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    # As the browser calls itself, empty where that is not understood.
+    # Name from the user agent; empty if not recognized.
     browser = models.CharField(max_length=30)
     system = models.CharField(max_length=30)
-    # Of IPv6 the network, as where failed sign-ins are counted.
+    # IPv6 addresses are stored as their network, as for failed sign-ins.
     address = models.GenericIPAddressField(null=True)
     began_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(db_index=True)
@@ -72,7 +72,7 @@ class SeenSession(models.Model):
 
 
 class SignOn(models.Model):
-    """Whom a provider of OpenID Connect means by a subject; bound at the first sign-in."""
+    """Binding of a user to a subject of an OpenID Connect provider, made at the first sign-in."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -96,9 +96,9 @@ class SignOn(models.Model):
 
 
 class ResetRequest(models.Model):
-    """A request for a new password, or a letter that came of one, as its bounds count it."""
+    """Password reset request, or an email sent for one, counted towards the limits."""
 
-    # A digest of what is counted: the name was typed, and may be the address of anybody.
+    # Digest of the counted key, since a typed name may be anybody's email address.
     name = models.CharField(max_length=32)
     address = models.GenericIPAddressField(null=True)
     asked_at = models.DateTimeField(db_index=True)

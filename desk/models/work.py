@@ -1,4 +1,4 @@
-"""The tools of the desk: prepared answers, who is looking at what, and storms."""
+"""Models of the desk's tools: macros, visits, saved views and storms."""
 
 import re
 
@@ -16,14 +16,14 @@ from core.values.languages import LONGEST_CODE, language_choices
 from tickets.models import ReasonCode, Ticket, TicketType
 from tickets.statuses import Status
 
-# What a macro's text may name in braces.
+# Placeholders allowed in a macro's text.
 PLACEHOLDERS = ("ticket", "company", "tracking", "agent")
-NAMED = re.compile(r"\{([a-zA-Z_]+)\}")
+PLACEHOLDER = re.compile(r"\{([a-zA-Z_]+)\}")
 
 
 def check_placeholders(text: str) -> None:
-    """Raises ValidationError: what nobody fills in would reach a company in braces."""
-    for name in NAMED.findall(text):
+    """Refuse unknown placeholders, which companies would see in braces. Raises ValidationError."""
+    for name in PLACEHOLDER.findall(text):
         if name not in PLACEHOLDERS:
             refusal = gettext(
                 "There is no {%(name)s}. There are {ticket}, {company}, {tracking} and {agent}."
@@ -32,7 +32,7 @@ def check_placeholders(text: str) -> None:
 
 
 class Macro(models.Model):
-    """A prepared answer: what it says, where it moves the ticket, which documents it asks for."""
+    """Prepared answer: text, move and requested documents."""
 
     name = models.CharField(_("name"), max_length=80, unique=True)
     text = models.TextField(
@@ -91,18 +91,18 @@ class Macro(models.Model):
 
 
 class Visit(models.Model):
-    """One person at one ticket: who is there now, and what they have already seen."""
+    """Visit of a user to a ticket's page: presence, and what they have seen."""
 
     ticket = models.ForeignKey(
         Ticket, on_delete=models.CASCADE, related_name="visits", db_index=False
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    # All that happened up to here is no news to them.
+    # Changes up to this time are not unread for the user.
     seen_at = models.DateTimeField()
-    # The page's last sign of life, and whether it had a text begun.
+    # Last heartbeat of the page; `writing` tells whether it had unsent text.
     alive_at = models.DateTimeField()
     writing = models.BooleanField(default=False)
-    # The form that was taken last: sent once more, by a second click, it is not taken again.
+    # Id of the last accepted form, so that a second click does not submit it again.
     last_form = models.UUIDField(null=True, editable=False)
 
     class Meta:
@@ -115,7 +115,7 @@ class Visit(models.Model):
 
 
 class SettledStep(models.Model):
-    """What a lead has settled of the first run; that the checklist is hidden is one, too."""
+    """Step of the first run that a lead has settled, or the mark that the checklist is hidden."""
 
     slug = models.CharField(max_length=20, primary_key=True)
     settled_by = models.CharField(max_length=150)
@@ -129,7 +129,7 @@ class SettledStep(models.Model):
 
 
 class Storm(models.Model):
-    """More tickets about a carrier than an hour usually brings: one incident, many tickets."""
+    """Storm: far more tickets about a carrier in an hour than usual, handled as one incident."""
 
     class State(models.TextChoices):
         PROPOSED = "proposed", pgettext_lazy("storm", "Proposed")
@@ -138,7 +138,7 @@ class Storm(models.Model):
         CLOSED = "closed", pgettext_lazy("storm", "Closed")
 
     carrier_name = models.CharField(_("carrier name"), max_length=100)
-    # When the hour that was counted began.
+    # Start of the counted hour.
     hour = models.DateTimeField(_("hour"))
     found = models.PositiveIntegerField(_("found"), help_text=_("Tickets opened in that hour."))
     usual = models.FloatField(_("usual"), help_text=_("Tickets usually opened in that hour."))
@@ -172,21 +172,21 @@ class Storm(models.Model):
 
 
 class StormReply(models.Model):
-    """One text to all tickets of a storm, and how far it has come."""
+    """Reply to all tickets of a storm, with its progress."""
 
     storm = models.ForeignKey(Storm, on_delete=models.CASCADE, related_name="replies")
-    # Of the form: sent twice, it is taken once.
+    # Idempotency key of the form.
     key = models.UUIDField(unique=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     text = models.TextField()
-    # Links between the storm and its tickets: the last it concerns, and the last that is done.
+    # Ids of links between storm and tickets: the last to answer, and the last processed.
     upto = models.BigIntegerField()
     at = models.BigIntegerField(default=0)
     answered = models.PositiveIntegerField(default=0)
     closed = models.PositiveIntegerField(
         default=0, help_text=_("Decided before the reply reached them.")
     )
-    # Why, by the id of the ticket that could not be answered.
+    # Reasons by the id of each ticket that could not be answered.
     failed = models.JSONField(default=dict, db_default=Value({}, models.JSONField()))
     stopped = models.CharField(
         max_length=200, blank=True, help_text=_("Why the reply stopped early.")
@@ -204,24 +204,24 @@ class StormReply(models.Model):
         ]
 
     def __str__(self) -> str:
-        """How many tickets were answered, closed meanwhile, and failed; only what there is."""
+        """Summarize the tickets answered, closed meanwhile and failed, leaving out zeros."""
         closed, failed = self.closed, len(self.failed)
-        said = [ngettext("%(count)d answered", "%(count)d answered", self.answered)]
+        parts = [ngettext("%(count)d answered", "%(count)d answered", self.answered)]
         if closed:
-            said.append(
+            parts.append(
                 ngettext("%(closed)d closed meanwhile", "%(closed)d closed meanwhile", closed)
             )
         if failed:
-            said.append(ngettext("%(failed)d failed", "%(failed)d failed", failed))
-        return ", ".join(said) % {"count": self.answered, "closed": closed, "failed": failed}
+            parts.append(ngettext("%(failed)d failed", "%(failed)d failed", failed))
+        return ", ".join(parts) % {"count": self.answered, "closed": closed, "failed": failed}
 
 
 class SavedView(models.Model):
-    """A list of tickets under a name: its queue, filters, search and order."""
+    """Saved list of tickets: its queue, filters, search and order under a name."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=60)
-    # Of the list's address, as desk/queue/places.py writes it.
+    # Query string of the list, as written by desk/queue/places.py.
     query = models.CharField(max_length=500)
     shared = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,1 +1,1 @@
-"""The page on which an agent opens a ticket for a company that calls."""
+"""Opening of a ticket by an agent for a company that calls."""

@@ -1,4 +1,4 @@
-"""What an agent enters for a caller, checked as what companies send."""
+"""Form for a caller's ticket, validated like companies' requests."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from tickets.changes.files import NewFile
 from tickets.models import TicketType
 from tickets.rules import is_date, is_web_address
 
-# Which further fields a ticket of a type has, by what the type is about.
+# Fields of a ticket that depend on its type, by the reference of the type.
 FIELDS = {
     "": ("shipment", "carrier_id"),
     "guide": ("shipment",),
@@ -26,7 +26,7 @@ FIELDS = {
     "warehouse-package": ("warehouse_package_id",),
     "legal-credit": ("documents",),
 }
-# The names that the API has for the fields of the form.
+# Form fields by their names in the API.
 OF_FIELDS = {
     "type_id": "type",
     "comments": "text",
@@ -37,7 +37,7 @@ PREFIX = "input-"
 
 
 class NumberField(forms.CharField):
-    """Digits, as the id of something; whether it is too large is asked with all other rules."""
+    """Id as digits; its upper limit is validated with the rules of the API."""
 
     def to_python(self, value: Any) -> Any:
         text = plain_digits(str(value or "")).strip()
@@ -49,7 +49,7 @@ class NumberField(forms.CharField):
 
 
 class NewTicketForm(forms.Form):
-    """The company, the type and all that a ticket of this type may say."""
+    """Company, ticket type, and the fields of that type."""
 
     company = forms.CharField(
         label=_("Company"),
@@ -95,40 +95,40 @@ class NewTicketForm(forms.Form):
         self.fields["type"] = forms.ChoiceField(label=_("Type"), choices=choices)
         chosen = self.data.get("type") if self.is_bound else self.initial.get("type")
         self.of_type = next((one for one in types if str(one.pk) == str(chosen)), None)
-        self.given: dict[str, Any] = {}
+        self.ticket_fields: dict[str, Any] = {}
         if self.of_type:
             self.fit(self.of_type)
 
     def fit(self, to: TicketType) -> None:
-        """Leave the fields that a ticket of the type has, and add what it asks for."""
+        """Remove the fields that the type does not have, and add its inputs."""
         wanted = FIELDS[to.reference]
         for name in {one for names in FIELDS.values() for one in names} - set(wanted):
             del self.fields[name]
         for name in wanted:
             self.fields[name].required = bool(to.reference) and to.reference_required
-        for number, asked in enumerate(to.inputs):
-            self.fields[f"{PREFIX}{number}"] = input_field(asked)
+        for number, input_spec in enumerate(to.inputs):
+            self.fields[f"{PREFIX}{number}"] = input_field(input_spec)
         text_first = ["company", "type", *wanted, "text"]
         self.order_fields([*text_first, *(f"{PREFIX}{n}" for n in range(len(to.inputs)))])
 
     def clean_company(self) -> Company:
-        """Find the company; fill in and ask about a part of one name alone (`lookups`)."""
+        """Find the company; complete a partial name with one match, to be confirmed (`lookups`)."""
         typed = self.cleaned_data["company"]
         self.data = {**self.data, "company": lookups.whole_name(typed)}
         return lookups.find_company(typed)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        # Without a company there is no telling whose shipment it is.
+        # A shipment can only be looked up for a known company.
         if self.of_type is None or "company" not in cleaned:
             return cleaned
         body = {"type_id": self.of_type.pk, "comments": cleaned.get("text", "")}
         body |= self.attempt("variables", lambda: self.as_data(cleaned), "data")
         body |= self.attempt("documents", lambda: documents_of(cleaned.get("documents", "")))
         if number := cleaned.get("shipment"):
-            of = cleaned["company"]
+            company = cleaned["company"]
             body |= self.attempt(
-                "shipment", lambda: lookups.shipment_of_caller(of, number), "shipment_id"
+                "shipment", lambda: lookups.shipment_of_caller(company, number), "shipment_id"
             )
         for name in ("credit_id", "carrier_id", "warehouse_package_id"):
             if cleaned.get(name) not in (None, ""):
@@ -136,55 +136,55 @@ class NewTicketForm(forms.Form):
         checked = OpenTicket(data=body)
         if not checked.is_valid():
             for name, errors in checked.errors.items():
-                self.tell(name, " ".join(messages_of(errors)))
+                self.show_error(name, " ".join(messages_of(errors)))
         elif not self.errors:
-            self.given = checked.validated_data
+            self.ticket_fields = checked.validated_data
         return cleaned
 
-    def attempt(self, name: str, read: Any, to: str = "") -> dict[str, Any]:
-        """What is read from a field, under its name in the API; nothing where it is wrong."""
+    def attempt(self, name: str, read: Any, api_name: str = "") -> dict[str, Any]:
+        """Read a field as {API name: value}; {} if it is empty or invalid, with an error shown."""
         try:
-            found = read()
+            value = read()
         except forms.ValidationError as error:
-            self.tell(name, error)
+            self.show_error(name, error)
             return {}
-        return {to or name: found} if found else {}
+        return {api_name or name: value} if value else {}
 
-    def tell(self, name: str, error: Any) -> None:
-        """Show an error at its field, or above all where the type has no such field."""
+    def show_error(self, name: str, error: Any) -> None:
+        """Add an error to its field, or to the form if the type has no such field."""
         field = OF_FIELDS.get(name, name)
         self.add_error(field if field in self.fields else None, error)
 
     def as_data(self, cleaned: Mapping[str, Any]) -> str:
-        """The variables as JSON: what the type asks for, and then the others."""
+        """Return the variables as JSON: the inputs of the type, then the others; "" if none."""
         inputs = self.of_type.inputs if self.of_type else []
         pairs = [
-            (asked["name"], cleaned[f"{PREFIX}{number}"])
-            for number, asked in enumerate(inputs)
+            (input_spec["name"], cleaned[f"{PREFIX}{number}"])
+            for number, input_spec in enumerate(inputs)
             if cleaned.get(f"{PREFIX}{number}")
         ]
         pairs += pairs_of(cleaned.get("variables", ""))
-        found: dict[str, str] = {}
+        variables: dict[str, str] = {}
         for name, value in pairs:
-            if name in found:
+            if name in variables:
                 raise forms.ValidationError(
                     gettext('"%(name)s" is given twice.') % {"name": name}, code="twice"
                 )
-            found[name] = value
-        return json.dumps(found, ensure_ascii=False) if found else ""
+            variables[name] = value
+        return json.dumps(variables, ensure_ascii=False) if variables else ""
 
     def submission_key(self, files: Sequence[NewFile] = ()) -> UUID:
-        """Names what is sent: other words or files from the same form are another ticket."""
-        said = sorted(map(repr, self.given.items()))
-        told = (self.cleaned_data["company"].pk, said, *(one.sha256 for one in files))
-        return uuid5(self.cleaned_data["key"], repr(told))
+        """Return the idempotency key: other values or files of a form make another ticket."""
+        fields = sorted(map(repr, self.ticket_fields.items()))
+        submission = (self.cleaned_data["company"].pk, fields, *(one.sha256 for one in files))
+        return uuid5(self.cleaned_data["key"], repr(submission))
 
 
-def input_field(asked: Mapping[str, Any]) -> forms.Field:
-    """A field for something that companies are asked for. None of it is demanded (decision T14)."""
-    label = asked.get("label") or asked["name"]
-    if asked["el"] == "select":
-        options = asked.get("options", ())
+def input_field(input_spec: Mapping[str, Any]) -> forms.Field:
+    """Make the field of an input of the type; all inputs are optional (decision T14)."""
+    label = input_spec.get("label") or input_spec["name"]
+    if input_spec["el"] == "select":
+        options = input_spec.get("options", ())
         return forms.ChoiceField(
             label=label, required=False, choices=[("", "—"), *((one, one) for one in options)]
         )
@@ -192,7 +192,7 @@ def input_field(asked: Mapping[str, Any]) -> forms.Field:
 
 
 def pairs_of(lines: str) -> list[tuple[str, str]]:
-    """One `name: value` a line. Raises ValidationError, which names the wrong line."""
+    """Parse `name: value` lines. Raises ValidationError, which names the wrong line."""
     pairs = []
     for number, line in enumerate(lines.splitlines(), start=1):
         name, colon, value = line.partition(":")
@@ -208,7 +208,7 @@ def pairs_of(lines: str) -> list[tuple[str, str]]:
 
 
 def documents_of(lines: str) -> list[dict[str, str]]:
-    """Each with the type that its value has."""
+    """Parse documents, whose type (file, date or input) follows from the value."""
 
     def type_of(value: str) -> str:
         return "file" if is_web_address(value) else "date" if is_date(value) else "input"
@@ -220,11 +220,11 @@ def documents_of(lines: str) -> list[dict[str, str]]:
 
 
 def messages_of(errors: Any) -> list[str]:
-    """All messages of a field, however deep."""
+    """Collect the messages of a field, however nested."""
     if isinstance(errors, Mapping):
         errors = list(errors.values())
     if isinstance(errors, list):
         return list(dict.fromkeys(text for one in errors for text in messages_of(one)))
-    # The API's own words are English; here they are those of the reader.
+    # The API's messages are English; translate them for the reader.
     text = str(errors)
     return [gettext(text) if text else text]

@@ -1,4 +1,4 @@
-"""Who calls, and about which parcel: found by what a caller can say."""
+"""Lookup of a caller's company and shipment."""
 
 from django.core.exceptions import ValidationError
 from django.db.models import F
@@ -14,14 +14,14 @@ MOST_OFFERED = 5
 
 
 def find_company(text: str) -> Company:
-    """By its whole name in any case, or its id. Raises ValidationError, with the likely ones."""
+    """Find a company by full name, in any case, or id. Raises ValidationError with likely ones."""
     name = text.strip()
-    found = list(Company.objects.filter(same_text("name", name)).order_by("pk")[: MOST_OFFERED + 1])
-    if not found:
-        found = list(Company.objects.filter(pk=typed_id(name) or 0))
-    if len(found) == 1:
-        return require_active(found[0])
-    likely = found or likely_companies(name)
+    exact = list(Company.objects.filter(same_text("name", name)).order_by("pk")[: MOST_OFFERED + 1])
+    if not exact:
+        exact = list(Company.objects.filter(pk=typed_id(name) or 0))
+    if len(exact) == 1:
+        return require_active(exact[0])
+    likely = exact or likely_companies(name)
     if len(likely) == 1:
         raise ValidationError(
             gettext("Is it %(company)s? If so, send the form again.") % {"company": likely[0].name},
@@ -41,13 +41,13 @@ def find_company(text: str) -> Company:
 
 
 def likely_companies(text: str) -> list[Company]:
-    """Return companies whose names have these words or parts of words, as search finds them."""
+    """Find active companies by words of their names or parts of words, like search."""
     ids = [one.id for one in companies_like(text)]
     return list(Company.objects.filter(pk__in=ids, active=True).order_by(ReadingOrder("name")))
 
 
 def whole_name(text: str) -> str:
-    """The name of the only company that it may mean; else the text itself."""
+    """Return the name of the only likely company, else the text unchanged."""
     try:
         find_company(text)
     except ValidationError as error:
@@ -67,15 +67,15 @@ def require_active(company: Company) -> Company:
 
 
 def shipment_of_caller(company: Company, text: str) -> int:
-    """Its id: by a tracking number of the company's own, or any id (decision T12).
+    """Return a shipment's id by a tracking number of the company, or by any id (decision T12).
 
     Raises ValidationError.
     """
     number = text.strip()
     own = Shipment.objects.filter(company=company).numbered([number])
-    found = own.order_by(F("place"), "-pk").values_list("pk", flat=True).first()
-    if found is not None:
-        return found
+    own_id = own.order_by(F("place"), "-pk").values_list("pk", flat=True).first()
+    if own_id is not None:
+        return own_id
     if (shipment_id := typed_id(number)) is not None:
         return shipment_id
     raise ValidationError(

@@ -1,4 +1,4 @@
-"""The page "New ticket": an agent opens one for a company that calls."""
+"""Page "New ticket", on which an agent opens a ticket for a company that calls."""
 
 from uuid import uuid4
 
@@ -19,12 +19,12 @@ from tickets.models import Agent
 
 @desk_page(CHANGE_TICKET, "tickets.add_ticket")
 def new_page(request: StaffRequest) -> HttpResponse:
-    """GET asks, POST opens; what is refused is shown again with all that was typed."""
+    """Show the form; POST opens the ticket, or shows the form again with its errors."""
     if request.method != "POST":
-        asked = {name: request.GET.get(name, "") for name in ("company", "type", "shipment")}
-        return new_form(request, NewTicketForm(initial={"mine": True, **asked}))
+        query = {name: request.GET.get(name, "") for name in ("company", "type", "shipment")}
+        return new_form(request, NewTicketForm(initial={"mine": True, **query}))
     if "choose" in request.POST:
-        # The fields of another type, and nothing is opened yet.
+        # The type was changed: show its fields without opening a ticket.
         typed = request.POST.dict()
         typed["company"] = lookups.whole_name(typed.get("company", ""))
         return new_form(request, NewTicketForm(initial=typed))
@@ -39,16 +39,18 @@ def new_page(request: StaffRequest) -> HttpResponse:
                 key=form.submission_key(files),
                 mine=form.cleaned_data["mine"],
                 files=files,
-                **form.given,
+                **form.ticket_fields,
             )
     except FileRefused as error:
-        form.tell("files", str(error))
+        form.show_error("files", str(error))
         return new_form(request, form, status=400)
     except opening.InvalidTicket as error:
-        form.tell(error.field, required_text(form, error))
+        form.show_error(error.field, required_text(form, error))
         return new_form(request, form, status=400)
     except opening.TicketExists as error:
-        form.tell("shipment_id", gettext("A ticket has already been created for this shipment."))
+        form.show_error(
+            "shipment_id", gettext("A ticket has already been created for this shipment.")
+        )
         return new_form(request, form, status=409, existing=error.ticket_id)
     facts = {"ticket": ticket.pk, "company": form.cleaned_data["company"].name}
     messages.success(request, gettext("Ticket %(ticket)d is open for %(company)s.") % facts)
@@ -69,14 +71,14 @@ def new_form(
         form=form,
         key=form["key"].value() or uuid4(),
         existing=existing,
-        # No browser fills them in again.
+        # Browsers do not restore file inputs, so the page says that files must be added again.
         lost_files=bool(request.FILES),
         is_agent=Agent.objects.filter(user=request.user).exists(),
     )
 
 
 def required_text(form: NewTicketForm, error: opening.InvalidTicket) -> str:
-    """As the API says it, but for what is simply missing."""
+    """Return the API's message, or one with the type's name if a field is missing."""
     if error.code != "required":
         return str(error)
     return gettext("Required for tickets of type %(type)s.") % {"type": form.of_type}

@@ -1,4 +1,4 @@
-"""Agents as leads see them: what they take, when they are there, and what they leave behind."""
+"""Admin page of agents for leads: skills and capacity, shifts and absences."""
 
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 from desk.common.admin_base import ModelAdmin, NamedInline, NeverAdded, NeverDeleted
 from desk.common.forms import Workload
 from desk.common.generics import WithAnnotations
-from desk.people.agent_pages import propose_to_hand_over
+from desk.people.agent_pages import suggest_hand_over
 from tickets import agents
 from tickets.models import Absence, Agent, Shift
 from tickets.models.agents import AgentQuerySet
@@ -32,7 +32,7 @@ class AbsenceInline(NamedInline):
 
 @admin.register(Agent)
 class AgentAdmin(NeverAdded, NeverDeleted, ModelAdmin):
-    """Made by an invitation or a command, which also give the permissions."""
+    """Admin page of agents; invitations and commands add them, with their permissions."""
 
     list_display = ("user", "there", "available", "carries", "time_zone", "last_assigned_at")
     list_filter = ("available",)
@@ -66,10 +66,10 @@ class AgentAdmin(NeverAdded, NeverDeleted, ModelAdmin):
         return gettext("%(load)d of %(capacity)d") % counts
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
-        # Only what was changed: assignment writes to the same row.
+        # Save only changed fields, since assignment writes to the same row.
         agents.change_agent(obj, [name for name in form.changed_data if name != "skills"])
         if "available" in form.changed_data and not obj.available:
-            propose_to_hand_over(request, obj)
+            suggest_hand_over(request, obj)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         super().save_formset(request, form, formset, change)

@@ -23,31 +23,31 @@ HAND_OVER = "admin:tickets_agent_hand_over"
 
 @desk_page(ASSIGN_TICKET)
 def hand_over_page(request: StaffRequest, agent_id: int) -> HttpResponse:
-    """GET asks to whom and why; POST gives away what they hold, so many at a time."""
+    """GET asks for assignee and reason; POST reassigns a batch of the agent's open tickets."""
     agent = get_object_or_404(Agent.objects.select_related("user"), pk=agent_id)
     form = AssignForm(request.POST or None, excluding=agent)
     if request.method == "POST" and form.is_valid():
         try:
-            left, refused = reassigning.reassign_all_of(
+            remaining, refusals = reassigning.reassign_all_of(
                 agent, user=request.user, **form.cleaned_data
             )
         except reassigning.NotGiven as refusal:
             messages.error(request, str(refusal))
         else:
-            if not left:
+            if not remaining:
                 text = gettext("%(agent)s has no open tickets left.")
                 messages.success(request, text % {"agent": agent})
                 return redirect(PAGE, agent_id)
-            for ticket_id, why in refused.items():
+            for ticket_id, why in refusals.items():
                 text = gettext("Ticket %(ticket)s was not reassigned: %(why)s")
                 messages.error(request, text % {"ticket": ticket_id, "why": why})
-            if left > len(refused):
+            if remaining > len(refusals):
                 text = ngettext(
                     "%(count)d ticket is left. Submit again to continue.",
                     "%(count)d tickets are left. Submit again to continue.",
-                    left,
+                    remaining,
                 )
-                messages.warning(request, text % {"count": left})
+                messages.warning(request, text % {"count": remaining})
     return draw(
         request,
         "admin/tickets/agent/hand_over.html",
@@ -61,7 +61,7 @@ def hand_over_page(request: StaffRequest, agent_id: int) -> HttpResponse:
 
 @desk_page(post_only=True)
 def available_page(request: StaffRequest, agent_id: int) -> HttpResponse:
-    """Take a POST of who comes or goes: agents for themselves, leads for all."""
+    """Set an agent available or away: agents for themselves, leads for all."""
     agent = get_object_or_404(Agent.objects.select_related("user"), pk=agent_id)
     try:
         agents.set_available(agent, "there" in request.POST, user=request.user)
@@ -74,22 +74,22 @@ def available_page(request: StaffRequest, agent_id: int) -> HttpResponse:
     return redirect("admin:index")
 
 
-def propose_to_hand_over(request: HttpRequest, agent: Agent) -> None:
-    """Tell who has sent an agent away what they still hold, and where others are given it."""
-    held = open_tickets(agent).count()
-    if not held:
+def suggest_hand_over(request: HttpRequest, agent: Agent) -> None:
+    """Warn about the open tickets of an agent who was set away, with a link to reassign them."""
+    count = open_tickets(agent).count()
+    if not count:
         return
     text = ngettext(
-        "%(agent)s keeps %(count)d open ticket.", "%(agent)s keeps %(count)d open tickets.", held
+        "%(agent)s keeps %(count)d open ticket.", "%(agent)s keeps %(count)d open tickets.", count
     )
-    warn_with_link(request, agent, text % {"agent": agent, "count": held})
+    warn_with_link(request, agent, text % {"agent": agent, "count": count})
 
 
-def tell_what_is_left(request: HttpRequest, agent: Agent) -> None:
-    """Tell who has switched an agent off what becomes of their tickets (decision N27)."""
-    held = open_tickets(agent)
-    ours = held.needing_agent().count()
-    waiting = held.count() - ours
+def explain_reassignment(request: HttpRequest, agent: Agent) -> None:
+    """Explain what happens to the tickets of an agent who was switched off (decision N27)."""
+    tickets = open_tickets(agent)
+    ours = tickets.needing_agent().count()
+    waiting = tickets.count() - ours
     if ours:
         text = ngettext(
             "%(count)d ticket of %(agent)s is being assigned to somebody else.",
@@ -109,7 +109,7 @@ def tell_what_is_left(request: HttpRequest, agent: Agent) -> None:
 
 
 def warn_with_link(request: HttpRequest, agent: Agent, text: str) -> None:
-    """Say so, and where the open tickets are reassigned at once."""
+    """Warn with a link to reassign the tickets, or a hint to ask a lead."""
     if request.user.has_perm(ASSIGN_TICKET):
         address, link = reverse(HAND_OVER, args=[agent.pk]), gettext("Reassign now")
         html = format_html('{} <a class="underline" href="{}">{}</a>', text, address, link)

@@ -1,4 +1,4 @@
-"""Who did what, for auditors and operators: a page to look at, and the same as a file."""
+"""Audit log for auditors and operators: a page, and the same as a CSV file."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +19,7 @@ from desk.common.fields import number_field, text_field
 from desk.common.generics import StrOrPromise
 from desk.common.pages import desk_page, draw
 from desk.common.times import midnight
-from desk.people.audit_trail import Act, Asked, act_place, acts, known
+from desk.people.audit_trail import Act, AuditFilters, act_place, acts, known_values
 
 VIEW = "companies.view_auditentry"
 ON_A_PAGE = 50
@@ -33,7 +33,7 @@ def day_field(label: StrOrPromise) -> forms.DateField:
 
 
 class AuditForm(forms.Form):
-    """What is asked of the audit; every field narrows it. Days are of the reader's zone."""
+    """Filters of the audit log, combined with AND; days are in the reader's zone."""
 
     since = day_field(gettext_lazy("From"))
     until = day_field(gettext_lazy("To"))
@@ -42,44 +42,46 @@ class AuditForm(forms.Form):
     company_id = number_field(gettext_lazy("Company ID"))
     token = text_field(gettext_lazy("Token prefix"), 200)
 
-    def asked(self) -> Asked:
-        given = dict(self.cleaned_data)
-        since, until = given.pop("since"), given.pop("until")
+    def filters(self) -> AuditFilters:
+        filters = dict(self.cleaned_data)
+        since, until = filters.pop("since"), filters.pop("until")
         first = midnight(since) if since else None
-        return Asked(
-            since=first, until=midnight(until + timedelta(days=1)) if until else None, **given
+        return AuditFilters(
+            since=first, until=midnight(until + timedelta(days=1)) if until else None, **filters
         )
 
 
 @desk_page(VIEW)
 def audit_page(request: HttpRequest) -> HttpResponse:
-    asked, form = what_is_asked(request)
-    found: list[Act] = []
-    if asked is not None:
-        found = page_from(asked, request.GET.get("before", ""), ON_A_PAGE + 1)
-    shown, query = found[:ON_A_PAGE], request.GET.copy()
+    filters, form = read_filters(request)
+    entries: list[Act] = []
+    if filters is not None:
+        entries = read_page(filters, request.GET.get("before", ""), ON_A_PAGE + 1)
+    page_entries, query = entries[:ON_A_PAGE], request.GET.copy()
     query.pop("before", None)
     context: dict[str, Any] = {
         "form": form,
-        "shown": shown,
-        "known_acts": known("act"),
+        "shown": page_entries,
+        "known_acts": known_values("act"),
         "query": query.urlencode(),
         "first": "before" not in request.GET,
     }
-    if len(found) > ON_A_PAGE:
-        query["before"] = act_place(shown[-1])
+    if len(entries) > ON_A_PAGE:
+        query["before"] = act_place(page_entries[-1])
         context["older"] = query.urlencode()
-    status = 200 if asked is not None else 400
+    status = 200 if filters is not None else 400
     return draw(request, "desk/audit.html", gettext("Audit"), status=status, **context)
 
 
 @desk_page(VIEW)
 def audit_file(request: HttpRequest) -> HttpResponseBase:
-    """What the filters choose, MOST_IN_FILE entries at most; details as the command has them."""
-    asked, form = what_is_asked(request)
-    if asked is None:
+    """Download the filtered entries, at most MOST_IN_FILE; details are written as `audit` does."""
+    filters, form = read_filters(request)
+    if filters is None:
         wrong = form.errors.items()
-        return csv_files.refuse_file(f"{form[name].label}: {said[0]}" for name, said in wrong)
+        return csv_files.refuse_file(
+            f"{form[name].label}: {problems[0]}" for name, problems in wrong
+        )
     columns = [
         in_zone(gettext("When")),
         gettext("Who"),
@@ -90,37 +92,37 @@ def audit_file(request: HttpRequest) -> HttpResponseBase:
         gettext("Outcome"),
         gettext("Request"),
     ]
-    rows = map(audit_file_row, audit_rows(asked))
+    rows = map(audit_file_row, audit_rows(filters))
     return csv_files.download("audit", columns, rows)
 
 
 def audit_file_row(one: Act) -> list[object]:
-    given = details_text(one)
-    return [one.at, one.actor, one.via, one.act, one.about, given, one.outcome, one.request_id]
+    details = details_text(one)
+    return [one.at, one.actor, one.via, one.act, one.about, details, one.outcome, one.request_id]
 
 
-def what_is_asked(request: HttpRequest) -> tuple[Asked | None, AuditForm]:
+def read_filters(request: HttpRequest) -> tuple[AuditFilters | None, AuditForm]:
     form = AuditForm(request.GET)
-    return (form.asked() if form.is_valid() else None), form
+    return (form.filters() if form.is_valid() else None), form
 
 
-def page_from(asked: Asked, before: str, limit: int) -> list[Act]:
+def read_page(filters: AuditFilters, before: str, limit: int) -> list[Act]:
     try:
-        return acts(asked, before=before, limit=limit)
+        return acts(filters, before=before, limit=limit)
     except BadCursor:
-        return acts(asked, limit=limit)
+        return acts(filters, limit=limit)
 
 
-def audit_rows(asked: Asked) -> Iterator[Act]:
-    """Up to now: what is written while the file is read is not in it."""
-    asked = replace(asked, until=asked.until or timezone.now())
-    before, left = "", MOST_IN_FILE
-    while left > 0:
-        found = acts(asked, before=before, limit=min(AT_ONCE, left))
-        yield from found
-        if len(found) < AT_ONCE:
+def audit_rows(filters: AuditFilters) -> Iterator[Act]:
+    """Read entries in batches, without those written after the download began."""
+    filters = replace(filters, until=filters.until or timezone.now())
+    before, remaining = "", MOST_IN_FILE
+    while remaining > 0:
+        entries = acts(filters, before=before, limit=min(AT_ONCE, remaining))
+        yield from entries
+        if len(entries) < AT_ONCE:
             return
-        before, left = act_place(found[-1]), left - len(found)
+        before, remaining = act_place(entries[-1]), remaining - len(entries)
 
 
 def details_text(one: Act) -> str:

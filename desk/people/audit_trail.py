@@ -1,7 +1,7 @@
-"""Who did what: the audit's entries and Django's log of the desk as one list, newest first.
+"""Audit log and Django's log of the desk merged into one list, newest first.
 
-A page of it reads a page of each of the two, whatever they hold: both have an index by time, and
-for each thing that they are asked by. Why: decision page audit-is-read-as-one-list.
+A page reads one page of each source, however large they are: both have an index by time and
+for each filter. Why: decision page audit-is-read-as-one-list.
 """
 
 import re
@@ -22,13 +22,13 @@ from deliveries.monitoring.log import BadCursor
 
 PLACE = re.compile(r"([0-9]{1,17})-([01])-([0-9]{1,18})", re.ASCII)
 VERBS = {ADDITION: "add", CHANGE: "change", DELETION: "delete"}
-# At one moment the desk's come after the others.
+# Order at equal times: entries of the desk's log come after those of the audit log.
 AUDIT, DESK = 0, 1
 MOST_KNOWN = 1_000
 
 
 class Act(NamedTuple):
-    """`outcome`: None where it has not ended, or was killed. `source` and `id` name the row."""
+    """Entry of either log, keyed by `source` and `id`; `outcome` is None if running or killed."""
 
     at: datetime
     source: int
@@ -44,10 +44,10 @@ class Act(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Filters acts: by time, person, kind and company. `actor` may lack its host.
+class AuditFilters:
+    """Filters by time, actor, act and company. `actor` may be given without its host.
 
-    `token`: the prefix of the company's token, or the beginning of that.
+    `token` is the prefix of a company's token, or the beginning of the prefix.
     """
 
     since: datetime | None = None
@@ -58,27 +58,27 @@ class Asked:
     token: str = ""
 
 
-def acts(asked: Asked, *, before: str = "", limit: int = 50) -> list[Act]:
-    """The newest of them, newest first, or those behind the place of one. Raises BadCursor."""
+def acts(filters: AuditFilters, *, before: str = "", limit: int = 50) -> list[Act]:
+    """Return entries, newest first, from the cursor `before` on. Raises BadCursor."""
     place = read_act_place(before) if before else None
-    found: list[Act] = []
-    for source, time, rows in sources(asked):
-        if asked.since is not None:
-            rows = rows.filter(**{f"{time}__gte": asked.since})
-        if asked.until is not None:
-            rows = rows.filter(**{f"{time}__lt": asked.until})
+    merged: list[Act] = []
+    for source, time, rows in sources(filters):
+        if filters.since is not None:
+            rows = rows.filter(**{f"{time}__gte": filters.since})
+        if filters.until is not None:
+            rows = rows.filter(**{f"{time}__lt": filters.until})
         if place is not None:
-            rows = rows.filter(behind(place, source, time))
-        found += map(as_act, rows.order_by(f"-{time}", "-pk")[:limit])
-    return sorted(found, key=lambda one: one[:3], reverse=True)[:limit]
+            rows = rows.filter(older_than(place, source, time))
+        merged += map(as_act, rows.order_by(f"-{time}", "-pk")[:limit])
+    return sorted(merged, key=lambda one: one[:3], reverse=True)[:limit]
 
 
-def sources(asked: Asked) -> list[tuple[int, str, QuerySet[Any]]]:
-    return [(AUDIT, "at", entries(asked)), (DESK, "action_time", log_of_desk(asked))]
+def sources(filters: AuditFilters) -> list[tuple[int, str, QuerySet[Any]]]:
+    return [(AUDIT, "at", entries(filters)), (DESK, "action_time", log_of_desk(filters))]
 
 
-def behind(place: tuple[datetime, int, int], source: int, time: str) -> Q:
-    """What of a source is older than the place: by time, then by source, then by id."""
+def older_than(place: tuple[datetime, int, int], source: int, time: str) -> Q:
+    """Return the condition for rows older than a cursor: by time, then source, then id."""
     at, own, number = place
     if source < own:
         return Q(**{f"{time}__lte": at})
@@ -86,48 +86,50 @@ def behind(place: tuple[datetime, int, int], source: int, time: str) -> Q:
     return Q(**{f"{time}__lte": at}) & (Q(**{f"{time}__lt": at}) | tied)
 
 
-def entries(asked: Asked) -> QuerySet[AuditEntry]:
-    found = AuditEntry.objects.all()
-    if asked.actor:
-        found = found.filter(actor__in=[one for one in known("actor") if is_by(one, asked.actor)])
-    if asked.act:
-        found = found.filter(act=asked.act)
-    if asked.company_id is not None:
-        found = found.filter(company_id=asked.company_id)
-    if asked.token:
-        # Somebody may have pasted the whole token.
-        prefix = asked.token[:PREFIX_LENGTH]
-        # Through the index of its company: few companies have a token that begins so.
+def entries(filters: AuditFilters) -> QuerySet[AuditEntry]:
+    rows = AuditEntry.objects.all()
+    if filters.actor:
+        rows = rows.filter(
+            actor__in=[one for one in known_values("actor") if is_by(one, filters.actor)]
+        )
+    if filters.act:
+        rows = rows.filter(act=filters.act)
+    if filters.company_id is not None:
+        rows = rows.filter(company_id=filters.company_id)
+    if filters.token:
+        # Users may paste the whole token.
+        prefix = filters.token[:PREFIX_LENGTH]
+        # Filter by company, whose index is used: few companies have a token with this prefix.
         tokens = ApiToken.objects.filter(prefix__startswith=prefix)
         owners = list(tokens.values_list("company_id", flat=True).distinct())
-        by_api = found.filter(via=AuditEntry.Via.API, details__token__startswith=prefix)
-        found = by_api.filter(company_id__in=owners)
-    return found
+        by_api = rows.filter(via=AuditEntry.Via.API, details__token__startswith=prefix)
+        rows = by_api.filter(company_id__in=owners)
+    return rows
 
 
-def is_by(actor: str, asked: str) -> bool:
-    return actor == asked or actor.partition("@")[0] == asked
+def is_by(actor: str, name: str) -> bool:
+    return actor == name or actor.partition("@")[0] == name
 
 
-def log_of_desk(asked: Asked) -> QuerySet[LogEntry]:
-    found = LogEntry.objects.select_related("user", "content_type")
-    if asked.token:
-        return found.none()
-    if asked.actor:
-        # Looked up first: inside the statement, the planner may walk the whole log for nobody.
-        user = User.objects.filter(username=asked.actor).values_list("pk", flat=True).first()
-        found = found.filter(user_id=user or 0)
-    if asked.act:
+def log_of_desk(filters: AuditFilters) -> QuerySet[LogEntry]:
+    rows = LogEntry.objects.select_related("user", "content_type")
+    if filters.token:
+        return rows.none()
+    if filters.actor:
+        # In a subquery the planner may scan the whole log for a user who does not exist.
+        user = User.objects.filter(username=filters.actor).values_list("pk", flat=True).first()
+        rows = rows.filter(user_id=user or 0)
+    if filters.act:
         flags = {verb: flag for flag, verb in VERBS.items()}
-        found = found.filter(action_flag=flags.get(asked.act, 0))
-    if asked.company_id is not None:
+        rows = rows.filter(action_flag=flags.get(filters.act, 0))
+    if filters.company_id is not None:
         kind = ContentType.objects.get_for_model(Company)
-        found = found.filter(content_type=kind, object_id=str(asked.company_id))
-    return found
+        rows = rows.filter(content_type=kind, object_id=str(filters.company_id))
+    return rows
 
 
-def known(column: str) -> list[str]:
-    """What there is in a column of the audit: `act` or `actor`."""
+def known_values(column: str) -> list[str]:
+    """Return the distinct values of a column of the audit log: `act` or `actor`."""
     values = distinct_values("companies_auditentry", column)
     return [value for (value,) in read_rows(f"{values} LIMIT {MOST_KNOWN}")]
 
@@ -170,8 +172,8 @@ def act_place(one: Act) -> str:
 
 
 def read_act_place(text: str) -> tuple[datetime, int, int]:
-    found = PLACE.fullmatch(text)
-    if found is None:
+    match = PLACE.fullmatch(text)
+    if match is None:
         raise BadCursor("This is not a place in the audit.")
-    at = EPOCH + timedelta(microseconds=int(found[1]))
-    return at, int(found[2]), int(found[3])
+    at = EPOCH + timedelta(microseconds=int(match[1]))
+    return at, int(match[2]), int(match[3])

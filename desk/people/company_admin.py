@@ -19,7 +19,7 @@ from webhooks.models import Webhook
 
 
 class TokenInline(NeverAdded, TabularInline):
-    """What may be known of a token. Issuing one is a command: it is shown once, to one person."""
+    """Tokens without their secret; only a command issues them, since it shows each one once."""
 
     model = ApiToken
     fields = ("prefix", "created_at", "expires_at", "revoked_at", "last_used_at")
@@ -34,7 +34,7 @@ class CompanyAdmin(NeverDeleted, ModelAdmin):
     list_display = ("name_text", "active", "plan", "contact_email", "created_at")
     list_filter = ("active",)
     search_fields = ("name",)
-    readonly_fields = ("left",)
+    readonly_fields = ("open_work",)
     inlines = (TokenInline,)
     change_form_outer_before_template = "admin/companies/company/overview.html"
 
@@ -51,18 +51,18 @@ class CompanyAdmin(NeverDeleted, ModelAdmin):
         return super().formfield_for_dbfield(db_field, request, **options)
 
     def has_change_permission(self, request: HttpRequest, obj: Company | None = None) -> bool:
-        """What was erased stays as it is."""
+        """Refuse changes of erased companies."""
         erased = obj is not None and obj.erased_at is not None
         return not erased and super().has_change_permission(request, obj)
 
     @admin.display(description=gettext_lazy("open and waiting"))
-    def left(self, company: Company) -> str:
-        """What there is to do for it, whether it is active or not (decision N27)."""
-        # A form asks for the text of a field several times.
-        known = vars(company)
-        if "desk_left" not in known:
-            known["desk_left"] = what_is_left(company)
-        return str(known["desk_left"])
+    def open_work(self, company: Company) -> str:
+        """Show the company's open work, whether it is active or not (decision N27)."""
+        # A form reads the value of a field several times.
+        attributes = vars(company)
+        if "desk_open_work" not in attributes:
+            attributes["desk_open_work"] = open_work_text(company)
+        return str(attributes["desk_open_work"])
 
     def save_model(self, request: HttpRequest, obj: Company, form: Any, change: bool) -> None:
         if change and "active" in form.changed_data:
@@ -71,12 +71,12 @@ class CompanyAdmin(NeverDeleted, ModelAdmin):
                 text = gettext(
                     "The tokens of %(company)s are refused and its webhooks are paused. %(left)s"
                 )
-                messages.warning(request, text % {"company": obj, "left": what_is_left(obj)})
+                messages.warning(request, text % {"company": obj, "left": open_work_text(obj)})
         super().save_model(request, obj, form, change)
 
 
-def what_is_left(company: Company) -> str:
-    """Its open tickets, and the deliveries that wait for its webhooks."""
+def open_work_text(company: Company) -> str:
+    """Describe a company's open tickets and the waiting deliveries of its webhooks."""
     tickets = Ticket.objects.open().filter(company=company).count()
     webhooks = Webhook.objects.present().filter(company=company).values_list("pk", flat=True)
     counts = count_waiting_of(list(webhooks)).values()

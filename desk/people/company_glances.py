@@ -1,4 +1,4 @@
-"""Companies at a glance, however many there are: read in steps of a few hundred."""
+"""Summaries of companies, read in batches of a few hundred."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ STEP = 500
 
 @dataclass(frozen=True, slots=True)
 class CompanyGlance:
-    """`waiting` counts at most MOST_COUNTED of each webhook; `waiting_cut` says that it stopped."""
+    """Summary of a company. `waiting_cut` means that a webhook has MOST_COUNTED or more waiting."""
 
     company: Company
     webhooks_active: int
@@ -32,21 +32,21 @@ class CompanyGlance:
 def company_glances(
     *, inactive: bool = False, search: str = "", limit: int | None = None
 ) -> Iterator[CompanyGlance]:
-    """By id, of a name that has `search` in it; with `inactive` those that are switched off."""
+    """Summarize companies whose name contains `search`, by id; `inactive` omits active ones."""
     chosen = Company.objects.order_by("pk")
     if inactive:
         chosen = chosen.filter(active=False)
     if search:
         chosen = chosen.filter(name__icontains=search)
-    left, last = limit, 0
-    while left is None or left > 0:
-        step = STEP if left is None else min(STEP, left)
+    remaining, last = limit, 0
+    while remaining is None or remaining > 0:
+        step = STEP if remaining is None else min(STEP, remaining)
         companies = list(chosen.filter(pk__gt=last)[:step])
         yield from glances_of(companies)
         if len(companies) < step:
             return
         last = companies[-1].pk
-        left = None if left is None else left - step
+        remaining = None if remaining is None else remaining - step
 
 
 def glances_of(companies: list[Company]) -> Iterator[CompanyGlance]:
@@ -74,5 +74,5 @@ def glances_of(companies: list[Company]) -> Iterator[CompanyGlance]:
 
 
 def per_company(rows: QuerySet[Any], ids: list[int], figure: Count | Max) -> dict[int, Any]:
-    found = rows.filter(company_id__in=ids).order_by().values_list("company_id")
-    return dict(found.annotate(figure=figure))
+    grouped = rows.filter(company_id__in=ids).order_by().values_list("company_id")
+    return dict(grouped.annotate(figure=figure))

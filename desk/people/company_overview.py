@@ -1,6 +1,6 @@
-"""What stands above a company's fields: its tickets, its webhooks and how much it has of each.
+"""Overview on a company's page: its tickets, its webhooks, and counts of both.
 
-Each count stops early and goes through an index, so that it costs as much at a million tickets.
+Each count uses an index and stops early, so that its cost does not grow with the table.
 """
 
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from tickets.models import Ticket
 
 NEWEST = 10
 DAYS = 30
-# Of each status, and of a month.
+# Limits of counts, per status and per DAYS.
 MOST_COUNTED, MOST_OF_A_MONTH = 1_000, 10_000
 
 BY_STATUS = """
@@ -37,20 +37,20 @@ FROM unnest(%(webhooks)s::bigint[]) AS one(id)
 
 
 class WebhookLine(NamedTuple):
-    """A webhook, how it is in a word, and its deliveries of DAYS, at most one over the most."""
+    """A webhook, its condition in words, and its deliveries of DAYS, counted to MOST_OF_A_MONTH."""
 
-    noted: NeedsAttention
+    attention: NeedsAttention
     condition: str
     deliveries: int
 
 
 def company_overview(company: Company, user: User | AnonymousUser) -> dict[str, Any]:
-    """What this person may see of it; the number of queries is always the same."""
+    """Return the context that this user may see; the number of queries is constant."""
     now = timezone.now()
-    # From midnight where the reader is, as the list of tickets has it.
+    # Begin at midnight in the reader's zone, like the filter of the ticket list.
     first_day = timezone.localdate(now) - timedelta(days=DAYS - 1)
     since = midnight(first_day)
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "days": DAYS,
         "first_day": first_day.isoformat(),
         "most": MOST_COUNTED,
@@ -58,27 +58,27 @@ def company_overview(company: Company, user: User | AnonymousUser) -> dict[str, 
     }
     if user.has_perm("tickets.view_ticket"):
         newest = Ticket.objects.filter(company=company).newest().select_related("type")
-        shown["statuses"] = count_by_status(company)
-        shown["newest"] = newest[:NEWEST]
-        shown["opened"] = count_opened(company, since)
-    # As for the list of those that need attention.
+        context["statuses"] = count_by_status(company)
+        context["newest"] = newest[:NEWEST]
+        context["opened"] = count_opened(company, since)
+    # Same permissions as for the list of webhooks that need attention.
     if user.has_perms(["webhooks.view_webhook", "deliveries.view_delivery"]):
-        shown["webhooks"] = webhook_lines(company, now, since)
-        shown["most_webhooks"] = needs_attention.MOST_SHOWN
-        shown["most_waiting"] = needs_attention.MOST_COUNTED
-    return shown
+        context["webhooks"] = webhook_lines(company, now, since)
+        context["most_webhooks"] = needs_attention.MOST_SHOWN
+        context["most_waiting"] = needs_attention.MOST_COUNTED
+    return context
 
 
 def count_by_status(company: Company) -> list[tuple[int, str, int]]:
-    """Every status with its words and how many tickets are in it, at most one over MOST_COUNTED."""
+    """Count tickets by status as (status, label, count); counts stop at MOST_COUNTED + 1."""
     words = dict(Ticket.STATUSES)
     values: dict[str, Any] = {
         "company": company.pk,
         "statuses": list(words),
         "most": MOST_COUNTED + 1,
     }
-    counted = read_rows(BY_STATUS, values)
-    return [(status, str(words[status]), count) for status, count in counted]
+    counts = read_rows(BY_STATUS, values)
+    return [(status, str(words[status]), count) for status, count in counts]
 
 
 def count_opened(company: Company, since: datetime) -> int:
@@ -87,10 +87,10 @@ def count_opened(company: Company, since: datetime) -> int:
 
 
 def webhook_lines(company: Company, now: datetime, since: datetime) -> list[WebhookLine]:
-    found = needs_attention.of_company(company, now)
-    ids = [one.webhook.pk for one in found]
+    webhooks = needs_attention.of_company(company, now)
+    ids = [one.webhook.pk for one in webhooks]
     values = {"webhooks": ids, "since": since, "most": MOST_OF_A_MONTH + 1}
     counts = dict(read_rows(DELIVERIES, values))
     return [
-        WebhookLine(one, condition_words(one.condition), counts[one.webhook.pk]) for one in found
+        WebhookLine(one, condition_words(one.condition), counts[one.webhook.pk]) for one in webhooks
     ]

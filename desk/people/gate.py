@@ -1,4 +1,4 @@
-"""Nobody gets past the login who still owes a second factor."""
+"""Middleware that blocks the desk until a required second factor is done."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,13 +15,13 @@ from desk.people import second_factor
 
 OWES = "second_factor"
 A_CODE, A_DEVICE = "code", "device"
-# On a request, where whoever let the user in has asked for one.
+# Attribute of a request whose sign-in already included a second factor.
 SECOND_FACTOR_GIVEN = "second_factor_given"
 
 
 @receiver(user_logged_in)
 def note_second_factor_due(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
-    """Asked once, at the login, so that no page has to ask again."""
+    """Store in the session whether a second factor is due, so that pages need no query."""
     request.session.pop(OWES, None)
     if getattr(request, SECOND_FACTOR_GIVEN, False):
         return

@@ -1,8 +1,8 @@
-"""Passwords are hashed one at a time in a process, and few threads wait for that.
+"""Password hashing, one at a time per process, with a limit of waiting threads.
 
-A hash takes half a second of a core, and a sign-in needs one before anybody knows who asks. Threads
-that hash leave the others too little of the processor, and threads that wait serve nobody: the web
-server lets strangers wait without one, and take turns by address (config.door).
+A hash takes half a second of a core, and a sign-in needs one before the user is known. Threads that
+hash starve the others, and threads that wait serve nobody: the web server queues strangers without
+a thread, and takes turns by address (config.door).
 Why: decision page desk-signing-in.
 """
 
@@ -14,27 +14,27 @@ from threading import BoundedSemaphore, Event, Lock
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-# The one that is hashed and those that wait for it, of the eight threads of a web process.
+# Threads, of the eight of a web process, that hash or wait for a hash.
 AT_ONCE = 3
-# Strangers leave the last place to devices that have signed in before, and to whoever is signed in.
+# The last place is reserved for known devices and signed-in users.
 STRANGERS_AT_ONCE = AT_ONCE - 1
 RETRY_AFTER_SECONDS = 2
-# Whoever has waited for longer in the web server is put off: proxies wait no longer than a minute.
+# A longer wait in the web server is answered with "retry later": proxies give up after a minute.
 MOST_WAITED_SECONDS = 25.0
 
 
 class FirstComeLock:
-    """A lock that goes to whoever has waited for it longest."""
+    """Lock that is granted in the order of waiting."""
 
     def __init__(self) -> None:
         self.guard = Lock()
-        self.taken = False
+        self.is_locked = False
         self.row: deque[Event] = deque()
 
     def __enter__(self) -> None:
         with self.guard:
-            if not self.taken:
-                self.taken = True
+            if not self.is_locked:
+                self.is_locked = True
                 return
             mine = Event()
             self.row.append(mine)
@@ -45,75 +45,75 @@ class FirstComeLock:
             if self.row:
                 self.row.popleft().set()
             else:
-                self.taken = False
+                self.is_locked = False
 
 
 places = BoundedSemaphore(AT_ONCE)
 strangers = BoundedSemaphore(STRANGERS_AT_ONCE)
 turn = FirstComeLock()
-# Asked before a hash: whether the request at work comes from somebody known.
+# Called before a hash: whether the current request comes from a known device or user.
 is_known: ContextVar[Callable[[], bool]] = ContextVar("is_known", default=lambda: False)
-# For how long the request at work has waited in the web server to have a password hashed.
+# Time that the current request has waited in the web server for its turn to hash.
 waited_seconds: ContextVar[float] = ContextVar("waited_seconds", default=0.0)
 
 
 class TooManySignIns(Exception):
-    """As many passwords are being hashed, or wait for it, as may."""
+    """The limit of concurrent password hashes is reached."""
 
 
 @contextmanager
-def on_behalf_of(known: Callable[[], bool]) -> Iterator[None]:
-    """Have hashes within ask `known` whether a place is kept for them."""
-    before = is_known.set(known)
+def on_behalf_of(is_known_caller: Callable[[], bool]) -> Iterator[None]:
+    """Let hashes within call `is_known_caller` to learn whether the reserved place is theirs."""
+    token = is_known.set(is_known_caller)
     try:
         yield
     finally:
-        is_known.reset(before)
+        is_known.reset(token)
 
 
 @contextmanager
 def after_waiting(seconds: float) -> Iterator[None]:
-    """Have hashes within know for how long their request has waited for its turn."""
-    before = waited_seconds.set(seconds)
+    """Set the waiting time of the current request for hashes within."""
+    token = waited_seconds.set(seconds)
     try:
         yield
     finally:
-        waited_seconds.reset(before)
+        waited_seconds.reset(token)
 
 
 @contextmanager
-def place_for(known: bool) -> Iterator[None]:
-    """Take a place; raises TooManySignIns at once if none is left."""
-    needed = [places] if known else [strangers, places]
-    taken = []
+def place_for(is_known_caller: bool) -> Iterator[None]:
+    """Take a place; raises TooManySignIns immediately if all are taken."""
+    needed = [places] if is_known_caller else [strangers, places]
+    acquired = []
     try:
         for one in needed:
             if not one.acquire(blocking=False):
                 raise TooManySignIns
-            taken.append(one)
+            acquired.append(one)
         yield
     finally:
-        for one in taken:
+        for one in acquired:
             one.release()
 
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Wait for the turn; raises TooManySignIns at once where too many wait already.
+    """Wait for the turn; raises TooManySignIns immediately if too many wait already.
 
-    A stranger whose turn came too late is put off as well: their client may be gone.
+    A stranger whose turn came too late gets the same error, since the client may be gone.
     """
-    known = is_known.get()()
-    if not known and waited_seconds.get() > MOST_WAITED_SECONDS:
+    is_known_caller = is_known.get()()
+    if not is_known_caller and waited_seconds.get() > MOST_WAITED_SECONDS:
         raise TooManySignIns
-    with place_for(known), turn:
+    with place_for(is_known_caller), turn:
         yield
 
 
 class PBKDF2InTurn(PBKDF2PasswordHasher):
-    """Django's default. What it has made, Django's reads, and the other way round."""
+    """Django's default hasher with a limit; hashes are interchangeable with Django's."""
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
-        """Also called to verify, and for a name that is nobody's. Raises TooManySignIns."""
+        """Hash a password, also to verify one or for an unknown name. Raises TooManySignIns."""
         with in_turn():
             return super().encode(password, salt, iterations)

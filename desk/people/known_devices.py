@@ -1,8 +1,8 @@
-"""Devices on which an account has signed in before: a signed cookie for each account.
+"""Known devices: a signed cookie for each account that has signed in on the device.
 
-It opens nothing. It says whose failures are counted, so that nobody who guesses at a name elsewhere
-locks its owner out. The name of the device carries a mark by which the web server, which does not
-know the account yet, tells that the cookie is ours. Why: decision page desk-signing-in.
+The cookie grants nothing. Failures of a known device are counted separately, so that guesses at a
+name elsewhere do not lock its owner out. The device's name carries a mark by which the web server,
+which does not know the account yet, recognizes our cookie. Why: decision page desk-signing-in.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ COOKIE_PREFIX = "device_"
 
 
 def known_device(request: HttpRequest, username: str) -> str | None:
-    """The name of this device, if this account has signed in on it within a year."""
+    """Return the device's name if this account has signed in on it within a year."""
     marked: str | None = request.get_signed_cookie(
         cookie_name(username), default=None, salt=salt(username), max_age=A_YEAR
     )
@@ -25,9 +25,9 @@ def known_device(request: HttpRequest, username: str) -> str | None:
 
 
 def marked_device(cookie: str, value: str) -> str | None:
-    """Return the name of the device if a cookie of this name and value was made here, if ever.
+    """Return the device's name if this cookie was issued here, however long ago.
 
-    Older cookies have no mark before the next sign-in.
+    Old cookies have no mark until the next sign-in.
     """
     device, _, mark = value.partition(":")[0].partition(".")
     return device if constant_time_compare(mark, mark_of(cookie, device)) else None
@@ -39,7 +39,7 @@ def mark_of(cookie: str, device: str) -> str:
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, username: str) -> None:
-    """For another year; it keeps its name, under which its own failures are counted."""
+    """Set the cookie for another year; the device keeps the name that its failures count under."""
     cookie = cookie_name(username)
     device = known_device(request, username) or secrets.token_hex(16)
     response.set_signed_cookie(

@@ -1,4 +1,4 @@
-"""In which language and zone somebody reads the desk (decisions N20 and N21)."""
+"""Language and time zone of each user of the desk (decisions N20 and N21)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,31 +13,31 @@ from core.values.zones import zone_named
 from desk.common.cache import cached
 from desk.models import Preferences
 
-# A choice counts at once; a zone that a lead gives an agent after so long at most.
+# Maximum delay of a zone set by a lead; the user's own choice counts immediately.
 FRESH_SECONDS = 60
 
 
 class Reading(NamedTuple):
-    """The language, by its code, and the zone, by its name."""
+    """Code of a language and name of a time zone."""
 
     language: str
     zone: str
 
 
 def reading_of(user: User) -> Reading:
-    """What a user has chosen; for the zone else the agent's; else the deployment's."""
+    """Return a user's choice; else, for the zone, the agent's; else the deployment's (cached)."""
     return Reading(*cached(key_of_user(user), FRESH_SECONDS, lambda: tuple(look_up_reading(user))))
 
 
 def look_up_reading(user: User) -> Reading:
-    """In one query."""
+    """Read a user's language and zone from the database, in one query."""
     chosen = User.objects.filter(pk=user.pk).values_list(
         "preferences__language", "preferences__time_zone", "agent__time_zone"
     )
     language, own_zone, shifts_zone = chosen.first() or ("", "", "")
-    # An agent whose zone nobody has set has UTC.
-    worked_in = shifts_zone if shifts_zone != "UTC" else ""
-    zone = own_zone or worked_in or settings.DESK_TIME_ZONE
+    # UTC is the default of agents, so it means that nobody has set a zone.
+    agent_zone = shifts_zone if shifts_zone != "UTC" else ""
+    zone = own_zone or agent_zone or settings.DESK_TIME_ZONE
     return Reading(language or settings.DESK_LANGUAGE, zone)
 
 
@@ -46,13 +46,13 @@ def key_of_user(user: User) -> str:
 
 
 def save_preferences(preferences: Preferences) -> None:
-    """From the next page on."""
+    """Save preferences, effective from the next page on."""
     preferences.save()
     cache.delete(f"desk:{key_of_user(preferences.user)}")
 
 
 class DeskLanguage:
-    """Middleware: the desk speaks to each of its people in their language and zone."""
+    """Middleware that activates the language and zone of the signed-in user."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""What is kept of people who worked at the desk, once they have left.
+"""Erasure of personal data of users who have left the desk.
 
 Why the user name stays: decision page desk-people-who-left-keep-their-user-name.
 """
@@ -18,37 +18,39 @@ from tickets.models import Absence, Notification, Watch
 
 
 class StillHere(ValueError):
-    """The user is not switched off."""
+    """User who is still active."""
 
 
 def forget_user(user: User, *, dry_run: bool = False) -> dict[str, int]:
-    """Forget a user who was switched off, but for the user name; returns how many rows went.
+    """Erase an inactive user except the user name; returns the number of deleted rows by kind.
 
-    Name, email address, password, second factor, sign-ins, sessions and what they had for
-    themselves go. What they did stays under the user name, and views that they share stay. It
-    cannot be undone, and may be done again. Raises StillHere.
+    Deletes name, email address, password, second factor, sign-ins, sessions and private settings.
+    Their actions stay under the user name, and so do shared views. Irreversible and idempotent.
+    Raises StillHere.
     """
     with transaction.atomic():
-        kept = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        if kept.is_active:
-            raise StillHere(f"{kept.username} is active; switch the user off first.")
-        counts = {name: rows.count() for name, rows in personal_rows(kept).items()}
+        locked_user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        if locked_user.is_active:
+            raise StillHere(f"{locked_user.username} is active; switch the user off first.")
+        counts = {name: rows.count() for name, rows in personal_rows(locked_user).items()}
         if dry_run:
             return counts
-        for rows in personal_rows(kept).values():
+        for rows in personal_rows(locked_user).values():
             rows.delete()
-        sessions.end_others(kept, None)
-        second_factor.remove_devices(kept)
-        kept.first_name = kept.last_name = kept.email = ""
-        kept.last_login = None
-        kept.set_unusable_password()
-        kept.save(update_fields=["first_name", "last_name", "email", "last_login", "password"])
+        sessions.end_others(locked_user, None)
+        second_factor.remove_devices(locked_user)
+        locked_user.first_name = locked_user.last_name = locked_user.email = ""
+        locked_user.last_login = None
+        locked_user.set_unusable_password()
+        locked_user.save(
+            update_fields=["first_name", "last_name", "email", "last_login", "password"]
+        )
     return counts
 
 
 def personal_rows(user: User) -> dict[str, QuerySet[Any]]:
-    """Rows about a person and nobody else, by what they are."""
-    found: dict[str, QuerySet[Any]] = {
+    """Return the rows that concern this user alone, by kind."""
+    rows: dict[str, QuerySet[Any]] = {
         "sign-ins": AccessLog.objects.filter(username__iexact=user.username),
         "wrong passwords": AccessAttempt.objects.filter(username__iexact=user.username),
         "failed sign-ins": AccessFailureLog.objects.filter(username__iexact=user.username),
@@ -63,5 +65,5 @@ def personal_rows(user: User) -> dict[str, QuerySet[Any]]:
         "absences": Absence.objects.filter(agent__user=user),
     }
     if user.email:
-        found["emails that wait"] = Mail.objects.filter(address__iexact=user.email)
-    return found
+        rows["emails that wait"] = Mail.objects.filter(address__iexact=user.email)
+    return rows

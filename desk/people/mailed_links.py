@@ -1,4 +1,4 @@
-"""Links that set a password, as they are mailed."""
+"""Mailed links that set a password."""
 
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
@@ -8,10 +8,10 @@ from django.utils.http import urlsafe_base64_encode
 
 
 class LinkOver(ValueError):
-    """The link was used or ended meanwhile; the message says how."""
+    """Link that was used or has expired; the message says which."""
 
 
 def link_for(user: User, page: str, tokens: PasswordResetTokenGenerator, *, desk: str) -> str:
-    """The whole address of a page for this user; `desk` is where the desk is."""
+    """Return the absolute URL of a page for this user; `desk` is the desk's base URL."""
     place = urlsafe_base64_encode(force_bytes(user.pk))
     return desk.rstrip("/") + reverse(page, args=[place, tokens.make_token(user)])

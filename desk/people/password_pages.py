@@ -1,4 +1,4 @@
-"""The page that takes a new password from whoever follows a link that was mailed."""
+"""Page that sets a new password through a mailed link."""
 
 from typing import Any
 
@@ -19,8 +19,9 @@ from desk.people.mailed_links import LinkOver
 
 
 class PasswordByLinkPage(PasswordResetConfirmView):
-    """Takes the password, in the user's language. Django takes care of the link: it leaves the
-    address at once, so that nothing sends it on.
+    """Form for a new password, in the user's language.
+
+    Django checks the token and redirects, so that the token leaves the URL and no referrer has it.
     """
 
     form_class = NewPasswordForm
@@ -47,7 +48,7 @@ class PasswordByLinkPage(PasswordResetConfirmView):
         except LinkOver as over:
             messages.error(self.request, str(over))
         else:
-            # Read on the page to sign in, which is in the language of the deployment.
+            # The message appears on the login page, which uses the deployment's language.
             with translation.override(settings.DESK_LANGUAGE):
                 text = gettext("Your password is set. Sign in as %(name)s.")
             messages.success(self.request, text % {"name": form.user.get_username()})

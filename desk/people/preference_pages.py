@@ -1,4 +1,4 @@
-"""The page on which people choose their language and time zone."""
+"""Page on which users choose their language and time zone."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -37,7 +37,7 @@ class PreferencesForm(ModelForm[Preferences]):
 
 @desk_page()
 def preferences_page(request: StaffRequest) -> HttpResponse:
-    """GET shows what is chosen, POST chooses; a zone that does not exist is refused."""
+    """Show the preferences, or save them on POST; unknown time zones are refused."""
     saved = Preferences.objects.filter(user=request.user).first()
     form = PreferencesForm(request.POST or None, instance=saved or Preferences(user=request.user))
     languages = dict(settings.LANGUAGES)

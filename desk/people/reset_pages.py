@@ -1,4 +1,4 @@
-"""The pages of a forgotten password: one asks for a link, the other takes the new password."""
+"""Pages of a password reset: one requests the link, the other sets the password."""
 
 from functools import partial
 
@@ -32,7 +32,7 @@ class ResetForm(forms.Form):
 
 @never_cache
 def ask_reset_page(request: HttpRequest) -> HttpResponse:
-    """GET asks for whom; POST has a link sent. The answer is the same whether there is somebody."""
+    """Show the form, or mail a link on POST; the response does not reveal whether a user exists."""
     offered, status = resets.are_offered(), 200
     form = ResetForm(request.POST or None)
     if request.method == "POST" and offered and form.is_valid():
@@ -72,6 +72,6 @@ class NewPasswordPage(PasswordByLinkPage):
 
     def set_password(self, user: User, password: str) -> None:
         token = self.request.session.pop(INTERNAL_RESET_SESSION_TOKEN)
-        # Whoever is signed in here may be about to end the session that this is.
+        # The reset ends all sessions of the user, possibly including the current one.
         logout(self.request)
         resets.set_by_link(user, token, password)

@@ -1,6 +1,6 @@
-"""A new password by email: asked for by name or address, set by a link that lives for an hour.
+"""Password reset by email: requested by name or address, through a link that is valid for an hour.
 
-What whoever asks is told does not say whether there is such a user.
+The responses do not reveal whether a user exists.
 Why: decision page desk-a-password-is-reset-by-mail.
 """
 
@@ -34,24 +34,24 @@ from desk.people.signing_in import may_use_password
 logger = logging.getLogger(__name__)
 
 VALID_FOR = timedelta(hours=1)
-# Within an hour. A name is mistyped once or twice; behind one address sit many.
+# Window of the limits below. Names are mistyped once or twice; many users share one address.
 WITHIN = VALID_FOR
-# Requests for one name by one asker, and by one address for whatever names.
+# Requests for one name by one client, and requests by one address for any names.
 OF_A_NAME = 3
 OF_AN_ADDRESS = 20
-# Letters to one user that unknown devices asked for. Each of them still works, so more help nobody.
+# Emails to one user requested by unknown devices. Each link still works, so more are no use.
 OF_A_MAILBOX = 10
-# Users of one email address, each of whom gets an email of their own.
+# Users that share an email address; each gets an email of their own.
 MOST_USERS = 5
 KEPT_FOR = timedelta(days=1)
 
 
 class TooManyResets(Exception):
-    """Raised if the asker has asked for this name, or this address for any, as often as it may."""
+    """Request limit reached, for this name by this client or for all names by this address."""
 
 
 class ResetTokens(PasswordResetTokenGenerator):
-    """Django's tokens, which end with the password or the next sign-in, and after an hour."""
+    """Django's tokens, limited to an hour; a new password or a sign-in invalidates them."""
 
     key_salt = "desk.people.resets"
 
@@ -61,16 +61,16 @@ class ResetTokens(PasswordResetTokenGenerator):
         return super().check_token(user, token) and self.age(token) <= VALID_FOR
 
     def age(self, token: str) -> timedelta:
-        """Of a token whose form is right."""
-        made = base36_to_int(token.partition("-")[0])
-        return timedelta(seconds=self._num_seconds(self._now()) - made)
+        """Return the age of a well-formed token."""
+        created = base36_to_int(token.partition("-")[0])
+        return timedelta(seconds=self._num_seconds(self._now()) - created)
 
 
 reset_tokens = ResetTokens()
 
 
 def are_offered() -> bool:
-    """Not where no email leaves, nor where any Host header could stand in the link."""
+    """Tell whether resets are possible: email is configured and ALLOWED_HOSTS is restricted."""
     if settings.ENVIRONMENT != "production":
         return True
     printed = settings.EMAIL_BACKEND.endswith("console.EmailBackend")
@@ -80,11 +80,11 @@ def are_offered() -> bool:
 def ask_reset(
     name: str, *, address: str | None, device_of: Callable[[str], str | None], url: str
 ) -> None:
-    """Write a link to whoever has this user name or email address, if there is somebody.
+    """Mail a link to each user with this user name or email address, if any.
 
-    `address` is where the request came from, `url` is where the desk is. `device_of` returns the
-    name of the device if an account has signed in on it: such a device has a bound of its own.
-    Raises TooManyResets, whether or not there is somebody.
+    `address` is the client's address, `url` the desk's base URL. `device_of` returns the device's
+    name if an account has signed in on it; such a device has a limit of its own. Raises
+    TooManyResets, whether or not a user exists.
     """
     with transaction.atomic():
         locks.hold(locks.LockClass.RESETS)
@@ -93,51 +93,51 @@ def ask_reset(
         device = next(filter(None, devices.values()), None)
         count_request(name, device=device, address=address)
         for user in users:
-            if devices[user.pk] is None and not has_room(user):
+            if devices[user.pk] is None and not count_unknown_device_mail(user):
                 logger.info("%s has links enough, and gets no other", user.get_username())
                 continue
-            # Not from the cache: one that is away would be waited for, and tell.
+            # Bypass the cache: waiting for an unreachable one would reveal that the user exists.
             with translation.override(look_up_reading(user).language):
                 outbox.keep_mail(user.email, *reset_letter(user, url), secret=True)
             logger.info("%s gets a link to set a new password", user.get_username())
-        # For nobody too: a broker that hangs must not tell them apart.
+        # Ring without users as well: a hanging broker would reveal whether one exists.
         outbox.ring_mail_job()
 
 
 def count_request(name: str, *, device: str | None, address: str | None) -> None:
-    """Raises TooManyResets. A refused request is not counted, so trying makes it no longer.
+    """Count a request. Raises TooManyResets; refused requests are not counted.
 
-    Nobody else's requests count against a device on which the account has signed in.
+    A device on which the account has signed in is limited by its own requests only.
     """
     asker = f"device {device}" if device else f"address {address}"
-    counted = keyed_digest(f"{asker} {fold_name(name)}")
-    counted_address = None if device else address
-    lately = counted_lately()
-    if lately.filter(name=counted).count() >= OF_A_NAME:
+    key = keyed_digest(f"{asker} {fold_name(name)}")
+    address_key = None if device else address
+    recent = recent_requests()
+    if recent.filter(name=key).count() >= OF_A_NAME:
         raise TooManyResets
-    if counted_address and lately.filter(address=counted_address).count() >= OF_AN_ADDRESS:
+    if address_key and recent.filter(address=address_key).count() >= OF_AN_ADDRESS:
         raise TooManyResets
-    note_count(counted, counted_address)
+    record_request(key, address_key)
 
 
-def has_room(user: User) -> bool:
-    """Count a letter that an unknown device asked for; False if the mailbox has enough of them.
+def count_unknown_device_mail(user: User) -> bool:
+    """Count an email requested by an unknown device; returns False at the limit of the mailbox.
 
-    Whoever asks reads the same answer. The letters of the last hour are there, and each works.
+    The response stays the same: links of the last hour have arrived, and each works.
     """
-    # Another address, password or sign-in ends the links that were sent, and begins anew.
-    counted = keyed_digest(f"links of {user.pk} {user.email} {user.password} {user.last_login}")
-    if counted_lately().filter(name=counted).count() >= OF_A_MAILBOX:
+    # A new address, password or sign-in invalidates the sent links, so counting starts again.
+    key = keyed_digest(f"links of {user.pk} {user.email} {user.password} {user.last_login}")
+    if recent_requests().filter(name=key).count() >= OF_A_MAILBOX:
         return False
-    note_count(counted, None)
+    record_request(key, None)
     return True
 
 
-def counted_lately() -> QuerySet[ResetRequest]:
+def recent_requests() -> QuerySet[ResetRequest]:
     return ResetRequest.objects.filter(asked_at__gt=timezone.now() - WITHIN)
 
 
-def note_count(name: str, address: str | None) -> None:
+def record_request(name: str, address: str | None) -> None:
     ResetRequest.objects.create(name=name, address=address, asked_at=timezone.now())
 
 
@@ -146,15 +146,15 @@ def keyed_digest(text: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    """Fold a name in the one way by which requests are both counted and matched to users."""
+    """Fold case of a name, the same way for counting requests and for finding users."""
     return name.casefold()
 
 
 def users_named(name: str) -> list[User]:
-    """Return users who may set a password, and have this user name or email address.
+    """Return users with this user name or email address who may set a password.
 
-    A letter goes to the address that is stored, not to the one that was typed. The database folds
-    more letters than `fold_name` does (a dotless i), so its rows are compared again.
+    Emails go to the stored address, not to the typed one. The database folds more letters than
+    `fold_name` (such as a dotless i), so its rows are compared again.
     """
     rows = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name), is_active=True)
     users = [
@@ -169,7 +169,7 @@ def users_named(name: str) -> list[User]:
 
 def set_by_link(user: User, token: str, password: str) -> None:
     """Set the password and sign the user out everywhere. Raises LinkOver."""
-    # Slow on purpose: not while the row is locked.
+    # Hashing is slow on purpose, so do it before locking the row.
     encoded = make_password(password)
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
@@ -178,7 +178,7 @@ def set_by_link(user: User, token: str, password: str) -> None:
         locked.password = encoded
         locked.save(update_fields=["password"])
         ended = sessions.end_others(locked, None)
-        # Whoever mistyped until they were locked out gets in.
+        # Lift a lockout by mistyped passwords.
         AccessAttempt.objects.filter(username=locked.get_username()).delete()
         name = locked.get_username()
         audit.record_act(
@@ -195,7 +195,7 @@ def set_by_link(user: User, token: str, password: str) -> None:
 
 
 def reset_letter(user: User, url: str) -> tuple[str, str]:
-    """Subject and text, in the language that is on."""
+    """Return subject and text in the active language."""
     text = gettext(
         "Hello %(name)s,\n\nsomebody asked for a new password for the user name %(login)s at the"
         " desk. Set it here within %(minutes)d minutes:\n\n%(link)s\n\nIf it was not you, ignore"
@@ -211,7 +211,7 @@ def reset_letter(user: User, url: str) -> tuple[str, str]:
 
 
 def changed_letter(user: User) -> tuple[str, str]:
-    """Subject and text, in the language that is on."""
+    """Return subject and text in the active language."""
     text = gettext(
         "Hello %(name)s,\n\nthe password of the user name %(login)s at the desk was changed by a"
         " link that was sent to this address. All sessions were ended.\n\nIf it was not you, tell"
@@ -222,6 +222,6 @@ def changed_letter(user: User) -> tuple[str, str]:
 
 
 def forget_requests(*, dry_run: bool = False) -> int:
-    """Delete the requests that no bound counts any more; returns how many."""
+    """Delete requests that no limit counts any more; returns their number."""
     old = ResetRequest.objects.filter(asked_at__lt=timezone.now() - KEPT_FOR)
     return delete_in_steps(old.order_by("asked_at"), dry_run=dry_run)

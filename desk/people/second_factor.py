@@ -1,7 +1,7 @@
-"""A second factor for who wants one: a code of their phone, or one of ten that are kept on paper.
+"""Optional second factor: codes of a phone app (TOTP), or ten recovery codes on paper.
 
-Devices are django-otp's. Their secrets are shown while they are set up, and never again. A phone's
-key is encrypted at rest (decision page secrets-of-phones-lie-beside-their-devices).
+Devices are django-otp's. Secrets are shown during setup only. A phone's key is encrypted
+at rest (decision page secrets-of-phones-lie-beside-their-devices).
 """
 
 import hashlib
@@ -26,19 +26,19 @@ from tickets.models import Phone, PhoneKey
 logger = logging.getLogger(__name__)
 
 CODES = 10
-# A key that is not confirmed is of no use after that.
+# An unconfirmed key expires after this time.
 SETUP_LASTS = timedelta(minutes=10)
 KEY_BYTES = 20
 UNREADABLE = gettext_noop(
     "The key of your phone can no longer be read. Use a recovery code, or ask an operator."
 )
-# No letter that looks like another one: they are copied by hand.
+# Codes are copied by hand, so letters that look alike are left out.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 LENGTH = 12
 
 
 class Refused(Exception):
-    """The code is not right, or too many were tried; the message says which."""
+    """Refusal of a code: wrong, or throttled; the message says which."""
 
 
 def is_on(user: User) -> bool:
@@ -47,9 +47,9 @@ def is_on(user: User) -> bool:
 
 @transaction.atomic
 def begin_setup(user: User) -> Phone:
-    """A new device that waits to be confirmed, in the place of any that does. Raises Refused.
+    """Create an unconfirmed device, replacing any other unconfirmed one. Raises Refused.
 
-    Ask for the password first: whoever sees the key can make codes once it is confirmed.
+    Callers check the password first: anybody who sees the key can make codes.
     """
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_on(user):
@@ -61,31 +61,31 @@ def begin_setup(user: User) -> Phone:
 
 
 def pending_device(user: User, device_id: int | None) -> Phone | None:
-    """The device that was begun in this session and is not confirmed.
+    """Return the unconfirmed device of this session.
 
-    None once it is too old, or where its key can no longer be read.
+    Returns None if it has expired or its key cannot be decrypted.
     """
     since = timezone.now() - SETUP_LASTS
-    begun = Phone.objects.filter(user=user, confirmed=False, created_at__gt=since)
-    phone = begun.filter(pk=device_id).first()
+    pending = Phone.objects.filter(user=user, confirmed=False, created_at__gt=since)
+    phone = pending.filter(pk=device_id).first()
     return phone if phone and phone.is_readable() else None
 
 
 def confirm_setup(
     user: User, device_id: int | None, code: str, *, session_key: str | None
 ) -> list[str]:
-    """Switch it on with a first right code; returns the recovery codes, this once.
+    """Switch the second factor on with a first code; returns the recovery codes, only this once.
 
-    All sessions of the user end but the one with this key. Raises Refused. What is counted against
-    a wrong code stays counted.
+    Ends all sessions of the user except the one with this key. Raises Refused; a wrong code counts
+    towards throttling.
     """
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         device = pending_device(user, device_id)
         if device is not None:
             refuse_throttled(device)
-        right = device is not None and device.verify_token(normalise_code(code))  # type: ignore[no-untyped-call]
-        if device is not None and right:
+        is_right = device is not None and device.verify_token(normalise_code(code))  # type: ignore[no-untyped-call]
+        if device is not None and is_right:
             device.confirmed = True
             device.save(update_fields=["confirmed"])
             sessions.end_others(user, session_key)
@@ -95,7 +95,7 @@ def confirm_setup(
 
 
 def check_code(user: User, code: str) -> None:
-    """Take a phone's code, or one of the recovery codes, which is spent then. Raises Refused."""
+    """Verify a code of the phone, or use up a recovery code. Raises Refused."""
     code = normalise_code(code)
     model = Phone if code.isdigit() and len(code) == 6 else StaticDevice
     with transaction.atomic():
@@ -103,16 +103,16 @@ def check_code(user: User, code: str) -> None:
         if device is not None:
             refuse_throttled(device)
             try:
-                right = device.verify_token(code if model is Phone else code_digest(code))
+                is_right = device.verify_token(code if model is Phone else code_digest(code))
             except UnreadableSecret as error:
                 raise Refused(gettext(UNREADABLE)) from error
-            if right:
+            if is_right:
                 return
     raise Refused(gettext("The code is incorrect. Wait a moment before you try again."))
 
 
 def refuse_throttled(device: ThrottlingMixin) -> None:
-    """Raise Refused while wrong codes make the user wait, when even a right one is not checked."""
+    """Raise Refused while the user must wait after wrong codes; no code is checked meanwhile."""
     allowed, why = device.verify_is_allowed()
     if not allowed and why and (until := why.get("locked_until")):
         seconds = max(1, math.ceil((until - timezone.now()).total_seconds()))
@@ -130,17 +130,17 @@ def refuse_throttled(device: ThrottlingMixin) -> None:
 
 @transaction.atomic
 def remove_devices(user: User) -> bool:
-    """Forget a user's devices and codes; False if there were none."""
-    had = is_on(user)
+    """Delete a user's devices and codes; returns whether a second factor was on."""
+    was_on = is_on(user)
     Phone.objects.filter(user=user).delete()
     StaticDevice.objects.filter(user=user).delete()
-    if had:
+    if was_on:
         logger.info("the second factor of %s is removed", user.get_username())
-    return had
+    return was_on
 
 
 def make_codes(user: User) -> list[str]:
-    """New recovery codes in the place of the old; only their digests are kept."""
+    """Replace the recovery codes and return the new ones; only their digests are stored."""
     StaticDevice.objects.filter(user=user).delete()
     device = StaticDevice.objects.create(user=user, name="paper", confirmed=True)
     codes = ["".join(secrets.choice(LETTERS) for _ in range(LENGTH)) for _ in range(CODES)]
@@ -155,5 +155,5 @@ def code_digest(code: str) -> str:
 
 
 def normalise_code(code: str) -> str:
-    """Drop blanks and dashes of every kind: people copy codes from paper and phones paste them."""
-    return "".join(one for one in plain_digits(code).lower() if one.isalnum())
+    """Drop spaces and dashes of every kind, which appear in copied and pasted codes."""
+    return "".join(sign for sign in plain_digits(code).lower() if sign.isalnum())

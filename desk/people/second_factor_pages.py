@@ -1,4 +1,4 @@
-"""The pages of the second factor: asked at the login, switched on and off at one's account."""
+"""Pages of the second factor: the step at the login, and switching it on and off."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from desk.people import second_factor
 from desk.people.gate import A_CODE, A_DEVICE, OWES
 from tickets.models import Phone
 
-# In the session: the device that was begun in it. Another session does not see its key.
+# Session key of the device being set up, so that other sessions cannot see its secret.
 SETUP = "second_factor_setup"
 
 
@@ -39,15 +39,15 @@ class PasswordForm(forms.Form):
     )
 
 
-# What is typed here is in no report of an error.
+# Passwords and codes must not appear in error reports.
 @sensitive_post_parameters()
 @desk_page()
 def code_page(request: StaffRequest) -> HttpResponse:
-    """The second step of a login. Every other page of the desk leads here until it is done."""
+    """Ask for the code, the second step of a login; other pages redirect here until it is done."""
     if request.session.get(OWES) != A_CODE:
         return redirect("admin:index")
     if not second_factor.is_on(request.user):
-        # Somebody removed a lost device meanwhile.
+        # The device was removed meanwhile, as for a lost phone.
         del request.session[OWES]
         return redirect("admin:index")
     form = CodeForm(request.POST or None)
@@ -66,7 +66,7 @@ def code_page(request: StaffRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @desk_page()
 def account_page(request: StaffRequest) -> HttpResponse:
-    """Begin, scan and confirm, or switch off: a POST each. But for the codes, with the password."""
+    """Begin, confirm or switch off the second factor; beginning and ending need the password."""
     if second_factor.is_on(request.user):
         return switch_off_page(request)
     device = second_factor.pending_device(request.user, request.session.get(SETUP))
@@ -76,7 +76,7 @@ def account_page(request: StaffRequest) -> HttpResponse:
 
 
 def begin_page(request: StaffRequest) -> HttpResponse:
-    # A code that comes too late is no password that was left out.
+    # A code sent after the setup expired must not show "password required".
     form = PasswordForm(request.POST if "begin" in request.POST else None)
     if password_is_right(request, form):
         request.session[SETUP] = second_factor.begin_setup(request.user).pk
@@ -127,10 +127,10 @@ def switch_off_page(request: StaffRequest) -> HttpResponse:
 
 
 def password_is_right(request: StaffRequest, form: PasswordForm) -> bool:
-    """Whether a password was sent and is the user's; a wrong one is said in the form."""
+    """Check the password in the form; a wrong one adds an error to it."""
     if not form.is_valid():
         return False
-    # Not check_password: wrong ones are counted, as at the login.
+    # Unlike check_password, authenticate counts wrong passwords, as at the login.
     if authenticate(request, username=request.user.get_username(), **form.cleaned_data):
         return True
     form.add_error("password", gettext("The password is incorrect."))

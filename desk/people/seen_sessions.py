@@ -1,6 +1,6 @@
-"""Where each session began and was seen last, so that its owner knows it again in a list.
+"""Record of where each session began and was last seen, so that its owner recognizes it.
 
-The row is known by a digest of the session's key, and written once in five minutes at most.
+Rows are keyed by a digest of the session's key, and written at most every five minutes.
 Why: decision page desk-sessions-are-listed-and-ended.
 """
 
@@ -25,10 +25,10 @@ from desk.people.signing_in import client_address
 
 EVERY_SECONDS = 300
 MOST_KNOWN = 10_000
-# What open pages ask by themselves tells nothing of whether somebody is there.
+# Open pages poll these by themselves, so they do not count as activity.
 BY_ITSELF = "/admin/live/"
 
-NOTE = """
+RECORD = """
 INSERT INTO desk_seensession AS known
   (digest, user_id, browser, system, address, began_at, seen_at)
 VALUES (%(digest)s, %(user)s, %(browser)s, %(system)s, %(address)s,
@@ -39,7 +39,7 @@ ON CONFLICT (digest) DO UPDATE SET
 WHERE known.seen_at < excluded.seen_at - make_interval(secs => %(every)s)
 """
 
-# The first that fits: most browsers claim to be others too.
+# The first match wins: most browsers also claim to be others.
 BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -61,12 +61,12 @@ SYSTEMS = (
 )
 
 
-# The sessions that this process has noted lately.
-NOTED = Recent[bool](MOST_KNOWN)
+# Sessions that this process has recorded within EVERY_SECONDS.
+RECENTLY_RECORDED = Recent[bool](MOST_KNOWN)
 
 
 class SeenSessions:
-    """Middleware: notes who is there. It costs a statement in five minutes of each session."""
+    """Middleware that records activity: one statement per session every five minutes."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -74,56 +74,56 @@ class SeenSessions:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not request.path.startswith("/admin/") or request.path.startswith(BY_ITSELF):
             return self.get_response(request)
-        before = request.session.session_key
+        old_key = request.session.session_key
         response = self.get_response(request)
         key = request.session.session_key
         if key and request.user.is_authenticated:
             CALLERS.remember("session", key, f"user {request.user.pk}")
-            if not NOTED.find(session_digest(key)):
-                if before and before != key:
-                    follow_session(request.user, before, key)
-                note_session(request, request.user, key)
+            if not RECENTLY_RECORDED.find(session_digest(key)):
+                if old_key and old_key != key:
+                    follow_session(request.user, old_key, key)
+                record_session(request, request.user, key)
         return response
 
 
 @receiver(user_logged_in)
-def note_begun(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
+def record_sign_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
     if request.session.session_key:
-        note_session(request, user, request.session.session_key, begins=True)
+        record_session(request, user, request.session.session_key, begins=True)
 
 
-def note_session(request: HttpRequest, user: User, key: str, *, begins: bool = False) -> None:
-    """Write down that it was seen, unless that was done within five minutes."""
+def record_session(request: HttpRequest, user: User, key: str, *, begins: bool = False) -> None:
+    """Record that the session was seen, unless its row is newer than EVERY_SECONDS."""
     digest = session_digest(key)
     agent = request.headers.get("User-Agent", "")
     with connection.cursor() as cursor:
         cursor.execute(
-            NOTE,
+            RECORD,
             {
                 "digest": digest,
                 "user": user.pk,
-                "browser": word_for(agent, BROWSERS),
-                "system": word_for(agent, SYSTEMS),
+                "browser": name_in(agent, BROWSERS),
+                "system": name_in(agent, SYSTEMS),
                 "address": client_address(request),
                 "begins": begins,
                 "every": EVERY_SECONDS,
             },
         )
-    NOTED.keep(digest, True, EVERY_SECONDS)
+    RECENTLY_RECORDED.keep(digest, True, EVERY_SECONDS)
 
 
-def follow_session(user: User, before: str, key: str) -> None:
-    """The key has changed, as behind a second factor or a new password; the session is the same."""
-    seen = SeenSession.objects.filter(pk=session_digest(before), user=user)
-    seen.update(digest=session_digest(key))
+def follow_session(user: User, old_key: str, new_key: str) -> None:
+    """Move the row to a new key of the same session, as after a second factor or a new password."""
+    rows = SeenSession.objects.filter(pk=session_digest(old_key), user=user)
+    rows.update(digest=session_digest(new_key))
 
 
-def word_for(agent: str, known: tuple[tuple[str, str], ...]) -> str:
-    return next((name for mark, name in known if mark in agent), "")
+def name_in(agent: str, names_by_mark: tuple[tuple[str, str], ...]) -> str:
+    return next((name for mark, name in names_by_mark if mark in agent), "")
 
 
 def forget_unseen(*, dry_run: bool = False) -> int:
-    """Delete what is known of sessions that have expired; returns how many."""
+    """Delete records of expired sessions; returns their number."""
     lifetime = timedelta(seconds=settings.SESSION_COOKIE_AGE + EVERY_SECONDS)
-    gone = SeenSession.objects.filter(seen_at__lt=timezone.now() - lifetime)
-    return delete_in_steps(gone.order_by("seen_at"), dry_run=dry_run)
+    expired = SeenSession.objects.filter(seen_at__lt=timezone.now() - lifetime)
+    return delete_in_steps(expired.order_by("seen_at"), dry_run=dry_run)

@@ -1,4 +1,4 @@
-"""A user's sessions, and the acts that end them."""
+"""List of a user's sessions, and the operations that end them."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from tickets.models import Agent
 
 
 class ListedSession(NamedTuple):
-    """`unfinished`: the password was right, and the second factor is still owed."""
+    """Session in a list. `unfinished` means that the second factor is still due."""
 
     digest: str
     device: str
@@ -29,12 +29,12 @@ class ListedSession(NamedTuple):
 
 
 def list_sessions(user: User, own_key: str | None) -> list[ListedSession]:
-    """Those that live, that with `own_key` first, then the one that was seen last."""
+    """Return live sessions: the one with `own_key` first, then by last activity."""
     live = sessions.live_sessions(user)
-    seen = SeenSession.objects.in_bulk([one.digest for one in live])
+    records = SeenSession.objects.in_bulk([one.digest for one in live])
     own = session_digest(own_key) if own_key else ""
-    listed = [listed_session(one, seen.get(one.digest), own=one.digest == own) for one in live]
-    return sorted(listed, key=lambda one: (not one.own, -seconds_of(one.seen_at)))
+    rows = [listed_session(one, records.get(one.digest), own=one.digest == own) for one in live]
+    return sorted(rows, key=lambda one: (not one.own, -seconds_of(one.seen_at)))
 
 
 def seconds_of(at: datetime | None) -> float:
@@ -42,31 +42,33 @@ def seconds_of(at: datetime | None) -> float:
 
 
 def listed_session(
-    one: sessions.LiveSession, seen: SeenSession | None, *, own: bool
+    one: sessions.LiveSession, record: SeenSession | None, *, own: bool
 ) -> ListedSession:
     return ListedSession(
         digest=one.digest,
-        device=device_words(seen),
-        address=seen.address if seen else None,
-        began_at=seen.began_at if seen else None,
-        seen_at=seen.seen_at if seen else None,
+        device=device_words(record),
+        address=record.address if record else None,
+        began_at=record.began_at if record else None,
+        seen_at=record.seen_at if record else None,
         own=own,
         unfinished=OWES in one.data,
     )
 
 
-def device_words(seen: SeenSession | None) -> str:
-    if seen is None or not (seen.browser or seen.system):
+def device_words(record: SeenSession | None) -> str:
+    if record is None or not (record.browser or record.system):
         return gettext("Unknown browser")
-    if not (seen.browser and seen.system):
-        return seen.browser or seen.system
-    words = {"browser": seen.browser, "system": seen.system}
+    if not (record.browser and record.system):
+        return record.browser or record.system
+    words = {"browser": record.browser, "system": record.system}
     return gettext("%(browser)s on %(system)s") % words
 
 
 def may_end(actor: User, user: User) -> bool:
-    """Whether the actor sees and ends the user's sessions: own ones; those of anybody but a
-    superuser, who may change users; those of agents, who may change agents.
+    """Tell whether the actor may see and end the user's sessions.
+
+    Users may end their own and superusers all. Permission to change users covers everybody but
+    superusers, and permission to change agents covers agents.
     """
     if actor.pk == user.pk or actor.is_superuser:
         return True
@@ -79,26 +81,26 @@ def may_end(actor: User, user: User) -> bool:
 
 @transaction.atomic
 def end_one(user: User, digest: str, *, by: User) -> int:
-    """Sign a user out in one browser; returns how many ended: one, or none if it had ended."""
+    """Sign a user out in one browser; returns 1, or 0 if the session had already ended."""
     ended = int(sessions.end_session(user, digest))
-    note_ended(user, ended, by)
+    audit_ended(user, ended, by)
     return ended
 
 
 @transaction.atomic
-def end_all(user: User, *, kept: str | None, by: User) -> int:
-    """Sign a user out, but in the session with the key `kept`; returns how many ended."""
-    ended = sessions.end_others(user, kept)
-    note_ended(user, ended, by)
+def end_all(user: User, *, key_to_keep: str | None, by: User) -> int:
+    """End all sessions except the one with `key_to_keep`; returns the number ended."""
+    ended = sessions.end_others(user, key_to_keep)
+    audit_ended(user, ended, by)
     return ended
 
 
 def end_everywhere(user: User, *, dry_run: bool = False) -> int:
-    """Sign a user out in every browser, as an operator's command does; returns how many ended."""
+    """End all sessions for an operator's command; returns the number (to be) ended."""
     return len(sessions.live_sessions(user)) if dry_run else sessions.end_others(user, None)
 
 
-def note_ended(user: User, ended: int, by: User) -> None:
+def audit_ended(user: User, ended: int, by: User) -> None:
     if ended:
         audit.record_act(
             "end_sessions",

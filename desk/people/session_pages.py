@@ -1,4 +1,4 @@
-"""The pages on which people see where they, or those they look after, are signed in, and end it."""
+"""Pages that list and end sessions: one's own, or those of users one manages."""
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -15,13 +15,13 @@ from desk.people import session_list
 
 @desk_page()
 def own_sessions_page(request: StaffRequest) -> HttpResponse:
-    """GET lists one's own sessions; POST ends one of the others, or all others."""
+    """List one's own sessions; POST ends one of the others, or all others."""
     return sessions_answer(request, request.user)
 
 
 @desk_page()
 def user_sessions_page(request: StaffRequest, user_id: int) -> HttpResponse:
-    """GET lists somebody's sessions; POST ends one, or all."""
+    """List another user's sessions; POST ends one, or all."""
     user = get_object_or_404(User, pk=user_id)
     if user.pk == request.user.pk:
         return redirect("desk_sessions")
@@ -34,7 +34,7 @@ def sessions_answer(request: StaffRequest, user: User) -> HttpResponse:
     own = user.pk == request.user.pk
     key = request.session.session_key
     if request.method == "POST":
-        end_chosen(request, user, kept=key if own else None)
+        end_chosen(request, user, key_to_keep=key if own else None)
         return redirect(request.path)
     listed = session_list.list_sessions(user, key if own else None)
     title = gettext("Sessions of %(name)s") % {"name": user.get_username()}
@@ -49,12 +49,12 @@ def sessions_answer(request: StaffRequest, user: User) -> HttpResponse:
     )
 
 
-def end_chosen(request: StaffRequest, user: User, *, kept: str | None) -> None:
-    """End what the form names and say how many ended. The own session ends by signing out."""
+def end_chosen(request: StaffRequest, user: User, *, key_to_keep: str | None) -> None:
+    """End the chosen sessions with a message; the current session ends only by signing out."""
     chosen = request.POST.get("end", "")
     if "all" in request.POST:
-        ended = session_list.end_all(user, kept=kept, by=request.user)
-    elif kept and chosen == session_digest(kept):
+        ended = session_list.end_all(user, key_to_keep=key_to_keep, by=request.user)
+    elif key_to_keep and chosen == session_digest(key_to_keep):
         ended = 0
     else:
         ended = session_list.end_one(user, chosen, by=request.user)

@@ -1,8 +1,8 @@
-"""How often somebody may guess at a password, counted in the rows of django-axes.
+"""Limits of failed sign-ins, counted in the rows of django-axes.
 
-A stranger's failures count three times: for the name at the address, for the name wherever from,
-and for the address whatever the name. Those of a device on which the account has signed in before
-count for that device alone. Why: decision page desk-signing-in.
+A stranger's failure counts three times: for the name at the address, for the name from anywhere,
+and for the address with any name. A failure on a device on which the account has signed in before
+counts for that device alone. Why: decision page desk-signing-in.
 """
 
 from typing import Any
@@ -20,16 +20,16 @@ from desk.people.known_devices import known_device
 
 Credentials = dict[str, Any] | None
 
-# Failures within the time that a lock lasts. One person mistypes, behind one address sit many.
+# Failures within AXES_COOLOFF_TIME. One person mistypes a name; many share an address.
 OF_A_NAME = 10
 OF_AN_ADDRESS = 20
-# Stands as the user agent of tries that were refused before a password was hashed.
+# Stored as user agent of attempts that were refused before hashing.
 NO_PLACE = "no place"
 
 
 class SignInLimits(AxesDatabaseHandler):
     def get_failures(self, request: Any, credentials: Credentials = None) -> int:
-        """As many as AXES_FAILURE_LIMIT or more where any of the bounds is reached."""
+        """Return failures, scaled so that reaching any of the limits gives AXES_FAILURE_LIMIT."""
         limit = settings.AXES_FAILURE_LIMIT
         name = username_of(credentials)
         if device := device_mark(request, name):
@@ -51,7 +51,7 @@ class SignInLimits(AxesDatabaseHandler):
         super().user_login_failed(sender, credentials, request, **kwargs)
 
     def reset_user_attempts(self, request: HttpRequest, credentials: Credentials = None) -> int:
-        """After a success: what this name has failed with here, and nobody else."""
+        """Delete the failures of this name here after a success, and of no other name."""
         count: int = super().reset_user_attempts(request, credentials)
         name = username_of(credentials)
         if device := device_mark(request, name):
@@ -60,9 +60,9 @@ class SignInLimits(AxesDatabaseHandler):
 
 
 def count_refused(request: HttpRequest, username: str) -> None:
-    """Count a try that found no place to be hashed, against its address alone.
+    """Count an attempt that got no place for hashing, against its address alone.
 
-    Known devices, and whoever is signed in, have a place kept, so they are not counted.
+    Known devices and signed-in users have a reserved place, so they are not counted.
     """
     if request.user.is_authenticated or known_device(request, username):
         return
@@ -80,10 +80,10 @@ def count_refused(request: HttpRequest, username: str) -> None:
         )
 
 
-def failures(request: Any, of: Q) -> int:
+def failures(request: Any, condition: Q) -> int:
     since = request.axes_attempt_time - settings.AXES_COOLOFF_TIME
-    found = AccessAttempt.objects.filter(of, attempt_time__gte=since)
-    return found.aggregate(n=Sum("failures_since_start"))["n"] or 0
+    rows = AccessAttempt.objects.filter(condition, attempt_time__gte=since)
+    return rows.aggregate(n=Sum("failures_since_start"))["n"] or 0
 
 
 def username_of(credentials: Credentials) -> str:
@@ -91,6 +91,6 @@ def username_of(credentials: Credentials) -> str:
 
 
 def device_mark(request: HttpRequest, username: str) -> str | None:
-    """What stands as the user agent of a device's own failures."""
+    """Return the user agent under which failures of a known device are stored."""
     device = known_device(request, username)
     return device and f"known device {device}"

@@ -1,4 +1,4 @@
-"""Signing in to the desk: the form, whose address counts, and what a locked-out person reads."""
+"""Signing in to the desk: the form, its limits, and the response to a lockout."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ SIGNED_IN = "signed_in_as"
 
 class LoginForm(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
-        """Raises TooManySignIns; a device on which the account has signed in has a place kept."""
+        """Check name and password; known devices have a reserved place. Raises TooManySignIns."""
         with hashing.on_behalf_of(self.is_known_device):
             cleaned: dict[str, Any] = super().clean()
         return cleaned
@@ -50,26 +50,28 @@ class LoginForm(AuthenticationForm):
 
 
 def may_use_password(user: User) -> bool:
-    """Whether this user signs in to the desk with a password of their own: who was only invited,
-    or comes another way, has none."""
-    refused = settings.OIDC_ONLY and not user.is_superuser
-    return user.is_active and user.is_staff and user.has_usable_password() and not refused
+    """Tell whether this user signs in to the desk with a password.
+
+    Users who have not accepted their invitation, or who use single sign-on, have none.
+    """
+    is_refused = settings.OIDC_ONLY and not user.is_superuser
+    return user.is_active and user.is_staff and user.has_usable_password() and not is_refused
 
 
 def locked_out(request: HttpRequest, answer: HttpResponse, *_: Any) -> HttpResponse:
-    """The login page as it is, which says so; only the status is another."""
+    """Return the login page, which shows the message of the lockout, with status 429."""
     answer.status_code = 429
     answer["Retry-After"] = str(whole_seconds(settings.AXES_COOLOFF_TIME))
     return answer
 
 
 @receiver(user_logged_in)
-def note_device(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
+def mark_signed_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
     setattr(request, SIGNED_IN, user.get_username())
 
 
 class SigningIn:
-    """Remembers the device of whoever signs in; tells who tries while too many do to come back."""
+    """Middleware that remembers devices of sign-ins, and answers 503 if too many try at a time."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -91,7 +93,7 @@ class SigningIn:
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the client's address as limits count it; of IPv6 the network."""
+    """Return the client's address as limits count it; for IPv6 its network."""
     return client_network(
         request.META.get("REMOTE_ADDR", ""),
         request.headers.get("X-Forwarded-For", ""),

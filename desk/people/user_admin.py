@@ -1,8 +1,8 @@
-"""Users, groups and the log of sign-ins at the desk, so that nobody gives more than they have."""
+"""Admin pages of users, groups and sign-ins; nobody can grant more than they have."""
 
 from typing import TYPE_CHECKING, Any
 
-# Their admin pages have to be registered before they can be taken away.
+# Importing these modules registers the admin pages that are unregistered below.
 import django_otp.plugins.otp_static.admin
 import django_otp.plugins.otp_totp.admin  # noqa: F401 - see above
 from axes.models import AccessAttempt, AccessLog
@@ -27,7 +27,7 @@ from desk.common.controls import foreign_column
 from desk.common.requests import StaffRequest, staff
 from desk.common.times import local_text
 from desk.people import second_factor
-from desk.people.agent_pages import tell_what_is_left
+from desk.people.agent_pages import explain_reassignment
 from tickets.agents import wake_assignment
 from tickets.models import Agent
 
@@ -36,44 +36,45 @@ if TYPE_CHECKING:
 else:
     BaseUserAdmin = DjangoUserAdmin
 
-# django-otp's own pages show the secrets of devices; the other two have ours in their place.
+# django-otp's pages show the secrets of devices; users and groups get our own pages below.
 admin.site.unregister([User, Group, TOTPDevice, StaticDevice])
 
 
 def may_manage(actor: User, user: User) -> bool:
-    """Whether the user may nothing that the actor may not: only then is their password theirs."""
+    """Tell whether the actor has every permission of the user, and so may set their password."""
     if actor.is_superuser:
         return True
     return not user.is_superuser and permissions_of(user) <= actor.get_all_permissions()
 
 
 def permissions_of(user: User) -> set[str]:
-    """As if active: who is switched off now may be switched on again."""
+    """Return the permissions of a user as if active: inactive users may be reactivated."""
     own = user.user_permissions.values_list("content_type__app_label", "codename")
     groups = Group.objects.filter(user=user)
-    given = groups.values_list("permissions__content_type__app_label", "permissions__codename")
-    return {f"{app}.{name}" for app, name in [*own, *given] if name}
+    by_groups = groups.values_list("permissions__content_type__app_label", "permissions__codename")
+    return {f"{app}.{name}" for app, name in [*own, *by_groups] if name}
 
 
 def grantable(actor: User) -> QuerySet[Group]:
-    """Groups that hold nothing which the actor has not."""
+    """Return the groups whose permissions the actor has, all of them."""
     if actor.is_superuser:
         return Group.objects.all()
-    held = actor.get_all_permissions()
+    own_permissions = actor.get_all_permissions()
     fitting = [
         group.pk
         for group in Group.objects.prefetch_related("permissions__content_type")
         if {f"{one.content_type.app_label}.{one.codename}" for one in group.permissions.all()}
-        <= held
+        <= own_permissions
     ]
     return Group.objects.filter(pk__in=fitting)
 
 
 @admin.register(User)
-# History names people: they are switched off, and never deleted.
+# History refers to users, so they are deactivated and never deleted.
 class UserAdmin(NeverDeleted, BaseUserAdmin, ModelAdmin):
-    """Whoever may change users changes those within their own permissions; the rest they only
-    switch off and on. Who else may do what is a superuser's.
+    """Admin page of users. Users with more permissions than the actor can only be (de)activated.
+
+    Only superusers change superusers.
     """
 
     form = UserChangeForm
@@ -123,18 +124,18 @@ class UserAdmin(NeverDeleted, BaseUserAdmin, ModelAdmin):
             obj.is_staff = True
         super().save_model(request, obj, form, change)
         if change and "is_active" in form.changed_data:
-            # What waits with who has gone finds somebody else, and who is back takes what waits.
+            # Reassign tickets of users who left, and assign waiting ones to users who returned.
             wake_assignment()
             if not obj.is_active:
-                # Who is switched on again signs in again.
+                # A reactivated user must sign in again.
                 sessions.end_others(obj, None)
             for agent in Agent.objects.filter(user=obj, user__is_active=False):
-                tell_what_is_left(request, agent)
+                explain_reassignment(request, agent)
 
     def user_change_password(
         self, request: HttpRequest, id: str, form_url: str = ""
     ) -> HttpResponse:
-        # Whoever sets a password can sign in with it.
+        # Setting a password allows signing in as that user.
         user = self.get_object(request, id)
         if user is not None and not may_manage(staff(request), user):
             raise PermissionDenied
@@ -164,7 +165,7 @@ class UserAdmin(NeverDeleted, BaseUserAdmin, ModelAdmin):
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    """Whoever changes a group changes what they may themselves: superusers alone."""
+    """Admin page of groups, for superusers only: others could extend their own permissions."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
@@ -177,7 +178,7 @@ class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
 
 
 def access_title(row: AccessAttempt | AccessLog) -> str:
-    """Return what django-axes has in English only."""
+    """Return the name of a row, which django-axes has in English only."""
     return f"{row.username}, {local_text(row.attempt_time)}"
 
 
@@ -188,7 +189,7 @@ for table in (AccessAttempt, AccessLog):
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(ReadOnlyAdmin):
-    """Failed sign-ins that still count. What was typed is not shown."""
+    """Failed sign-ins that still count, without the text typed."""
 
     user_agent_text = foreign_column("user_agent")
     list_display = ("username", "ip_address", "failures_since_start", "attempt_time")

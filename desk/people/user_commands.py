@@ -1,4 +1,4 @@
-"""What commands about one user of the desk share."""
+"""Base class of commands about one user of the desk."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from companies.commands import OperatorCommand, Said
 
 
 class UserCommand(OperatorCommand):
-    """A command that is given a user name, and does its work in `act`."""
+    """Command with a user name as argument, implemented in `act`."""
 
     def act(self, user: User, *, dry_run: bool) -> Said:
-        """Raises CommandError for what the operator has to correct."""
+        """Run the command. Raises CommandError for mistakes that the operator can correct."""
         raise NotImplementedError
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,1 +1,1 @@
-"""What operators and leads set up: ticket types, service levels, macros."""
+"""Configuration by operators and leads: ticket types, service levels, macros."""

@@ -1,4 +1,4 @@
-"""Reason codes of decisions, and up to which amount agents accept, as leads set them."""
+"""Admin pages of reason codes and approval limits, for leads."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ class ReasonCodeForm(ModelForm[ReasonCode]):
         model = ReasonCode
         fields = ("code", "for_accepted", "for_declined", "types", "active", "position")
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.initial.update(initial_texts("names", self.instance.names))
 
     def clean(self) -> dict[str, Any]:
@@ -52,13 +52,13 @@ class ReasonCodeForm(ModelForm[ReasonCode]):
 NAMES = language_fields(
     "names", _("Name"), required=True, max_length=100, widget=UnfoldAdminTextInputWidget
 )
-# Fields of a class body have names that are written there; these follow from LANGUAGES.
+# The names of the fields depend on LANGUAGES, so the class body cannot declare them.
 ReasonCodeForm.declared_fields |= NAMES
 
 
 @admin.register(ReasonCode)
 class ReasonCodeAdmin(NeverDeleted, ModelAdmin):
-    """A code that decisions have is never deleted, only switched off."""
+    """Admin page of reason codes; decisions refer to them, so they are only deactivated."""
 
     form = ReasonCodeForm
     list_display = ("__str__", "code_text", "for_accepted", "for_declined", "active")
@@ -103,16 +103,16 @@ class ApprovalLimitForm(ModelForm[ApprovalLimit]):
 @admin.register(ApprovalLimit)
 class ApprovalLimitAdmin(ModelAdmin):
     form = ApprovalLimitForm
-    list_display = ("whose", "shown_amount", "currency")
+    list_display = ("agent_name", "amount_text", "currency")
     list_select_related = ("agent__user",)
     fields = ("agent", ("amount", "currency"))
     list_per_page = 50
     show_facets = admin.ShowFacets.NEVER
 
     @admin.display(description=_("amount"), ordering="amount")
-    def shown_amount(self, limit: ApprovalLimit) -> str:
+    def amount_text(self, limit: ApprovalLimit) -> str:
         return money_number(limit.amount, limit.currency)
 
     @admin.display(description=_("agent"), ordering=ReadingOrder("agent__user__username"))
-    def whose(self, limit: ApprovalLimit) -> str:
+    def agent_name(self, limit: ApprovalLimit) -> str:
         return str(limit.agent) if limit.agent else gettext("all agents")

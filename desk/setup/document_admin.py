@@ -1,4 +1,4 @@
-"""Which documents tickets need, as leads set it."""
+"""Admin page of required documents, for leads."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Prepared answers, as leads write them."""
+"""Admin page of macros."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from tickets.statuses import AGENT_MOVES
 
 @admin.register(Macro)
 class MacroAdmin(ModelAdmin):
-    """Leads write prepared answers, agents read them."""
+    """Admin page of macros: leads write them, agents read them."""
 
     list_display = ("name", "language", "public", "move_to", "active")
     list_filter = ("active", "language", "public")
@@ -39,7 +39,7 @@ class MacroAdmin(ModelAdmin):
     def formfield_for_choice_field(
         self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any
     ) -> TypedChoiceField | None:
-        # Nobody may move a ticket anywhere else.
+        # Agents can make only these moves.
         if db_field.name == "move_to":
             moves = [(to.value, status_label(to)) for to in AGENT_MOVES]
             kwargs["choices"] = [("", gettext("do not move")), *moves]

@@ -1,4 +1,4 @@
-"""Calendars, targets and filing rules, as leads change them."""
+"""Admin pages of calendars, SLA targets and filing rules, for leads."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from tickets.sla import recalculation
 
 
 class RulesAdmin(ModelAdmin):
-    """What due dates depend on: every change recalculates those of open tickets."""
+    """Base of admin pages whose changes recalculate due dates of open tickets."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)

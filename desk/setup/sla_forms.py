@@ -1,4 +1,4 @@
-"""What may be put into calendars, targets and filing rules; each refusal names its field."""
+"""Validation of calendars, SLA targets and filing rules; every error names its field."""
 
 import logging
 from datetime import timedelta
@@ -37,7 +37,7 @@ class CalendarForm(ModelForm[Calendar]):
 
 
 class HoursOfAWeek(BaseInlineFormSet[WorkingHours, Calendar]):
-    """At least one interval, each ending after it starts, none meeting another of its day."""
+    """Business hours: at least one interval, each ending after its start, without overlaps."""
 
     def clean(self) -> None:
         super().clean()

@@ -1,4 +1,4 @@
-"""Ticket types, as operators set them up."""
+"""Admin page of ticket types, for operators."""
 
 from typing import TypedDict
 
@@ -17,7 +17,7 @@ from tickets.models import Ticket, TicketType
 
 
 class OpenTickets(TypedDict):
-    """What the list adds to types: how many open tickets each has."""
+    """Annotation of the list: number of open tickets."""
 
     number: int
 
@@ -59,7 +59,7 @@ class TicketTypeAdmin(NeverDeleted, ModelAdmin):
 
     @admin.display(description=gettext_lazy("open tickets"))
     def open_tickets(self, one: WithAnnotations[TicketType, OpenTickets]) -> SafeString | str:
-        """Those of a type that is no longer offered go on (decision N27)."""
+        """Link to the open tickets; they continue if the type is deactivated (decision N27)."""
         address = f"{reverse('admin:tickets_ticket_changelist')}?queue=open&type={one.pk}"
         return format_html('<a class="underline" href="{}">{}</a>', address, one.number)
 
@@ -68,9 +68,9 @@ class TicketTypeAdmin(NeverDeleted, ModelAdmin):
     ) -> tuple[str, ...]:
         if obj is None:
             return ()
-        # Tickets point at the id, incidences at the name.
+        # Tickets refer to the id, incidences to the name.
         fixed: tuple[str, ...] = ("id", "name")
         if not self.has_add_permission(request):
-            # What types there are is the operator's; what is said of them the leads' too.
+            # Operators decide which types exist; leads may only change their descriptions.
             fixed += ("reference", "reference_required", "active")
         return fixed

@@ -1,4 +1,4 @@
-"""One reply to all tickets of a storm: taken once, sent in batches, resumable anywhere."""
+"""Reply to all tickets of a storm: idempotent, sent in batches, resumable after a crash."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -20,9 +20,9 @@ from tickets.changes.mentions import user_name_refusal
 from tickets.models import Ticket
 from tickets.statuses import TERMINAL
 
-# In one transaction, so that no ticket stays locked for long; more than these go to a worker.
+# Tickets per transaction, so that none stays locked for long; larger storms go to a worker.
 AT_ONCE = 50
-# As many transactions as one run of the task makes: other tasks have their turn in between.
+# Transactions per run of the task, so that other tasks have their turn.
 BATCHES = 10
 TASK = "answer_storms"
 Link = Storm.tickets.through
@@ -30,20 +30,20 @@ Link = Storm.tickets.through
 
 @transaction.atomic
 def start_reply(storm_id: int, text: str, *, user: User, key: UUID) -> StormReply:
-    """Reply to every ticket that is linked now and still open when its turn comes.
+    """Reply to every ticket that is linked now and still open when the reply is sent.
 
-    A form that is sent twice, with the same key, is taken once. Few tickets are answered on
-    return, many by a worker. Raises NotAllowed, StormRefused and Storm.DoesNotExist.
+    `key` makes a repeated form idempotent. Up to AT_ONCE tickets are answered before returning,
+    more by a worker. Raises NotAllowed, StormRefused and Storm.DoesNotExist.
     """
     require_storm_lead(user)
     if is_blank(text):
         raise StormRefused(gettext("Write something."))
     if refusal := user_name_refusal(text):
         raise StormRefused(refusal)
-    # Who links tickets holds the storm too: `upto` misses none of them.
+    # Linking also locks the storm, so `upto` includes every linked ticket.
     storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
-    if (taken := StormReply.objects.filter(key=key).first()) is not None:
-        return taken
+    if (existing := StormReply.objects.filter(key=key).first()) is not None:
+        return existing
     if storm.state != Storm.State.OPEN:
         text = gettext("This storm is not open (%(state)s). Only open storms can be answered.")
         raise StormRefused(text % {"state": storm.get_state_display()})
@@ -63,9 +63,9 @@ def ring_reply_job() -> None:
 
 
 def continue_replies() -> int:
-    """Answer what is left of replies, the oldest first, a transaction for each batch.
+    """Continue unfinished replies, oldest first, with a transaction per batch.
 
-    BATCHES of them at most; returns how many.
+    Returns the number of batches, at most BATCHES.
     """
     rows, batches, more = FailingRows(TASK), 0, False
 
@@ -74,8 +74,10 @@ def continue_replies() -> int:
         more = answer_batch(*reply_ids)
 
     unfinished = StormReply.objects.filter(finished_at=None).order_by("pk")
-    # One that failed as a whole comes last: it keeps no other waiting.
-    ids = sorted(unfinished.values_list("pk", flat=True), key=lambda one: is_known(rows, one))
+    # Replies that failed before come last, so that they do not hold up others.
+    ids = sorted(
+        unfinished.values_list("pk", flat=True), key=lambda one: has_failed_before(rows, one)
+    )
     for reply_id in ids[:BATCHES]:
         more = True
         while more and batches < BATCHES:
@@ -85,13 +87,13 @@ def continue_replies() -> int:
     return batches
 
 
-def is_known(rows: FailingRows, reply_id: int) -> bool:
+def has_failed_before(rows: FailingRows, reply_id: int) -> bool:
     return ("reply", str(reply_id)) in rows.known
 
 
 @transaction.atomic
 def answer_batch(reply_id: int) -> bool:
-    """The next batch, with the place up to which it went; returns whether more may be left."""
+    """Answer the next batch and save the position; returns whether tickets may be left."""
     reply = StormReply.objects.select_for_update(no_key=True).get(pk=reply_id)
     if reply.finished_at is not None:
         return False
@@ -110,9 +112,9 @@ def answer_batch(reply_id: int) -> bool:
 
 
 def answer_tickets(reply: StormReply, ticket_ids: list[int]) -> None:
-    """Answer these, in the order of their ids, as many rows are locked. Raises NotAllowed.
+    """Answer tickets in the order of their ids, which avoids deadlocks. Raises NotAllowed.
 
-    One that fails is passed over: the reply says which, and why.
+    Tickets that fail are skipped and recorded in `reply.failed` with the reason.
     """
 
     def answer(part: Sequence[int]) -> None:
@@ -126,7 +128,7 @@ def answer_tickets(reply: StormReply, ticket_ids: list[int]) -> None:
 
 
 def answer_one(reply: StormReply, ticket_id: int) -> bool:
-    """Whether it was answered: a decided ticket is not."""
+    """Answer a ticket unless it is decided; returns whether it was answered."""
     if Ticket.objects.hold(ticket_id).status in TERMINAL:
         return False
     working.write(ticket_id, reply.text, user=reply.user, public=True)

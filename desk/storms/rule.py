@@ -1,43 +1,43 @@
-"""Is this hour's heap of tickets about a carrier a storm? No database here."""
+"""Rule that decides whether an hour's tickets about a carrier are a storm; pure functions."""
 
 from collections.abc import Sequence
 from math import exp, lgamma, log
 from statistics import median
 
-# Fewer are no storm, however rare they are otherwise.
+# Minimum tickets of a storm, however rare they usually are.
 LEAST = 10
 TIMES_THE_USUAL = 4
-# So seldom may an ordinary hour look like a storm.
+# Highest accepted probability that an ordinary hour is taken for a storm.
 CHANCE = 1e-5
-# A carrier with no past has some tickets an hour too, before we call it a storm.
+# Assumed tickets per hour of a carrier without history.
 FLOOR = 1.0
 
 
 def usual(past: Sequence[int]) -> float:
-    """Tickets in such an hour, from the same hour of earlier weeks.
+    """Return the expected tickets of an hour, from the same hour of earlier weeks.
 
-    The median: a storm of last week must not hide the one of today.
+    The median is used, so that a storm last week does not hide one today.
     """
     return max(median(past), FLOOR) if past else FLOOR
 
 
-def is_storm(found: int, past: Sequence[int]) -> bool:
+def is_storm(count: int, past: Sequence[int]) -> bool:
     expected = usual(past)
     return (
-        found >= LEAST
-        and found >= TIMES_THE_USUAL * expected
-        and chance_of(found, expected) < CHANCE
+        count >= LEAST
+        and count >= TIMES_THE_USUAL * expected
+        and chance_of(count, expected) < CHANCE
     )
 
 
-def is_over(found: int, expected: float) -> bool:
-    """Is an hour with so many an ordinary one again?"""
-    return found < 2 * expected
+def is_over(count: int, expected: float) -> bool:
+    """Tell whether an hour with this many tickets is ordinary again."""
+    return count < 2 * expected
 
 
-def chance_of(found: int, expected: float) -> float:
-    """How likely so many or more are, where `expected` come independently of each other."""
-    total, number = 0.0, found
+def chance_of(count: int, expected: float) -> float:
+    """Return the Poisson probability of `count` or more tickets, where `expected` are usual."""
+    total, number = 0.0, count
     while True:
         term = exp(number * log(expected) - expected - lgamma(number + 1))
         total += term

@@ -1,4 +1,4 @@
-"""Storms: noticed every minute, decided by leads, with the tickets that belong to them."""
+"""Storms: detected every minute, decided by leads, and linked to their tickets."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,39 +21,39 @@ from tickets.models import Ticket
 
 HOUR = timedelta(hours=1)
 WEEKS = 4
-# After a lead has dismissed or closed one, the same carrier is let alone for so long.
+# No new proposal for a carrier this long after a lead dismissed or closed its storm.
 QUIET = timedelta(hours=6)
 ALIVE = (Storm.State.PROPOSED, Storm.State.OPEN)
 
 
 class StormRefused(Exception):
-    """That cannot be done with the storm; the message says why."""
+    """Action that the storm's state does not allow; the message says why."""
 
 
 def require_storm_lead(user: User) -> str:
-    """The name of somebody who may decide on storms. Raises NotAllowed."""
+    """Return the name of a user who may decide on storms. Raises NotAllowed."""
     if not user.is_active or not user.has_perm("desk.answer_storm"):
         text = gettext("%(name)s is not allowed to manage storms.")
         raise NotAllowed(text % {"name": user.get_username()})
     return user.get_username()
 
 
-class Heaps(NamedTuple):
-    """Tickets of an hour by carrier, whatever the case of its name; and how each is spelt."""
+class CarrierCounts(NamedTuple):
+    """Tickets of an hour per carrier (case-insensitive key), and the usual spelling of each."""
 
-    found: Counter[str]
+    counts: Counter[str]
     names: dict[str, str]
 
 
-def opened_by_carrier(until: datetime) -> Heaps:
-    """Tickets by carrier in the hour before."""
+def opened_by_carrier(until: datetime) -> CarrierCounts:
+    """Count tickets by carrier in the hour before `until`."""
     tickets = Ticket.objects.filter(created_at__gt=until - HOUR, created_at__lte=until)
-    named = tickets.exclude(carrier_name="").order_by()
-    spelt = dict(named.values_list("carrier_name").annotate(number=Count("*")))
-    found: Counter[str] = Counter()
+    tickets_with_carrier = tickets.exclude(carrier_name="").order_by()
+    spelt = dict(tickets_with_carrier.values_list("carrier_name").annotate(number=Count("*")))
+    counts: Counter[str] = Counter()
     for name, number in spelt.items():
-        found[carrier_key(name)] += number
-    return Heaps(found, usual_spellings(spelt))
+        counts[carrier_key(name)] += number
+    return CarrierCounts(counts, usual_spellings(spelt))
 
 
 def active_storms() -> QuerySet[Storm]:
@@ -62,30 +62,30 @@ def active_storms() -> QuerySet[Storm]:
 
 
 def watch(now: datetime | None = None) -> list[Storm]:
-    """Take back proposals that are over, make new ones, gather for those that are open.
+    """Withdraw proposals that are over, propose new storms, link tickets to open ones.
 
-    Returns what is newly proposed. A carrier or storm that fails keeps none of the others.
+    Returns new proposals. A failing carrier or storm does not hold up the others.
     """
     now = now or timezone.now()
-    rows, heaps = FailingRows("watch_for_storms"), opened_by_carrier(now)
+    rows, hour = FailingRows("watch_for_storms"), opened_by_carrier(now)
     proposals = Storm.objects.filter(state=Storm.State.PROPOSED, hour__lt=now - 2 * HOUR)
     for storm in proposals:
-        rows.do("storm", [storm.pk], partial(withdraw_if_over, storm, heaps.found, now))
-    proposed = propose(heaps, now, rows)
+        rows.do("storm", [storm.pk], partial(withdraw_if_over, storm, hour.counts, now))
+    proposed = propose(hour, now, rows)
     for storm_id in Storm.objects.filter(state=Storm.State.OPEN).values_list("pk", flat=True):
         rows.do("storm", [storm_id], lambda keys: link_tickets_to_storm(*keys))
     return proposed
 
 
-def propose(heaps: Heaps, now: datetime, rows: FailingRows) -> list[Storm]:
-    many = {key for key, number in heaps.found.items() if number >= rule.LEAST}
+def propose(hour: CarrierCounts, now: datetime, rows: FailingRows) -> list[Storm]:
+    many = {key for key, number in hour.counts.items() if number >= rule.LEAST}
     if not many:
         return []
-    taken = active_storms().values_list("carrier_name", flat=True)
-    rested = Storm.objects.exclude(decided_by="").filter(closed_at__gt=now - QUIET)
-    many -= {*map(carrier_key, (*taken, *rested.values_list("carrier_name", flat=True)))}
+    active = active_storms().values_list("carrier_name", flat=True)
+    decided = Storm.objects.exclude(decided_by="").filter(closed_at__gt=now - QUIET)
+    many -= {*map(carrier_key, (*active, *decided.values_list("carrier_name", flat=True)))}
     past = (
-        [opened_by_carrier(now - timedelta(weeks=week)).found for week in range(1, WEEKS + 1)]
+        [opened_by_carrier(now - timedelta(weeks=week)).counts for week in range(1, WEEKS + 1)]
         if many
         else []
     )
@@ -93,37 +93,37 @@ def propose(heaps: Heaps, now: datetime, rows: FailingRows) -> list[Storm]:
 
     def judge(keys: Sequence[str]) -> None:
         for key in keys:
-            before = [week[key] for week in past]
-            if rule.is_storm(heaps.found[key], before):
-                storms.append(make_proposal(heaps, key, rule.usual(before), now))
+            past_counts = [week[key] for week in past]
+            if rule.is_storm(hour.counts[key], past_counts):
+                storms.append(make_proposal(hour, key, rule.usual(past_counts), now))
 
     for key in sorted(many):
         rows.do("carrier", [key], judge)
     return storms
 
 
-def make_proposal(heaps: Heaps, key: str, usual: float, now: datetime) -> Storm:
+def make_proposal(hour: CarrierCounts, key: str, usual: float, now: datetime) -> Storm:
     storm, _ = Storm.objects.get_or_create(
-        carrier_name=heaps.names[key],
+        carrier_name=hour.names[key],
         state__in=ALIVE,
-        defaults={"hour": now - HOUR, "found": heaps.found[key], "usual": usual},
+        defaults={"hour": now - HOUR, "found": hour.counts[key], "usual": usual},
     )
     return storm
 
 
-def withdraw_if_over(storm: Storm, found: Counter[str], now: datetime, _: object = None) -> None:
-    """A proposal that nobody took up ends by itself when the hours are ordinary again.
+def withdraw_if_over(storm: Storm, counts: Counter[str], now: datetime, _: object = None) -> None:
+    """Dismiss a proposal once the hours are ordinary again.
 
-    An open storm does not: answering takes longer than the storm.
+    Open storms stay open, since answering them takes longer than the storm.
     """
-    if rule.is_over(found[carrier_key(storm.carrier_name)], storm.usual):
-        still = Storm.objects.filter(pk=storm.pk, state=Storm.State.PROPOSED)
-        still.update(state=Storm.State.DISMISSED, closed_at=now)
+    if rule.is_over(counts[carrier_key(storm.carrier_name)], storm.usual):
+        proposal = Storm.objects.filter(pk=storm.pk, state=Storm.State.PROPOSED)
+        proposal.update(state=Storm.State.DISMISSED, closed_at=now)
 
 
 @transaction.atomic
 def link_tickets_to_storm(storm_id: int) -> None:
-    """Link the open tickets about its carrier since it began, and those that came meanwhile."""
+    """Link open tickets about the carrier, from the start of the storm until now."""
     storm = Storm.objects.select_for_update(no_key=True).get(pk=storm_id)
     if storm.state == Storm.State.OPEN:
         open_tickets = Ticket.objects.open().filter(created_at__gt=storm.hour)

@@ -1,4 +1,4 @@
-"""Storms at the desk: leads open, dismiss, answer and close them, everybody else reads."""
+"""Admin pages of storms: leads open, dismiss, answer and close them, others read."""
 
 from typing import Any, TypedDict
 from uuid import uuid4
@@ -17,12 +17,12 @@ from desk.models import Storm
 from desk.storms import storm_pages
 
 MOST_SHOWN = 25
-# Unfold's decorator takes it, and is annotated as if it did not.
+# Unfold's decorator accepts lazy texts, but its annotation does not.
 STATE: Any = gettext_lazy("state")
 
 
 class Linked(TypedDict):
-    """What the list adds to storms: how many tickets each has."""
+    """Annotation of the list: number of linked tickets."""
 
     number: int
 
@@ -77,7 +77,7 @@ class StormAdmin(ReadOnly, ModelAdmin):
         return storm.number
 
     def context_beside(self, request: HttpRequest, row: Storm) -> dict[str, Any]:
-        """What stands beside the fields: forms for leads, replies so far, the newest tickets."""
+        """Return forms for leads, replies so far and the newest tickets."""
         linked = row.tickets.select_related("company", "type")
         return {
             "storm": row,

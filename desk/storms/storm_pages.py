@@ -1,4 +1,4 @@
-"""Pages and acts of a storm: open, dismiss, close and answer it."""
+"""Actions on a storm: open, dismiss, close and answer it."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -21,7 +21,7 @@ from tickets.changes.actors import NotAllowed
 
 PAGE = "admin:desk_storm_change"
 ANSWER = "desk.answer_storm"
-DONE = {
+MESSAGES = {
     Storm.State.OPEN: gettext_noop("Storm opened. Its tickets are linked, and new ones will be."),
     Storm.State.DISMISSED: gettext_noop("Storm dismissed."),
     Storm.State.CLOSED: gettext_noop("Storm closed."),
@@ -48,7 +48,7 @@ class ReplyForm(forms.Form):
 
 @desk_page(ANSWER, post_only=True)
 def decide_page(request: StaffRequest, storm_id: int, to: str) -> HttpResponse:
-    if to not in DONE:
+    if to not in MESSAGES:
         raise Http404
     state = Storm.State(to)
     form = OpenForm(request.POST)
@@ -57,7 +57,7 @@ def decide_page(request: StaffRequest, storm_id: int, to: str) -> HttpResponse:
 
     def decide() -> str:
         services.decide(storm_id, state, user=request.user, title=title)
-        return gettext(DONE[state])
+        return gettext(MESSAGES[state])
 
     return act_on_storm(request, storm_id, decide)
 
@@ -70,16 +70,16 @@ def reply_page(request: StaffRequest, storm_id: int) -> HttpResponse:
         if not form.is_valid():
             raise services.StormRefused(gettext("Write something."))
         text, key = form.cleaned_data["text"], UUID(str(form.cleaned_data["key"]))
-        made = replies.start_reply(storm_id, text, user=request.user, key=key)
-        if made.finished_at:
-            return f"{made}."
+        storm_reply = replies.start_reply(storm_id, text, user=request.user, key=key)
+        if storm_reply.finished_at:
+            return f"{storm_reply}."
         return gettext("The reply is being sent. Its progress is shown below.")
 
     return act_on_storm(request, storm_id, reply)
 
 
 def act_on_storm(request: StaffRequest, storm_id: int, act: Callable[[], str]) -> HttpResponse:
-    """Change something, and say so on the storm's page."""
+    """Run an action and redirect to the storm's page with its message."""
     try:
         messages.success(request, act())
     except NotAllowed as refusal:

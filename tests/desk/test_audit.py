@@ -19,7 +19,7 @@ from companies import audit
 from companies.models import AuditEntry, Company
 from desk.management.commands import audit as command
 from desk.people import audit_trail
-from desk.people.audit_trail import Asked, act_place, acts
+from desk.people.audit_trail import AuditFilters, act_place, acts
 from tests import builders as build
 from tests.plans import offer_only
 from tickets import roles
@@ -103,12 +103,12 @@ def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company:
         cursor.execute("SET LOCAL session_replication_role = origin")
 
     seen, before = [], ""
-    while page := acts(Asked(), before=before, limit=3):
+    while page := acts(AuditFilters(), before=before, limit=3):
         seen += page
         assert len(seen) <= 10
         before = act_place(page[-1])
     assert len(seen) == 10
-    assert seen == acts(Asked(), limit=100)
+    assert seen == acts(AuditFilters(), limit=100)
 
 
 def test_it_is_long_and_read_in_steps(
@@ -138,21 +138,25 @@ def test_who_follows_hears_of_each_act_once(
 
 
 @pytest.mark.parametrize(
-    ("asked", "indexes"),
+    ("filters", "indexes"),
     [
-        (Asked(), {"audit_by_time", "desk_log_by_time"}),
-        (Asked(actor="olga"), {"audit_by_actor", "desk_log_by_user"}),
-        (Asked(act="change"), {"audit_by_act", "desk_log_by_act"}),
-        (Asked(company_id=1), {"audit_by_company", "desk_log_by_object"}),
+        (AuditFilters(), {"audit_by_time", "desk_log_by_time"}),
+        (AuditFilters(actor="olga"), {"audit_by_actor", "desk_log_by_user"}),
+        (AuditFilters(act="change"), {"audit_by_act", "desk_log_by_act"}),
+        (AuditFilters(company_id=1), {"audit_by_company", "desk_log_by_object"}),
     ],
     ids=["all", "actor", "act", "company"],
 )
-def test_an_index_fits_each_question(history: None, asked: Asked, indexes: set[str]) -> None:
+def test_an_index_fits_each_question(
+    history: None, filters: AuditFilters, indexes: set[str]
+) -> None:
     offer_only(*indexes)
     plans = ""
-    for source, at, chosen in audit_trail.sources(asked):
+    for source, at, chosen in audit_trail.sources(filters):
         place = (timezone.now(), 1, 5)
-        page = chosen.filter(audit_trail.behind(place, source, at)).order_by(f"-{at}", "-pk")[:50]
+        page = chosen.filter(audit_trail.older_than(place, source, at)).order_by(f"-{at}", "-pk")[
+            :50
+        ]
         plans += page.explain()
 
     assert {name for name in indexes if name in plans} == indexes

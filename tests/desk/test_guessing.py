@@ -342,7 +342,7 @@ def test_the_turn_to_hash_goes_to_whoever_waits_longest() -> None:
         thread.join()
 
     assert order == list(range(20))
-    assert not turn.taken
+    assert not turn.is_locked
 
 
 def test_a_known_device_has_a_place_that_strangers_cannot_take(

@@ -128,10 +128,10 @@ def spend_the_same_code() -> Pair:
     return twice(partial(second_factor.check_code, user, code), second_factor.Refused)
 
 
-@shows("desk/people/sign_on/identities.py::admitted")
+@shows("desk/people/sign_on/identities.py::bind_user")
 def come_in_twice() -> Pair:
     SignOn.objects.create(user=ada(), issuer="", subject=IDENTITY.subject)
-    return twice(in_transaction(partial(identities.admitted, IDENTITY)))
+    return twice(in_transaction(partial(identities.bind_user, IDENTITY)))
 
 
 @shows("desk/people/sign_on/identities.py::user_by_email")
@@ -139,7 +139,7 @@ def bind_the_same_user() -> Pair:
     ada()
     other = {"sub": "other", "email": ADDRESS, "email_verified": True, "given_name": "Ada"}
     return Pair(
-        first=partial(identities.admitted, IDENTITY),
+        first=partial(identities.bind_user, IDENTITY),
         second=partial(identities.admit, other),
         gives=identities.SignOnRefused,
     )

@@ -210,7 +210,7 @@ def test_a_session_of_the_version_before_goes_on_and_is_listed(ada: User) -> Non
     here, old = sign_in(), sign_in(SAFARI)
     SeenSession.objects.filter(browser="Safari").delete()
     assert "Unknown browser" in html_of(here)
-    seen_sessions.NOTED.entries.clear()
+    seen_sessions.RECENTLY_RECORDED.entries.clear()
 
     assert inside(old)
 
@@ -225,7 +225,7 @@ def test_is_seen_once_in_five_minutes(ada: User) -> None:
     def seen_again() -> bool:
         SeenSession.objects.update(seen_at=past)
         # As in another process.
-        seen_sessions.NOTED.entries.clear()
+        seen_sessions.RECENTLY_RECORDED.entries.clear()
         here.get("/admin/live/")
         here.get(OWN, headers={"User-Agent": EDGE})
         return SeenSession.objects.get().seen_at != past
@@ -250,7 +250,7 @@ def test_an_open_page_is_nobody(ada: User) -> None:
     here = sign_in()
     past = timezone.now() - timedelta(hours=1)
     SeenSession.objects.update(seen_at=past)
-    seen_sessions.NOTED.entries.clear()
+    seen_sessions.RECENTLY_RECORDED.entries.clear()
 
     here.get("/admin/live/mine/")
 

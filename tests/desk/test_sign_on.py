@@ -45,7 +45,7 @@ def ada(db: None) -> User:
 
 @pytest.fixture
 def provider(settings: Settings) -> Iterator[FakeProvider]:
-    known_provider.KNOWN.forget()
+    known_provider.PROVIDER.forget()
     with running_provider() as running:
         settings.OIDC_ISSUER = running.issuer
         settings.OIDC_CLIENT_ID = CLIENT_ID
@@ -499,7 +499,7 @@ def test_secrets_do_not_follow_a_redirect(provider: FakeProvider, client: Client
 
 
 def test_few_threads_wait_for_it(provider: FakeProvider, client: Client) -> None:
-    with known_provider.KNOWN.calling(), known_provider.KNOWN.calling():
+    with known_provider.PROVIDER.calling(), known_provider.PROVIDER.calling():
         assert client.get(BEGIN).status_code == 503
 
     assert client.get(BEGIN).status_code == 302

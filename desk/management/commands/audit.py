@@ -8,11 +8,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone, translation
 
 from companies.commands import OperatorCommand, Said, for_terminal, moment_given
-from desk.people.audit_trail import DESK, Act, Asked, act_place, acts
+from desk.people.audit_trail import DESK, Act, AuditFilters, act_place, acts
 
 AT_ONCE = 500
 FOLLOW_SECONDS = 1.0
-# An act whose transaction took long shows up with the time at which it began.
+# Entries carry the start of their transaction, so a long one shows up late with an old time.
 OVERLAP = timedelta(minutes=5)
 
 
@@ -51,7 +51,7 @@ way, or was killed."""
     def run(self, *args: Any, limit: int, follow: bool, **options: Any) -> Said:
         if limit < 0:
             raise CommandError("--limit takes 0 or more.")
-        asked = Asked(
+        filters = AuditFilters(
             since=options["since"],
             until=options["until"],
             actor=options["actor"],
@@ -59,51 +59,51 @@ way, or was killed."""
             company_id=options["company"],
             token=options["token"],
         )
-        found = following(asked, limit) if follow else pages(asked, limit)
-        return Said(map(act_line, found), map(act_row, found))
+        entries = follow_entries(filters, limit) if follow else read_pages(filters, limit)
+        return Said(map(act_line, entries), map(act_row, entries))
 
 
-def pages(asked: Asked, limit: int) -> Iterator[Act]:
-    left, before = limit or None, ""
-    while left is None or left > 0:
-        step = AT_ONCE if left is None else min(AT_ONCE, left)
-        found = acts_in_english(asked, before, step)
-        yield from found
-        if len(found) < step:
+def read_pages(filters: AuditFilters, limit: int) -> Iterator[Act]:
+    remaining, before = limit or None, ""
+    while remaining is None or remaining > 0:
+        step = AT_ONCE if remaining is None else min(AT_ONCE, remaining)
+        entries = acts_in_english(filters, before, step)
+        yield from entries
+        if len(entries) < step:
             return
-        before, left = act_place(found[-1]), None if left is None else left - step
+        before, remaining = act_place(entries[-1]), None if remaining is None else remaining - step
 
 
-def acts_in_english(asked: Asked, before: str, step: int) -> list[Act]:
-    # As operators know them, whatever language the desk is in.
+def acts_in_english(filters: AuditFilters, before: str, step: int) -> list[Act]:
+    # Operators see English, whatever the language of the desk.
     with translation.override("en"):
-        return acts(asked, before=before, limit=step)
+        return acts(filters, before=before, limit=step)
 
 
-def following(asked: Asked, limit: int) -> Iterator[Act]:
-    """The newest, oldest first, and then what comes: each once."""
-    first = list(pages(asked, limit))
+def follow_entries(filters: AuditFilters, limit: int) -> Iterator[Act]:
+    """Yield the newest entries, oldest first, and then new ones as they come, each once."""
+    first = list(read_pages(filters, limit))
     yield from reversed(first)
-    seen = {one[1:3]: one.at for one in first}
+    printed = {one[1:3]: one.at for one in first}
     began = timezone.now() - OVERLAP
-    # What is older than the oldest that was shown was left out by --limit.
+    # Entries older than the oldest shown were cut off by --limit and must not appear now.
     floor = max(began, first[-1].at) if first and len(first) == limit else began
-    seen |= {one[1:3]: one.at for one in since(asked, floor)}
+    printed |= {one[1:3]: one.at for one in newer(filters, floor)}
     try:
         while True:
             time.sleep(FOLLOW_SECONDS)
             since_then = max(floor, timezone.now() - OVERLAP)
-            seen = {key: at for key, at in seen.items() if at >= since_then}
-            new = [one for one in since(asked, since_then) if one[1:3] not in seen]
-            seen |= {one[1:3]: one.at for one in new}
+            printed = {key: at for key, at in printed.items() if at >= since_then}
+            new = [one for one in newer(filters, since_then) if one[1:3] not in printed]
+            printed |= {one[1:3]: one.at for one in new}
             yield from reversed(new)
     except KeyboardInterrupt:
         return
 
 
-def since(asked: Asked, at: Any) -> list[Act]:
-    later = at if asked.since is None else max(at, asked.since)
-    return list(pages(replace(asked, since=later), 0))
+def newer(filters: AuditFilters, at: Any) -> list[Act]:
+    later = at if filters.since is None else max(at, filters.since)
+    return list(read_pages(replace(filters, since=later), 0))
 
 
 def act_row(one: Act) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def act_row(one: Act) -> dict[str, Any]:
 
 
 def act_line(one: Act) -> str:
-    given = " ".join(f"{name}={value}" for name, value in one.details.items())
-    parts = [one.act, one.about, given, f"→ {'no outcome' if one.outcome is None else one.outcome}"]
-    said = for_terminal("  ".join(part for part in parts if part))
-    return f"{one.at:%Y-%m-%d %H:%M:%S}  {for_terminal(one.actor):<20}  {one.via:<7}  {said}"
+    pairs = " ".join(f"{name}={value}" for name, value in one.details.items())
+    parts = [one.act, one.about, pairs, f"→ {'no outcome' if one.outcome is None else one.outcome}"]
+    text = for_terminal("  ".join(part for part in parts if part))
+    return f"{one.at:%Y-%m-%d %H:%M:%S}  {for_terminal(one.actor):<20}  {one.via:<7}  {text}"

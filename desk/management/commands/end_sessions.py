@@ -14,7 +14,7 @@ Whoever knows the password can sign in again: change it, or switch the user off,
 
     def act(self, user: User, *, dry_run: bool) -> Said:
         count = session_list.end_everywhere(user, dry_run=dry_run)
-        said = f"{'would end' if dry_run else 'ended'} {count} session{'s' * (count != 1)}"
+        summary = f"{'would end' if dry_run else 'ended'} {count} session{'s' * (count != 1)}"
         return Said(
-            f"{said} of {user.username}", {"username": user.username, "sessions": count}, said
+            f"{summary} of {user.username}", {"username": user.username, "sessions": count}, summary
         )

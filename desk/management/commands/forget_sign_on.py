@@ -17,5 +17,5 @@ end_sessions ends them."""
     def act(self, user: User, *, dry_run: bool) -> Said:
         if not identities.forget_sign_on(user, dry_run=dry_run):
             raise CommandError(f"{user.username} is bound to no single sign-on account.")
-        said = f"{'would forget' if dry_run else 'forgot'} the single sign-on account"
-        return Said(f"{said} of {user.username}", {"username": user.username}, said)
+        summary = f"{'would forget' if dry_run else 'forgot'} the single sign-on account"
+        return Said(f"{summary} of {user.username}", {"username": user.username}, summary)

@@ -20,5 +20,5 @@ The user name stays, and with it who did what. The user has to be switched off."
         except leavers.StillHere as error:
             raise CommandError(str(error)) from error
         rows = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
-        said = f"{'would forget' if dry_run else 'forgot'} {user.username}"
-        return Said(f"{said}: {rows or 'no rows beside the user'}", counts, said)
+        summary = f"{'would forget' if dry_run else 'forgot'} {user.username}"
+        return Said(f"{summary}: {rows or 'no rows beside the user'}", counts, summary)

@@ -37,18 +37,18 @@ class Command(OperatorCommand):
             raise CommandError("--url must begin with https:// or http://.")
         try:
             rows = read_rows(file_text(file.read_bytes()), agent_files.FILE_COLUMNS)
-            brought = agent_files.bring_agents(rows, url=url, check=not apply)
+            result = agent_files.import_agents(rows, url=url, check=not apply)
         except (OSError, BadFile) as error:
             raise CommandError(str(error)) from error
         except agent_files.NoAddress as error:
             raise CommandError("Give --url: the invitations have links to the desk.") from error
-        if brought.problems:
-            for problem in brought.problems:
+        if result.problems:
+            for problem in result.problems:
                 self.stderr.write(str(problem))
             raise CommandError("No agent was added or changed.")
-        counts = f"{len(brought.added)} added and invited, {len(brought.changed)} changed"
-        lines = [f"{login}: add" for login in brought.added]
-        lines += [f"{login}: {', '.join(columns)}" for login, columns in brought.changed.items()]
+        counts = f"{len(result.added)} added and invited, {len(result.changed)} changed"
+        lines = [f"{login}: add" for login in result.added]
+        lines += [f"{login}: {', '.join(columns)}" for login, columns in result.changed.items()]
         lines.append(f"{counts}." if apply else f"{counts} with --apply; nothing was changed.")
-        data = {"applied": apply, "added": brought.added, "changed": brought.changed}
+        data = {"applied": apply, "added": result.added, "changed": result.changed}
         return Said("\n".join(lines), data, counts)

@@ -26,8 +26,8 @@ class Command(OperatorCommand):
     def run(
         self, *args: Any, inactive: bool, search: str, limit: int | None, **options: Any
     ) -> Said:
-        found = company_glances(inactive=inactive, search=search, limit=limit)
-        return Said(glance_lines(found), map(glance_row, found))
+        glances = company_glances(inactive=inactive, search=search, limit=limit)
+        return Said(glance_lines(glances), map(glance_row, glances))
 
 
 def glance_row(one: CompanyGlance) -> dict[str, Any]:
@@ -44,9 +44,9 @@ def glance_row(one: CompanyGlance) -> dict[str, Any]:
     }
 
 
-def glance_lines(found: Iterator[CompanyGlance]) -> Iterator[str]:
+def glance_lines(glances: Iterator[CompanyGlance]) -> Iterator[str]:
     yield f"{HEAD}  name"
-    for one in found:
+    for one in glances:
         webhooks = f"{one.webhooks_active}"
         if one.webhooks_paused:
             webhooks += f" ({one.webhooks_paused} paused)"

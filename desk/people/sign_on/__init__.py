@@ -1,4 +1,4 @@
-"""Single sign-on: people come to the desk through a provider of OpenID Connect."""
+"""Single sign-on through a provider of OpenID Connect."""
 
-# Limits a connection to the provider, and each read. Here, as what speaks with it takes memory.
+# Timeout of each connect and read. Defined here, since importing the client takes memory.
 TIMEOUT_SECONDS = 5

@@ -1,6 +1,6 @@
-"""The addresses of single sign-on. Its pages are loaded only where a provider is set.
+"""URLs of single sign-on, whose pages are loaded only if a provider is configured.
 
-They need Authlib, which takes 12 MB of memory.
+The pages need Authlib, which takes 12 MB of memory.
 """
 
 from importlib import import_module
@@ -13,7 +13,7 @@ PAGES = "desk.people.sign_on.pages"
 
 
 def sign_on_page(request: HttpRequest, page: str) -> HttpResponse:
-    """Raises Http404 where no provider is set."""
+    """Load and call a page. Raises Http404 if no provider is configured."""
     if not settings.OIDC_ISSUER:
         raise Http404
     response: HttpResponse = getattr(import_module(PAGES), page)(request)
@@ -21,7 +21,7 @@ def sign_on_page(request: HttpRequest, page: str) -> HttpResponse:
 
 
 if settings.OIDC_ISSUER:
-    # Before the web server forks, so that its processes share what they need.
+    # Loaded before the web server forks, so that its processes share the memory.
     import_module(PAGES)
 
 urlpatterns = [

@@ -1,6 +1,6 @@
-"""Between the way to the provider and the way back: what the browser keeps, signed, and once.
+"""State of a sign-in between leaving for the provider and coming back: a signed cookie, used once.
 
-In a cookie and in no session, so that strangers who only set out write no rows.
+A cookie rather than a session, so that strangers who begin a sign-in write no rows.
 """
 
 import logging
@@ -27,7 +27,7 @@ class SignOnAttempt(NamedTuple):
     next_page: str
 
 
-def keep_attempt(response: HttpResponse, attempt: SignOnAttempt) -> None:
+def store_attempt(response: HttpResponse, attempt: SignOnAttempt) -> None:
     response.set_cookie(
         COOKIE,
         signing.dumps(list(attempt), salt=SALT),
@@ -35,7 +35,7 @@ def keep_attempt(response: HttpResponse, attempt: SignOnAttempt) -> None:
         path=reverse("desk_sign_on"),
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
-        # Lax: the provider sends the browser back from another site.
+        # The provider redirects back from another site, which Strict would block.
         samesite="Lax",
     )
 
@@ -45,10 +45,10 @@ def drop_attempt(response: HttpResponse) -> None:
 
 
 def take_attempt(request: HttpRequest) -> SignOnAttempt | None:
-    """The attempt that this browser has begun and whose state has come back; none a second time."""
+    """Return the attempt that matches the state in the request; None if invalid or already used."""
     try:
-        kept = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=VALID_SECONDS)
-        attempt = SignOnAttempt(*kept)
+        fields = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=VALID_SECONDS)
+        attempt = SignOnAttempt(*fields)
     except (signing.BadSignature, TypeError):
         return None
     if not constant_time_compare(attempt.state, request.GET.get("state", "")):
@@ -60,6 +60,6 @@ def is_first(state: str) -> bool:
     try:
         return cache.add(f"sign-on:{state}", 1, VALID_SECONDS)
     except OSError as error:
-        # The provider takes a code once, too.
+        # A replay is still refused: the provider accepts each code only once.
         logger.warning("sign-on: the cache is away (%s)", type(error).__name__)
         return True

@@ -1,7 +1,7 @@
-"""Whom the provider's claims name, and whether they may come in.
+"""Mapping of the provider's claims to users of the desk, and the checks before they get in.
 
-Somebody is known by the provider's subject. A verified email address leads to a user once, at the
-first sign-in; from then on the subject alone counts.
+Users are identified by the provider's subject. A verified email address finds a user only once, at
+the first sign-in; after that the subject alone counts.
 Why: decision page desk-sign-on-is-bound-to-the-subject.
 """
 
@@ -21,7 +21,7 @@ from desk.models import Invitation, SignOn
 from tickets import agents, roles
 
 ACT = "sign_on"
-# What the audit calls a refusal, and what whoever is refused reads.
+# Code of a refusal in the audit log, and the text for the refused user.
 REASONS = {
     "unverified_email": gettext_noop(
         "Your sign-on account has no email address that is verified. Have it verified there, and"
@@ -63,9 +63,9 @@ TRUE = (True, 1, "true", "1")
 
 
 class SignOnRefused(Exception):
-    """A sign-in that is not let in.
+    """Refused sign-in.
 
-    `reason` is a key of REASONS, `user` who it would have been, if known, `claim` the one at fault.
+    `reason` is a key of REASONS, `user` the user if one was found, `claim` the claim at fault.
     """
 
     def __init__(self, reason: str, user: User | None = None, *, claim: str = "") -> None:
@@ -74,23 +74,23 @@ class SignOnRefused(Exception):
 
 
 class Identity(NamedTuple):
-    """What of the claims is used."""
+    """Claims that the desk uses."""
 
     subject: str
-    # Empty where it is not verified.
+    # Empty unless verified.
     email: str
     names: tuple[str, str]
-    # The groups of the desk that OIDC_ROLES gives; None where the provider does not say.
+    # Groups of the desk by OIDC_ROLES; None if no claim of groups is configured.
     roles: frozenset[str] | None
 
 
 def identity_in(claims: Mapping[str, Any]) -> Identity:
-    """Read what is used of the claims. Raises SignOnRefused for one of a wrong type."""
+    """Read an identity from claims. Raises SignOnRefused if a claim has a wrong type."""
     email = claims.get("email")
     verified = claims.get(settings.OIDC_VERIFIED_CLAIM) in TRUE
     names = (claims.get("given_name"), claims.get("family_name"))
-    for name, said in (("sub", claims["sub"]), ("email", email or "")):
-        if "\x00" in str(said) or len(str(said)) > 255:
+    for name, value in (("sub", claims["sub"]), ("email", email or "")):
+        if "\x00" in str(value) or len(str(value)) > 255:
             raise SignOnRefused("bad_claims", claim=name)
     if not isinstance(claims["sub"], str) or not claims["sub"]:
         raise SignOnRefused("bad_claims", claim="sub")
@@ -103,39 +103,39 @@ def identity_in(claims: Mapping[str, Any]) -> Identity:
 
 
 def roles_in(claims: Mapping[str, Any]) -> frozenset[str]:
-    """Return the roles that the groups of the claims give. Raises SignOnRefused."""
+    """Return the roles for the groups in the claims. Raises SignOnRefused."""
     name = settings.OIDC_GROUPS_CLAIM
     groups = claims.get(name)
     elsewhere = claims.get("_claim_names")
-    # A provider that leaves out a list that is too long says where to ask for it (OpenID Connect
-    # Core 5.6.2). Nobody is in no group because of that.
+    # A provider that omits a list that is too long says where to fetch it (OpenID Connect
+    # Core 5.6.2). Treating that as "no groups" would take away everybody's roles.
     if groups is None and isinstance(elsewhere, Mapping) and name in elsewhere:
         raise SignOnRefused("groups_left_out", claim=name)
     if not isinstance(groups, str | list | None):
         raise SignOnRefused("bad_claims", claim=name)
     listed = [groups] if isinstance(groups, str) else groups or []
-    held = {one for one in listed if isinstance(one, str)}
-    if listed and not held:
+    group_names = {one for one in listed if isinstance(one, str)}
+    if listed and not group_names:
         raise SignOnRefused("bad_claims", claim=name)
-    return frozenset(role for value, role in settings.OIDC_ROLES if value in held)
+    return frozenset(role for value, role in settings.OIDC_ROLES if value in group_names)
 
 
 def has_second_factor(claims: Mapping[str, Any]) -> bool:
-    """Whether what the provider asked is enough, so that the desk asks for none."""
+    """Tell whether the provider already verified a second factor, so that the desk need not."""
     if settings.OIDC_SECOND_FACTOR == "amr":
-        said = claims.get("amr")
-        return isinstance(said, list) and bool(SECOND_FACTORS & {str(one) for one in said})
+        methods = claims.get("amr")
+        return isinstance(methods, list) and bool(SECOND_FACTORS & {str(one) for one in methods})
     return bool(settings.OIDC_SECOND_FACTOR == "provider")
 
 
 def admit(claims: Mapping[str, Any]) -> User:
-    """Return the user whom the claims name, bound to their subject and in the groups they give.
+    """Return the user of the claims, bound to their subject and with the groups in the claims.
 
-    Audited either way. Raises SignOnRefused.
+    Success and refusal are written to the audit log. Raises SignOnRefused.
     """
     try:
         with transaction.atomic():
-            return admitted(identity_in(claims))
+            return bind_user(identity_in(claims))
     except SignOnRefused as refused:
         name = refused.user.get_username() if refused.user else ""
         entry = audit.begin_entry(
@@ -149,22 +149,22 @@ def admit(claims: Mapping[str, Any]) -> User:
         raise
 
 
-def admitted(identity: Identity) -> User:
+def bind_user(identity: Identity) -> User:
     bound = SignOn.objects.filter(issuer=settings.OIDC_ISSUER, subject=identity.subject)
-    known = bound.values_list("user", flat=True).first()
-    made = False
-    if known is not None:
-        user = User.objects.select_for_update(no_key=True).get(pk=known)
+    bound_id = bound.values_list("user", flat=True).first()
+    is_new = False
+    if bound_id is not None:
+        user = User.objects.select_for_update(no_key=True).get(pk=bound_id)
     else:
-        found = user_by_email(identity.email)
-        made, user = found is None, found or make_user(identity)
+        existing = user_by_email(identity.email)
+        is_new, user = existing is None, existing or make_user(identity)
     refuse_unfit(user, identity)
-    if known is None:
+    if bound_id is None:
         SignOn.objects.create(user=user, issuer=settings.OIDC_ISSUER, subject=identity.subject)
     bound.update(last_at=timezone.now())
     accept_invitation(user)
-    details: dict[str, Any] = {"made": made, "bound": known is None}
-    if identity.roles is not None and (changed := give_roles(user, identity.roles)):
+    details: dict[str, Any] = {"made": is_new, "bound": bound_id is None}
+    if identity.roles is not None and (changed := set_roles(user, identity.roles)):
         details["groups"] = changed
     name = user.get_username()
     audit.record_act(
@@ -174,10 +174,10 @@ def admitted(identity: Identity) -> User:
 
 
 def user_by_email(email: str) -> User | None:
-    """Locked, and bound to nobody yet. Raises SignOnRefused."""
+    """Lock and return the unbound user with this address. Raises SignOnRefused."""
     if not email:
         raise SignOnRefused("unverified_email")
-    # Databases hold letters for equal that belong to different addresses, such as a dotless i.
+    # Databases treat some letters of different addresses as equal, such as a dotless i.
     match = {"email__iexact" if email.isascii() else "email": email}
     rows = User.objects.select_for_update(no_key=True).filter(**match).order_by("pk")
     users = [user for user in rows if user.email.isascii() == email.isascii()]
@@ -191,7 +191,7 @@ def user_by_email(email: str) -> User | None:
 
 
 def refuse_unfit(user: User, identity: Identity) -> None:
-    """Raises SignOnRefused."""
+    """Check that the user may sign in this way. Raises SignOnRefused."""
     revoked = Invitation.objects.filter(user=user, accepted_at=None, revoked_at__isnull=False)
     if not user.is_active or not user.is_staff or revoked.exists():
         raise SignOnRefused("switched_off", user)
@@ -202,18 +202,18 @@ def refuse_unfit(user: User, identity: Identity) -> None:
 
 
 def make_user(identity: Identity) -> User:
-    """Somebody the provider knows and we do not. Raises SignOnRefused."""
+    """Create a user whom only the provider knows. Raises SignOnRefused."""
     if not settings.OIDC_CREATE_USERS:
         raise SignOnRefused("unknown")
     if not identity.roles:
         raise SignOnRefused("no_role")
-    name, given = identity.email.lower(), identity.roles
+    name, role_names = identity.email.lower(), identity.roles
     if User.objects.filter(username__iexact=name).exists():
         raise SignOnRefused("cannot_be_made")
     try:
-        if given & {"agent", "lead"}:
+        if role_names & {"agent", "lead"}:
             agent = agents.create_agent(
-                name, None, email=name, names=identity.names, lead="lead" in given
+                name, None, email=name, names=identity.names, lead="lead" in role_names
             )
             agents.begin_work(agent.user)
             return agent.user
@@ -227,23 +227,25 @@ def make_user(identity: Identity) -> User:
     return user
 
 
-def give_roles(user: User, given: frozenset[str]) -> list[str]:
-    """Of our groups exactly these; others stay. Returns those given (+) and taken (-)."""
-    had = set(user.groups.filter(name__in=roles.GROUPS).values_list("name", flat=True))
-    user.groups.add(*(roles.group(name) for name in given - had))
-    user.groups.remove(*(roles.group(name) for name in had - given))
-    return sorted([f"+{name}" for name in given - had] + [f"-{name}" for name in had - given])
+def set_roles(user: User, wanted: frozenset[str]) -> list[str]:
+    """Set the user's groups among ours, leaving others; returns e.g. ["+lead", "-agent"]."""
+    current = set(user.groups.filter(name__in=roles.GROUPS).values_list("name", flat=True))
+    user.groups.add(*(roles.group(name) for name in wanted - current))
+    user.groups.remove(*(roles.group(name) for name in current - wanted))
+    return sorted(
+        [f"+{name}" for name in wanted - current] + [f"-{name}" for name in current - wanted]
+    )
 
 
 def accept_invitation(user: User) -> None:
-    """Whoever was invited has come, without a password: the link ends."""
+    """Accept a pending invitation, which ends its link."""
     waiting = Invitation.objects.filter(user=user, accepted_at=None, revoked_at=None)
     if waiting.update(accepted_at=timezone.now()):
         agents.begin_work(user)
 
 
 def forget_sign_on(user: User, *, dry_run: bool = False) -> bool:
-    """Unbind a user, who is bound anew by their email address; False if they were not bound."""
+    """Unbind a user, to be bound again by email address; returns False if they were not bound."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         bound = SignOn.objects.filter(user=user)

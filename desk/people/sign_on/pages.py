@@ -1,4 +1,4 @@
-"""The way to the provider, the way back, and the way out there, once there is one."""
+"""Pages of single sign-on: to the provider, back from it, and signing out at it."""
 
 import logging
 
@@ -18,7 +18,7 @@ from desk.people.sign_on import attempts, identities, provider
 
 logger = logging.getLogger(__name__)
 
-# Sessions name how they began; this one every version can open.
+# Sessions store the backend that opened them; every version of the service can load this one.
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -26,14 +26,14 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_GET
 def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
     try:
-        begun = provider.begin_at_provider(address_back(request))
+        start = provider.begin_at_provider(address_back(request))
     except provider.ProviderAway as error:
-        return away(request, error)
-    response = HttpResponseRedirect(begun.url)
-    attempts.keep_attempt(
+        return away_page(request, error)
+    response = HttpResponseRedirect(start.url)
+    attempts.store_attempt(
         response,
         attempts.SignOnAttempt(
-            begun.state, begun.nonce, begun.verifier, safe_page(request, request.GET.get("next"))
+            start.state, start.nonce, start.verifier, safe_page(request, request.GET.get("next"))
         ),
     )
     return response
@@ -42,14 +42,14 @@ def begin_sign_on_page(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def back_page(request: HttpRequest) -> HttpResponse:
-    response = answer_back(request)
+    response = signed_on_response(request)
     attempts.drop_attempt(response)
-    # Its address has the provider's code.
+    # The URL contains the provider's code, which a referrer would leak.
     response["Referrer-Policy"] = "no-referrer"
     return response
 
 
-def answer_back(request: HttpRequest) -> HttpResponse:
+def signed_on_response(request: HttpRequest) -> HttpResponse:
     attempt = attempts.take_attempt(request)
     if attempt is None:
         text = gettext(
@@ -69,7 +69,7 @@ def answer_back(request: HttpRequest) -> HttpResponse:
         )
         user = identities.admit(claims)
     except provider.ProviderAway as error:
-        return away(request, error)
+        return away_page(request, error)
     except provider.NotTrusted as error:
         logger.error("sign-on: %s", error)
         text = gettext(
@@ -87,11 +87,11 @@ def answer_back(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def sign_out_page(request: HttpRequest) -> HttpResponse:
-    """For whoever has left the desk and wants to leave the provider, too."""
+    """Sign a user out at the provider, after they have signed out of the desk."""
     try:
         url = provider.sign_out_url(request.build_absolute_uri(reverse("admin:login")))
     except provider.ProviderAway as error:
-        return away(request, error)
+        return away_page(request, error)
     if url:
         return HttpResponseRedirect(url)
     return problem(
@@ -106,13 +106,13 @@ def address_back(request: HttpRequest) -> str:
 
 
 def safe_page(request: HttpRequest, url: str | None) -> str:
-    """A page of this desk, whatever was asked for."""
+    """Return the URL if it is a page of this desk, else the first page."""
     own = url_has_allowed_host_and_scheme(url, {request.get_host()}, request.is_secure())
     index = reverse("admin:index")
     return url if url and own and url.startswith(index) else index
 
 
-def away(request: HttpRequest, error: Exception) -> HttpResponse:
+def away_page(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.warning("sign-on: the provider is away: %s", error)
     text = gettext("The sign-on service does not answer. Try again in a minute.")
     response = problem(request, text, status=503)

@@ -1,4 +1,4 @@
-"""With OIDC_ONLY, passwords open the desk to superusers alone."""
+"""Backend that accepts only superusers' passwords if OIDC_ONLY is set."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from django.http import HttpRequest
 
 
 class PasswordsOfSuperusers(ModelBackend):
-    """Stands before Django's backend, and ends the search where OIDC_ONLY is set.
+    """Backend before Django's; with OIDC_ONLY it decides alone.
 
-    A refused password costs what a wrong one costs and is counted alike, so nothing tells whose
-    name is a superuser's.
+    A refused password takes as long as a wrong one and counts the same, so that nobody can find
+    out which names are superusers'.
     """
 
     def authenticate(

@@ -1,6 +1,6 @@
-"""Talks to the provider that OIDC_ISSUER names, and trusts nothing that its keys did not sign.
+"""Client of the provider in OIDC_ISSUER; trusts only what is signed by the provider's keys.
 
-Authlib speaks OpenID Connect; what is bounded and refused beyond it is here. Why: decision page
+Authlib implements OpenID Connect; this module adds limits and refusals. Why: decision page
 desk-sign-on-is-bound-to-the-subject.
 """
 
@@ -24,12 +24,12 @@ from desk.people.sign_on import TIMEOUT_SECONDS
 
 logger = logging.getLogger(__name__)
 
-# HTTPS_PROXY and REQUESTS_CA_BUNDLE hold for these calls, as requests reads them.
+# The requests library honours HTTPS_PROXY and REQUESTS_CA_BUNDLE for these calls.
 
-# Threads of a process that may wait for the provider; the others are for everybody else.
+# Threads of a process that may wait for the provider at a time, so that the others stay free.
 AT_ONCE = 2
-KEPT_SECONDS = 3600
-# After a failure nobody waits again for as long.
+METADATA_SECONDS = 3600
+# After a failure no call is made for this long.
 PAUSE_SECONDS = 10
 CLOCK_SKEW_SECONDS = 60
 ALGORITHMS = ("RS256", "ES256")
@@ -39,15 +39,15 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class ProviderAway(Exception):
-    """It does not answer, or too many wait for it, or what it says of itself is no good."""
+    """The provider is unreachable, has too many waiting, or its discovery document is invalid."""
 
 
 class NotTrusted(Exception):
-    """The provider's answer proves nothing; the text is for the log and holds no secret."""
+    """Answer of the provider that cannot be verified; the text is safe to log."""
 
 
-class Begun(NamedTuple):
-    """Where to send the browser, and what to compare when it comes back."""
+class SignOnRequest(NamedTuple):
+    """URL for the browser, and the values to compare when it comes back."""
 
     url: str
     state: str
@@ -56,7 +56,7 @@ class Begun(NamedTuple):
 
 
 class ProviderCalls(OAuth2Session):  # type: ignore[misc]
-    """Authlib's calls, none of which waits without end or follows a redirect with our secret."""
+    """Authlib's session with a timeout, and without redirects, which would leak our secret."""
 
     def request(self, method: str, url: str, **more: Any) -> Any:
         more |= {"timeout": TIMEOUT_SECONDS, "allow_redirects": False}
@@ -67,8 +67,8 @@ class ProviderClient(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
     client_cls = ProviderCalls
 
 
-class KnownProvider:
-    """What the provider says of itself, kept for an hour by each process; its keys as well."""
+class CachedProvider:
+    """Provider's metadata and keys, cached by each process for an hour."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -82,7 +82,7 @@ class KnownProvider:
 
     @contextmanager
     def calling(self) -> Iterator[ProviderClient]:
-        """The client, for calls that fail as ProviderAway or NotTrusted and as nothing else."""
+        """Yield the client; calls within fail with ProviderAway or NotTrusted only."""
         if not self.calls.acquire(blocking=False):
             raise ProviderAway("too many wait for the provider")
         try:
@@ -90,7 +90,7 @@ class KnownProvider:
         except JoseError as error:
             raise NotTrusted(f"the token is refused: {error}") from None
         except AuthlibBaseError as error:
-            # Its description is the provider's, and may repeat what we sent.
+            # The error's description comes from the provider and may repeat our secret.
             raise NotTrusted(f"the provider answered {error.error!r}") from None
         except OSError as error:
             raise ProviderAway(type(error).__name__) from None
@@ -110,29 +110,29 @@ class KnownProvider:
             if self.away_until > monotonic():
                 raise ProviderAway("it was away a moment ago")
             self.away_until = monotonic() + PAUSE_SECONDS
-            self.client = discovered(settings.OIDC_ISSUER)
-            self.away_until, self.until = 0.0, monotonic() + KEPT_SECONDS
+            self.client = discover_client(settings.OIDC_ISSUER)
+            self.away_until, self.until = 0.0, monotonic() + METADATA_SECONDS
             return self.client
 
 
-KNOWN = KnownProvider()
+PROVIDER = CachedProvider()
 
 
-def discovered(issuer: str) -> ProviderClient:
-    """The client for what the discovery document says. Raises ProviderAway, OSError."""
+def discover_client(issuer: str) -> ProviderClient:
+    """Fetch the discovery document and return a client for it. Raises ProviderAway, OSError."""
     with ProviderCalls() as session:
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
         answer = session.request("GET", url, withhold_token=True)
         answer.raise_for_status()
         try:
-            said = dict(answer.json())
+            metadata = dict(answer.json())
         except ValueError:
             raise ProviderAway("its discovery document is no JSON object") from None
-    if said.get("issuer") != issuer:
+    if metadata.get("issuer") != issuer:
         raise ProviderAway("its discovery document names another issuer than OIDC_ISSUER")
-    if not all(is_safe_url(said.get(name)) for name in ENDPOINTS):
+    if not all(is_safe_url(metadata.get(name)) for name in ENDPOINTS):
         raise ProviderAway("its discovery document names addresses without https")
-    methods = said.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    methods = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     basic = "client_secret_basic" in methods
     return ProviderClient(
         None,
@@ -145,15 +145,15 @@ def discovered(issuer: str) -> ProviderClient:
             "token_endpoint_auth_method": f"client_secret_{'basic' if basic else 'post'}",
         },
         issuer=issuer,
-        # Never as the provider, or a token, would have it.
+        # Fixed here: neither the provider nor a token may choose a weaker algorithm.
         id_token_signing_alg_values_supported=list(ALGORITHMS),
-        end_session_endpoint=said.get("end_session_endpoint"),
-        **{name: said[name] for name in ENDPOINTS},
+        end_session_endpoint=metadata.get("end_session_endpoint"),
+        **{name: metadata[name] for name in ENDPOINTS},
     )
 
 
 def is_safe_url(url: object) -> bool:
-    """https; plain http on the machine itself alone, as for tests."""
+    """Tell whether a URL is https, or http on the local machine, as for tests."""
     if not isinstance(url, str):
         return False
     try:
@@ -165,19 +165,19 @@ def is_safe_url(url: object) -> bool:
         return False
 
 
-def begin_at_provider(redirect_uri: str) -> Begun:
-    """Raises ProviderAway."""
+def begin_at_provider(redirect_uri: str) -> SignOnRequest:
+    """Return the URL and secrets of a new sign-in. Raises ProviderAway."""
     try:
-        with KNOWN.calling() as client:
-            made = client.create_authorization_url(redirect_uri)
+        with PROVIDER.calling() as client:
+            params = client.create_authorization_url(redirect_uri)
     except NotTrusted as error:
         raise ProviderAway(str(error)) from None
-    return Begun(made["url"], made["state"], made["nonce"], made["code_verifier"])
+    return SignOnRequest(params["url"], params["state"], params["nonce"], params["code_verifier"])
 
 
 def fetch_claims(code: str, *, verifier: str, nonce: str, redirect_uri: str) -> dict[str, Any]:
-    """What the provider's signed token says of who has come. Raises ProviderAway, NotTrusted."""
-    with KNOWN.calling() as client:
+    """Exchange a code for the verified claims of the user. Raises ProviderAway, NotTrusted."""
+    with PROVIDER.calling() as client:
         token = client.fetch_access_token(
             redirect_uri=redirect_uri, code=code, code_verifier=verifier
         )
@@ -199,14 +199,14 @@ def fetch_claims(code: str, *, verifier: str, nonce: str, redirect_uri: str) -> 
 
 
 def sign_out_url(back: str) -> str:
-    """Where one signs out at the provider; empty where it has no such page. Raises ProviderAway."""
+    """Return the provider's sign-out page, "" if it has none. Raises ProviderAway."""
     try:
-        with KNOWN.calling() as client:
+        with PROVIDER.calling() as client:
             if not is_safe_url(client.server_metadata["end_session_endpoint"]):
                 return ""
-            made = client.create_logout_url(
+            sign_out = client.create_logout_url(
                 post_logout_redirect_uri=back, client_id=settings.OIDC_CLIENT_ID
             )
-            return str(made["url"])
+            return str(sign_out["url"])
     except NotTrusted as error:
         raise ProviderAway(str(error)) from None
