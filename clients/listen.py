@@ -290,9 +290,8 @@ def left_behind(service: Service) -> Iterator[Session]:
 def read_note(file: IO[str]) -> Json:
     """Read a note. Raises ValueError if it is not written yet."""
     # A process killed while writing leaves the tail of the older note after the first value.
-    note, _ = json.JSONDecoder().raw_decode(file.read())
-    found: Json = note
-    return found
+    note: Json = json.JSONDecoder().raw_decode(file.read())[0]
+    return note
 
 
 def running_webhooks(service: Service) -> dict[int, Json]:
@@ -580,8 +579,8 @@ def fill(service: Service, session: Session, types: dict[int, str]) -> None:
 
 
 def webhooks_of(service: Service) -> list[Json]:
-    found: list[Json] = service.call("GET", "/webhooks?without_url=1")["data"]
-    return found
+    webhooks: list[Json] = service.call("GET", "/webhooks?without_url=1")["data"]
+    return webhooks
 
 
 def work(options: argparse.Namespace, service: Service) -> None:

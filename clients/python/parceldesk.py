@@ -100,7 +100,9 @@ class Parceldesk:
     ) -> Answer:
         """Send any request of the API; None in `query` is omitted. Raises ApiError."""
         parameters = {name: value for name, value in (query or {}).items() if value is not None}
-        target = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(parameters)}" if parameters else "")
+        target = f"{self.url}{path}" + (
+            f"?{urllib.parse.urlencode(parameters)}" if parameters else ""
+        )
         headers = {"Authorization": f"Bearer {self.token}", "User-Agent": "parceldesk-python"}
         if body is not None:
             headers["Content-Type"] = "application/json"

@@ -20,7 +20,7 @@ from pathlib import Path
 RECEIVER, HOST, FOLDER = (os.environ[name] for name in ("RECEIVER", "HOST", "FOLDER"))
 STATUSES = ("Picked Up", "Shipped", "Out for Delivery", "Delivered")
 answers: Counter[str] = Counter()
-sent = 0
+event_count = 0
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -70,7 +70,7 @@ def call(path: str, token: str, body: bytes | None = None) -> bytes:
 
 def feed() -> None:
     """Send batches with one update of each of ten shipments; retry until each is recorded."""
-    global sent
+    global event_count
     round_number = int(time.time())
     while not Path(FOLDER, "stop").exists():
         round_number += 1
@@ -86,7 +86,7 @@ def feed() -> None:
         body = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
         while not (answer := call("/platform/feed", os.environ["PLATFORM_TOKEN"], body)):
             time.sleep(0.2)
-        sent += json.loads(answer)["events"]
+        event_count += json.loads(answer)["events"]
         time.sleep(0.1)
 
 
@@ -105,14 +105,14 @@ def call_until_received() -> None:
         thread.join()
     deadline = time.monotonic() + 120
     received: Counter[str] = Counter()
-    while len(received) < sent and time.monotonic() < deadline:
+    while len(received) < event_count and time.monotonic() < deadline:
         time.sleep(0.5)
         received = Counter(Path(FOLDER, "received").read_text().split()) - earlier
     for answer, times in sorted(answers.items()):
         print(f"{times:6}  {answer}")
     repeats = sum(received.values()) - len(received)
-    lost = sent - len(received)
-    print(f"events {sent}, received {len(received)}, lost {lost}, repeats {repeats}")
+    lost = event_count - len(received)
+    print(f"events {event_count}, received {len(received)}, lost {lost}, repeats {repeats}")
 
 
 {"receive": receive, "call": call_until_received}[sys.argv[1]]()

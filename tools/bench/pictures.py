@@ -1,4 +1,4 @@
-"""Two pictures of the figures, as SVG in plain text, for light pages and dark ones."""
+"""Pictures of the figures, as SVG that suits light and dark pages."""
 
 import math
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ PEERS = {"django-webhook": "django-webhook", "plain": "a task per delivery"}
 
 
 class Scale:
-    """From a value to a place, by powers of ten."""
+    """Logarithmic scale from values to coordinates."""
 
     def __init__(self, values: Iterable[float], start: float, end: float) -> None:
         logs = [math.log10(value) for value in values]
@@ -38,7 +38,7 @@ class Scale:
 
 
 def throughput(figures: dict[str, Any]) -> str:
-    """Both axes by powers of ten: the peers would otherwise lie on the ground."""
+    """Draw throughput over backlog size; logarithmic, or the peers would vanish at the bottom."""
     ours = [(each["size"], each["deliveries_per_s"]) for each in figures["by_size"]]
     peers = {
         words: figures["peers"][name]["deliveries_per_s"]
@@ -67,7 +67,7 @@ def throughput(figures: dict[str, Any]) -> str:
 
 
 def apart(labels: dict[str, float], by: float = 17) -> dict[str, float]:
-    """The same places, moved down where two would be written over each other."""
+    """Move labels down where they would overlap."""
     placed: dict[str, float] = {}
     last = -math.inf
     for words, y in sorted(labels.items(), key=lambda label: label[1]):
@@ -76,8 +76,8 @@ def apart(labels: dict[str, float], by: float = 17) -> dict[str, float]:
 
 
 def text(x: float, y: float, words: object, anchor: str = "start") -> str:
-    shown = f"{words:,}" if isinstance(words, int) else escape(str(words))
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{shown}</text>'
+    label = f"{words:,}" if isinstance(words, int) else escape(str(words))
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{label}</text>'
 
 
 def level(y: float, kind: str) -> str:
