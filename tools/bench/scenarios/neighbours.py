@@ -102,9 +102,8 @@ class Comparison:
             self.troubles += [word for each in crowd for word in each.troubles()]
         self.company.settle()
         result = NeighbourResult(name, words, self.alone, measurement)
-        say(
-            f"p99 {in_time(measurement.ms(99))} ms, at most {result.at_most_ms}: {verdict(result.holds)}"
-        )
+        p99 = in_time(measurement.ms(99))
+        say(f"p99 {p99} ms, at most {result.at_most_ms}: {verdict(result.holds)}")
         return result
 
     def close(self) -> list[str]:
