@@ -5,7 +5,7 @@ from typing import Any
 from tools.bench.pictures import (
     BOTTOM,
     HEIGHT,
-    LEFT,
+    LEFT_MARGIN,
     RIGHT,
     STYLE,
     TOP,
@@ -41,9 +41,12 @@ def hour(figures: dict[str, Any]) -> str:
     lines = {name: [height(each[f"{name}_ms"]) for each in minutes] for name in LINES}
     heights = [value for line in lines.values() for value in line]
     up = Scale([*heights, figures["longest_ms"]], HEIGHT - BOTTOM, TOP)
-    parts = [text(LEFT, 20, "Milliseconds from commit to receiver, by the minute")]
+    parts = [text(LEFT_MARGIN, 20, "Milliseconds from commit to receiver, by the minute")]
     for mark in up.marks():
-        parts += [level(up.place(mark), "line"), text(LEFT - 8, up.place(mark) + 4, mark, "end")]
+        parts += [
+            level(up.place(mark), "line"),
+            text(LEFT_MARGIN - 8, up.place(mark) + 4, mark, "end"),
+        ]
     parts += axis(length)
     parts.append(level(up.place(figures["longest_ms"]), "peer"))
     labels = {"goal of p99.9": up.place(figures["longest_ms"])}
@@ -71,7 +74,7 @@ def height(milliseconds: float | None) -> float:
 
 
 def across(minute: float, length: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * minute / length
+    return LEFT_MARGIN + (WIDTH - LEFT_MARGIN - RIGHT) * minute / length
 
 
 def axis(length: float) -> list[str]:

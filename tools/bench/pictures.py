@@ -6,7 +6,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 720, 360
-LEFT, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
+LEFT_MARGIN, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
 STYLE = """
 text { font: 13px sans-serif; fill: #1f2328 }
 .line { stroke: #59636e; stroke-opacity: .35 } .ours { stroke: #0969da; fill: #0969da }
@@ -45,11 +45,14 @@ def throughput(figures: dict[str, Any]) -> str:
         for name, words in PEERS.items()
         if name in figures["peers"]
     }
-    across = Scale([size for size, _ in ours], LEFT, WIDTH - RIGHT)
+    across = Scale([size for size, _ in ours], LEFT_MARGIN, WIDTH - RIGHT)
     up = Scale([*(rate for _, rate in ours), *peers.values()], HEIGHT - BOTTOM, TOP)
-    parts = [text(LEFT, 20, "Deliveries a second, over how many wait")]
+    parts = [text(LEFT_MARGIN, 20, "Deliveries a second, over how many wait")]
     for mark in up.marks():
-        parts += [level(up.place(mark), "line"), text(LEFT - 8, up.place(mark) + 4, mark, "end")]
+        parts += [
+            level(up.place(mark), "line"),
+            text(LEFT_MARGIN - 8, up.place(mark) + 4, mark, "end"),
+        ]
     for mark in across.marks():
         parts.append(text(across.place(mark), HEIGHT - BOTTOM + 22, mark, "middle"))
     points = [(across.place(size), up.place(rate)) for size, rate in ours]
@@ -81,7 +84,7 @@ def text(x: float, y: float, words: object, anchor: str = "start") -> str:
 
 
 def level(y: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+    return f'<line class="{kind}" x1="{LEFT_MARGIN}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
 
 
 def svg(parts: list[str], height: int = HEIGHT, style: str = STYLE) -> str:

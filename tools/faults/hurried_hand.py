@@ -74,12 +74,10 @@ class Hand:
                     raise
                 time.sleep(0.05)
 
-    def until(
-        self, condition: Callable[[Screen], Any], seconds: float = PATIENCE_SECONDS
-    ) -> Screen:
+    def until(self, matches: Callable[[Screen], Any], seconds: float = PATIENCE_SECONDS) -> Screen:
         """Return the first screen that meets a condition, or the last one before the timeout."""
         deadline = time.monotonic() + seconds
-        while not condition(screen := self.look()) and time.monotonic() < deadline:
+        while not matches(screen := self.look()) and time.monotonic() < deadline:
             time.sleep(0.05)
         return screen
 

@@ -44,7 +44,7 @@ class Played(NamedTuple):
 
 
 class Plays:
-    """Runner of scenarios and tests: `with Plays(seed, faults, tell) as plays: plays.play(name)`."""
+    """Runner of scenarios and tests: `with Plays(seed, faults, tell) as plays: plays.play(…)`."""
 
     def __init__(self, seed: int, faults: Sequence[Fault], tell: Callable[[str], None]) -> None:
         self.seed = seed

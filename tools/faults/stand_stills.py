@@ -211,7 +211,7 @@ def judged_without_helper(figures: Figures) -> list[str]:
         at_most={
             "retries_off_by_seconds": RETRIES_OFF_BY_SECONDS,
             "seconds_to_the_first_delivery": FIRST_WITHOUT_HELPER_SECONDS,
-            # Only events that were refused at first are sent twice.
+            # Events that were refused at first are sent twice, and no others.
             "repeats": figures["retries_in_all"],
         },
         at_least={

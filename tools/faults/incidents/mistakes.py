@@ -54,7 +54,7 @@ def bundle_gone(scene: Scene, page: Page) -> Iterator[None]:
     yield
     output = page.manage("doctor", fails=True)
     expect("fail  outgoing_tls" in output, output)
-    # These commands must work meanwhile, as an emergency may need them.
+    # Emergency commands must work meanwhile.
     for name, *arguments in (("queue",), ("list_tokens",), ("hold_host", "--list")):
         scene.rig.service.manage(name, *arguments)
     page.note("put the file back")
@@ -119,7 +119,7 @@ def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
     dump = place.give(place.files / "backups") / "parceldesk.dump"
     postgres.run("pg_dump", *where, "--format=custom", f"--file={dump}", DATABASE)
     # A ticket opened after the backup is lost, and its number must not be used again.
-    lost_ticket = scene.open_ticket().json()["id"]
+    lost_id = scene.open_ticket().json()["id"]
     service.manage("erase_company", str(company.pk), "--confirm", "Fir")
     yield
     lists = {name: place.files / f"{name}.jsonl" for name in ("erased", "tokens")}
@@ -142,8 +142,6 @@ def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
     until(scene.web_answers, MENDED_WITHIN_SECONDS)
     expect(Company.objects.get(pk=company.pk).name == "Fir")
     expect(scene.ask("/company/tickets", token) == 200, "its token does not open")
-    expect(
-        scene.open_ticket(token).json()["id"] > lost_ticket, f"ticket {lost_ticket} was given twice"
-    )
+    expect(scene.open_ticket(token).json()["id"] > lost_id, f"ticket {lost_id} was given twice")
     scene.tell(20)
     until(scene.all_arrived, MENDED_WITHIN_SECONDS)
